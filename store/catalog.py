@@ -1,0 +1,208 @@
+"""The list of conversations: views, order, counts, and the quick first page.
+
+A `Catalog` is pure data made from all sessions of a store (`read_catalog`, exact) or from the
+neighbourhood of the newest ones (`read_first_page`, the same at 300 and at 100,000 sessions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from .connect import Reader
+from .forest import Chain, Forest
+from .models import Conversation, Hidden, Kind, Session, Sort, View
+from .sessions import read_all_sessions, read_busy, read_children, read_sessions
+from .text import as_text
+
+_TAIL = 200
+_NEWEST_STARTED = 50
+_PAGE = 50
+_MOST_CANDIDATES = 3000
+_FAR_PAST = float("-inf")
+
+
+@dataclass
+class Catalog:
+    """All conversations of a store at one moment."""
+
+    forest: Forest
+    now: float
+    """Unix seconds at the reading; decides what is live."""
+    exact: bool = True
+    """False for a first page: there is more than this."""
+    _made: dict[str, Conversation] = field(default_factory=dict, repr=False)
+
+    @property
+    def chains(self) -> Collection[Chain]:
+        """One for each conversation, subagents included."""
+        return self.forest.chains.values()
+
+    def conversation(self, root_id: str) -> Conversation:
+        """The conversation whose root segment this is; made on first use."""
+        made = self._made.get(root_id)
+        if made is None:
+            made = self.forest.conversation(self.forest.chains[root_id], self.now)
+            self._made[root_id] = made
+        return made
+
+    def of_session(self, session_id: str) -> Conversation | None:
+        """The conversation any segment belongs to."""
+        chain = self.forest.chain_of.get(session_id)
+        return self.conversation(chain.root.id) if chain is not None else None
+
+    def view_of(self, chain: Chain) -> View | None:
+        """The narrow view a conversation is in; None for what only the view of all shows."""
+        if self.forest.is_attached_subagent(chain) or chain.root.hidden:
+            return None
+        if chain.root.archived:
+            return View.ARCHIVED
+        return View.CHATS if self.forest.kind(chain) is Kind.CHAT else View.AUTOMATION
+
+    def in_view(self, view: View) -> list[Chain]:
+        """The conversations of a view, in no order."""
+        if view is View.ALL:
+            return list(self.chains)
+        return [chain for chain in self.chains if self.view_of(chain) is view]
+
+    def counts(self) -> dict[View, int]:
+        """Conversations in each view."""
+        counts = dict.fromkeys(View, 0)
+        for chain in self.chains:
+            view = self.view_of(chain)
+            if view is not None:
+                counts[view] += 1
+        counts[View.ALL] = len(self.chains)
+        return counts
+
+    def hidden(self, view: View, shown: int) -> Hidden:
+        """What is not on screen, so that shown and hidden sum up to all conversations.
+
+        Args:
+            view: The view on screen.
+            shown: Rows of it that are shown.
+        """
+        counts = self.counts()
+        automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
+        archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
+        return Hidden(automation, archived, counts[View.ALL] - shown - automation - archived)
+
+    def select(
+        self,
+        view: View = View.CHATS,
+        *,
+        sort: Sort = Sort.ACTIVITY,
+        reverse: bool = False,
+        sources: Collection[str] = (),
+        sizes: dict[str, int] | None = None,
+    ) -> list[Conversation]:
+        """The conversations of a view in order.
+
+        Args:
+            view: Which.
+            sort: By what; newest, most or biggest first, titles A to Z.
+            reverse: The other way round.
+            sources: Only these sources (of the root segment); empty means any.
+            sizes: Bytes by session id, for `Sort.SIZE`.
+        """
+        wanted = frozenset(sources)
+        found = [
+            self.conversation(chain.root.id)
+            for chain in self.in_view(view)
+            if not wanted or chain.root.source in wanted
+        ]
+        key = _sort_key(sort, sizes or {})
+        found.sort(key=lambda each: (each.last_active or _FAR_PAST, each.id), reverse=True)
+        found.sort(key=key, reverse=reverse is (sort is Sort.TITLE))
+        return found
+
+
+def _sort_key(sort: Sort, sizes: dict[str, int]) -> Callable[[Conversation], tuple[float, str]]:
+    def number(value: float | None) -> tuple[float, str]:
+        return (value if value is not None else _FAR_PAST, "")
+
+    keys: dict[Sort, Callable[[Conversation], tuple[float, str]]] = {
+        Sort.ACTIVITY: lambda each: number(each.last_active),
+        Sort.STARTED: lambda each: number(each.root.started_at),
+        Sort.MESSAGES: lambda each: number(each.message_count),
+        Sort.TOKENS: lambda each: number(each.tokens.total),
+        Sort.COST: lambda each: number(each.cost_usd),
+        Sort.SIZE: lambda each: number(sum(sizes.get(segment.id, 0) for segment in each.segments)),
+        Sort.TITLE: lambda each: (0.0 if each.title else 1.0, (each.title or each.preview).casefold()),
+    }
+    return keys[sort]
+
+
+def read_catalog(reader: Reader, now: float) -> Catalog:
+    """Every conversation of the store, exactly; reads each session row once.
+
+    Args:
+        reader: An open reader.
+        now: Unix seconds.
+    """
+    return Catalog(Forest(read_all_sessions(reader)), now)
+
+
+def _newest_candidates(reader: Reader, tail: int) -> list[str]:
+    """Ids of the sessions of the newest messages and of the newest-started ones, both by index."""
+    rows = reader.rows("SELECT session_id FROM messages ORDER BY id DESC LIMIT ?", [tail])
+    if "started_at" in reader.schema.session_columns:
+        rows += reader.rows("SELECT id FROM sessions ORDER BY started_at DESC LIMIT ?", [_NEWEST_STARTED])
+    return list(dict.fromkeys(text for text in (as_text(row[0]) for row in rows) if text is not None))
+
+
+def _neighbourhood(reader: Reader, ids: Sequence[str]) -> list[Session]:
+    """The sessions with all their ancestors, and all children of these: enough to tell chains from the rest."""
+    busy = read_busy(reader)
+    known: dict[str, Session] = {}
+    wanted = list(ids)
+    for _ in range(100):  # Hermes bounds its own walks so
+        fresh = read_sessions(reader, [each for each in wanted if each not in known], busy=busy)
+        known.update((session.id, session) for session in fresh)
+        wanted = [s.parent_id for s in fresh if s.parent_id is not None and s.parent_id not in known]
+        if not wanted:
+            break
+    frontier = list(known)
+    for _ in range(100):
+        children = [child for child in read_children(reader, frontier, busy=busy) if child.id not in known]
+        known.update((child.id, child) for child in children)
+        frontier = [child.id for child in children]
+        if not frontier or len(known) > _MOST_CANDIDATES:
+            break
+    return list(known.values())
+
+
+def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limit: int = _PAGE) -> Catalog:
+    """The newest conversations of a view at a cost that does not grow with the store.
+
+    The tail of the messages and the newest-started sessions give the candidates; when automation
+    fills them, the tail is lengthened until a page is full or enough has been looked at.
+
+    Returns:
+        A catalog of the neighbourhood, `exact` only when it is the whole store.
+    """
+    total = int(str(reader.value("SELECT count(*) FROM sessions") or 0))
+    tail = _TAIL
+    while True:
+        forest = Forest(_neighbourhood(reader, _newest_candidates(reader, tail)))
+        catalog = Catalog(forest, now, exact=len(forest.sessions) >= total)
+        if catalog.exact or len(catalog.in_view(view)) >= limit or tail >= _MOST_CANDIDATES:
+            return catalog
+        tail *= 4
+
+
+def read_neighbourhood(reader: Reader, session_id: str, now: float) -> Catalog:
+    """The catalog around one session: its chain, everything above and below it."""
+    return Catalog(Forest(_neighbourhood(reader, [session_id])), now, exact=False)
+
+
+def read_sizes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
+    """Bytes of message content by session, for the named ones."""
+    if "content" not in reader.schema.message_columns:
+        return {}
+    rows = reader.rows_in(
+        "SELECT m.session_id, sum(length(CAST(m.content AS BLOB))) FROM messages m "
+        "WHERE m.session_id IN ({keys}) GROUP BY 1",
+        list(session_ids),
+    )
+    return {as_text(key) or "": int(str(size or 0)) for key, size in rows}

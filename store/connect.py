@@ -1,0 +1,299 @@
+"""Leased read connections: open, read, close; never a handle held while idle.
+
+Hermes 0.22 counts every process that has the store open as a holder: its prune, optimize and
+repair refuse, its index rebuild waits. In DELETE journal mode an open cursor blocks each commit
+of the gateway. So a connection lives for a burst of work (`Store.reader()` as a context manager),
+every statement is fetched whole, and between bursts changes are noticed by `fingerprint()`, which
+needs no handle. The file is never opened except through SQLite: a raw `open()` and `close()` in a
+process that has a connection drops the POSIX locks of that connection
+(https://sqlite.org/howtocorrupt.html, 2.2).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import (
+    NotAStoreError,
+    QueryInterruptedError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreEmptyError,
+    StoreError,
+    StoreMissingError,
+    StoreUnreadableError,
+)
+from .schema import Schema, discover
+
+BUSY_SECONDS = 5.0
+"""How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
+
+Row = tuple[object, ...]
+Fingerprint = tuple[int, ...]
+
+_IOERR_TRIES = 3
+_IOERR_PAUSE = 0.05
+_CHUNK = 400
+
+
+def _decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterruptedError:
+    """The sentence for what SQLite said.
+
+    Args:
+        error: What a statement or an open raised.
+        path: The store, for the sentence.
+    """
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    said = str(error)
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return QueryInterruptedError("The query was interrupted.")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusyError(
+            f"{path} is locked by another process.",
+            remedy="Hermes may be rewriting it (optimize, VACUUM); try again in a moment.",
+        )
+    if code == sqlite3.SQLITE_NOTADB:
+        return NotAStoreError(
+            f"{path} is not a session store: it is no SQLite database, or an encrypted one.",
+            remedy="Name a Hermes state.db with --db, or its folder with --home.",
+        )
+    if code == sqlite3.SQLITE_CORRUPT:
+        return StoreDamagedError(
+            f"{path} is damaged: SQLite says “{said}”.",
+            remedy="Copy the file away first, then try `hermes sessions repair`.",
+        )
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+        return StoreUnreadableError(
+            f"{path} cannot be opened: SQLite says “{said}”.",
+            remedy="Check the permissions of the file and its folder; beside a -wal file SQLite must be able "
+            "to use state.db-shm too. Reading a copy (database and -wal together) always works.",
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreUnreadableError(
+            f"{path} could not be read: SQLite says “{said}”.",
+            remedy="If it lies on a network drive, copy it to a local disk and name the copy with --db.",
+        )
+    return StoreError(f"{path} could not be read: SQLite says “{said}”.")
+
+
+class Reader:
+    """One open read connection and what this file has; for one thread, but `interrupt` from any."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, schema: Schema, *, snapshot: bool = False) -> None:
+        self._connection = connection
+        self.path = path
+        """The store."""
+        self.schema = schema
+        """Columns, tables and search indexes of this file."""
+        self.snapshot = snapshot
+        """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
+        self.statements = 0
+        """How many statements ran; tests count them."""
+
+    def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        """Run one statement and fetch all of it; no cursor stays open.
+
+        Args:
+            sql: One SELECT or PRAGMA.
+            parameters: Values to bind.
+
+        Raises:
+            StoreError: With the sentence for what SQLite said.
+            QueryInterruptedError: `interrupt` was called.
+        """
+        self.statements += 1
+        for attempt in range(1, _IOERR_TRIES + 1):
+            try:
+                return self._connection.execute(sql, parameters).fetchall()
+            except sqlite3.OperationalError as error:
+                transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
+                if not transient or attempt == _IOERR_TRIES:
+                    raise translate(error, self.path) from error
+                time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
+            except sqlite3.Error as error:
+                raise translate(error, self.path) from error
+        raise AssertionError("unreachable")
+
+    def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
+        """The first column of the first row, or None when there is no row."""
+        found = self.rows(sql, parameters)
+        return found[0][0] if found else None
+
+    def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
+        """Run a statement for many keys, in chunks short enough for any SQLite and any lock.
+
+        Args:
+            sql: A statement with `{keys}` where the placeholders go (inside `IN (…)`).
+            keys: Values for the placeholders.
+            before: Values bound ahead of the keys.
+        """
+        found: list[Row] = []
+        for start in range(0, len(keys), _CHUNK):
+            chunk = keys[start : start + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            found.extend(self.rows(sql.replace("{keys}", marks), [*before, *chunk]))
+        return found
+
+    def interrupt(self) -> None:
+        """Stop the statement in flight, from any thread; harmless when there is none."""
+        try:
+            self._connection.interrupt()
+        except sqlite3.ProgrammingError:
+            return  # closed meanwhile: nothing in flight
+
+    def fuse(self, keep_going: Callable[[], bool] | None, steps: int = 20_000) -> None:
+        """Ask `keep_going` every so many virtual machine steps; None takes the fuse out.
+
+        Inside FTS5 the handler hardly fires; `interrupt` does. It is a fuse for scans.
+        """
+        if keep_going is None:
+            self._connection.set_progress_handler(None, 0)
+        else:
+            self._connection.set_progress_handler(lambda: 0 if keep_going() else 1, steps)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+
+@dataclass
+class Store:
+    """A store by its path: no handle, cheap to keep; shared by all threads."""
+
+    path: Path
+    busy_seconds: float = BUSY_SECONDS
+    _schemas: dict[tuple[int, int, int], Schema] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def wal_path(self) -> Path:
+        """Path of the write-ahead log, which may not exist."""
+        return self.path.with_name(self.path.name + "-wal")
+
+    @property
+    def shm_path(self) -> Path:
+        """Path of the shared-memory index, which may not exist."""
+        return self.path.with_name(self.path.name + "-shm")
+
+    def fingerprint(self) -> Fingerprint:
+        """Changes when the store may have changed: device, inode, mtime and size of database and log.
+
+        Costs microseconds and no handle. In WAL mode every commit moves the log's mtime, in DELETE
+        mode the database's; a replaced file has another inode. Empty when the file is gone.
+        """
+        mark: list[int] = []
+        for path in (self.path, self.wal_path):
+            try:
+                stat = path.stat()
+            except OSError:
+                mark += [0, 0, 0, 0]
+            else:
+                mark += [stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size]
+        return tuple(mark)
+
+    def sizes(self) -> tuple[int, int]:
+        """Bytes of the database and of its log; 0 for what is not there."""
+        mark = self.fingerprint()
+        return mark[3], mark[7]
+
+    def check(self) -> None:
+        """Say at once what a stat can tell: missing, a folder, or empty.
+
+        Raises:
+            StoreError: The kind that fits.
+        """
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            raise StoreMissingError(
+                f"There is no session store at {self.path}.",
+                remedy="Start Hermes once, name another with --home, --profile or --db, or look around with --demo.",
+            ) from None
+        except OSError as error:
+            raise StoreUnreadableError(
+                f"{self.path} cannot be reached: {error.strerror}.", remedy="Check its permissions."
+            ) from error
+        if self.path.is_dir():
+            raise NotAStoreError(
+                f"{self.path} is a folder.", remedy="Name a Hermes root with --home, a file with --db."
+            )
+        if stat.st_size == 0 and not self._size(self.wal_path):
+            raise StoreEmptyError(
+                f"{self.path} is empty: Hermes has not written to it yet.",
+                remedy="Start a chat in Hermes, or look around with --demo.",
+            )
+
+    @staticmethod
+    def _size(path: Path) -> int:
+        try:
+            return path.stat().st_size
+        except OSError:
+            return 0
+
+    def open(self) -> Reader:
+        """Open a read connection; prefer `reader()`, which closes it.
+
+        Raises:
+            StoreError: With the sentence for why not.
+        """
+        self.check()
+        try:
+            return self._open("mode=ro")
+        except StoreUnreadableError:
+            # A folder we may not write to, and SQLite wants to make -wal and -shm: the file itself
+            # is still readable as long as no log holds newer rows (https://sqlite.org/wal.html, 5).
+            if self._size(self.wal_path):
+                raise
+            return self._open("mode=ro&immutable=1", snapshot=True)
+
+    def _open(self, mode: str, *, snapshot: bool = False) -> Reader:
+        uri = f"{self.path.absolute().as_uri()}?{mode}"
+        try:
+            connection = sqlite3.connect(
+                uri, uri=True, isolation_level=None, timeout=self.busy_seconds, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+        try:
+            connection.text_factory = _decode
+            connection.execute("PRAGMA query_only=1")
+            return Reader(connection, self.path, self._schema(connection), snapshot=snapshot)
+        except sqlite3.Error as error:
+            connection.close()
+            raise translate(error, self.path) from error
+        except StoreError:
+            connection.close()
+            raise
+
+    def _schema(self, connection: sqlite3.Connection) -> Schema:
+        """The description of the file, read again only when its schema cookie or inode changed."""
+        cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
+        stat = self.path.stat()
+        key = (stat.st_dev, stat.st_ino, cookie)
+        with self._lock:
+            known = self._schemas.get(key)
+        if known is not None:
+            return known
+        schema = discover(connection, self.path)
+        with self._lock:
+            self._schemas = {key: schema}
+        return schema
+
+    @contextmanager
+    def reader(self) -> Iterator[Reader]:
+        """A read connection for a burst of work, closed at the end of the block."""
+        reader = self.open()
+        try:
+            yield reader
+        finally:
+            reader.close()

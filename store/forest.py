@@ -1,0 +1,293 @@
+"""Sessions made into conversations: which parent link means what, and which segments form a chain.
+
+The rules are those of Hermes (0.19 `get_compression_tip`, `_LISTABLE_CHILD_SQL`; 0.20 resets), with
+two of its traps mended: a continuation inherits the markers of the session it continues, so a marker
+counts only when it names the actual parent; and a damaged file (cycles, missing parents, two children
+of one compression) loses nothing: every session is in exactly one chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .models import Conversation, Kind, Relation, Session, Status
+
+AUTOMATION_SOURCES = frozenset(
+    [
+        "cron",
+        "tool",
+        "subagent",
+        "batch",
+        "webhook",
+        "api",
+        "api_server",
+        "kanban",
+        "oneshot",
+        "eval",
+        "benchmark",
+        "rl",
+        "trajectory",
+        "job",
+    ]
+)
+"""Sources nobody typed into; the set is open, unknown sources count as chats."""
+
+RESET_REASONS = frozenset(["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"])
+"""How a gateway ends a chat that goes on in a new session (0.20)."""
+
+ORPHANED = "__orphaned__"
+"""Marker of the migration to schema 16, which guessed at subagents among untitled roots."""
+
+LIVE_SECONDS = 300.0
+"""An open session with a message this new counts as live: Hermes keeps no sign of life of its own."""
+
+_FAR_PAST = float("-inf")
+_RING = "its parents form a ring"
+
+
+@dataclass(slots=True)
+class Chain:
+    """A compression chain: the segments of one conversation, and how its root hangs on a parent."""
+
+    segments: list[Session]
+    relation: Relation
+    note: str = ""
+
+    @property
+    def root(self) -> Session:
+        """The first segment."""
+        return self.segments[0]
+
+    @property
+    def tip(self) -> Session:
+        """The last segment."""
+        return self.segments[-1]
+
+
+def edge(child: Session, parent: Session | None) -> Relation:
+    """What the link from a session to its parent means; whether a continuation wins is not decided here.
+
+    Args:
+        child: A session.
+        parent: The row its parent id names; None when there is no such row.
+    """
+    if child.parent_id is None:
+        return Relation.ROOT
+    if parent is None or parent.id == child.id:
+        return Relation.ORPHAN
+    compressed = parent.end_reason == "compression"
+    if child.branched_from is not None and (child.branched_from == parent.id or not compressed):
+        return Relation.BRANCHED
+    if child.delegate_from is not None and (child.delegate_from == parent.id or not compressed):
+        return Relation.DELEGATED
+    if child.reset_from is not None and (child.reset_from == parent.id or not compressed):
+        return Relation.RESET
+    if compressed and child.source != "tool":
+        return Relation.CONTINUED
+    if child.source in ("subagent", "tool"):
+        return Relation.DELEGATED
+    started = child.started_at if child.started_at is not None else _FAR_PAST
+    after_end = parent.ended_at is not None and started >= parent.ended_at
+    if parent.end_reason == "branched" and after_end:
+        return Relation.BRANCHED
+    if parent.end_reason in RESET_REASONS and child.session_key and child.session_key == parent.session_key:
+        return Relation.RESET
+    # Before markers (0.16 and older) a child that started while its parent was live was a subagent.
+    return Relation.UNKNOWN if after_end else Relation.DELEGATED
+
+
+def continuation_rank(child: Session) -> tuple[int, float, float, str]:
+    """Sort key among several continuations of one session, the best one last (0.19 `get_compression_tip`)."""
+    if child.end_reason == "compression":
+        rank = 2
+    elif child.ended_at is None:
+        rank = 1
+    else:
+        rank = 0
+    newest = child.last_active if child.last_active is not None else _FAR_PAST
+    return rank, newest, child.started_at if child.started_at is not None else _FAR_PAST, child.id
+
+
+class Forest:
+    """All sessions of a store (or of a neighbourhood) with their chains; pure data, no store behind it."""
+
+    def __init__(self, sessions: Iterable[Session]) -> None:
+        self.sessions: dict[str, Session] = {session.id: session for session in sessions}
+        """By id."""
+        self.children: dict[str, list[Session]] = {}
+        """Sessions by the id of their parent, whether or not that parent exists."""
+        for session in self.sessions.values():
+            if session.parent_id is not None and session.parent_id != session.id:
+                self.children.setdefault(session.parent_id, []).append(session)
+        self._next: dict[str, Session] = {}
+        self._continues: set[str] = set()
+        self._choose_continuations()
+        self.chains: dict[str, Chain] = {}
+        """By the id of their root segment."""
+        self.chain_of: dict[str, Chain] = {}
+        """By the id of any segment; every session has one."""
+        self._build_chains()
+
+    def _choose_continuations(self) -> None:
+        for parent_id, children in self.children.items():
+            parent = self.sessions.get(parent_id)
+            if parent is None or parent.end_reason != "compression":
+                continue
+            candidates = [child for child in children if edge(child, parent) is Relation.CONTINUED]
+            if candidates:
+                best = max(candidates, key=continuation_rank)
+                self._next[parent_id] = best
+                self._continues.add(best.id)
+
+    def _build_chains(self) -> None:
+        for session in self.sessions.values():
+            if session.id not in self._continues:
+                self._add_chain(session, *self._relation(session))
+        for session in self.sessions.values():  # what is left stands in a ring of continuations
+            if session.id not in self.chain_of:
+                self._add_chain(session, Relation.ORPHAN, _RING)
+        self._cut_rings()
+
+    def _cut_rings(self) -> None:
+        """Give each ring of parents (a damaged file) a top, or its members could not be reached from any list."""
+        settled: set[int] = set()
+        for chain in list(self.chains.values()):
+            path: list[Chain] = []
+            current: Chain | None = chain
+            while current is not None and id(current) not in settled:
+                settled.add(id(current))
+                path.append(current)
+                current = self.parent_chain(current)
+            if current is not None and any(current is each for each in path):
+                ring = path[next(i for i, each in enumerate(path) if each is current) :]
+                top = min(ring, key=lambda each: (each.root.started_at or _FAR_PAST, each.root.id))
+                top.relation, top.note = Relation.ORPHAN, _RING
+
+    def _add_chain(self, root: Session, relation: Relation, note: str) -> None:
+        segments, current = [root], root
+        chain = Chain(segments, relation, note)
+        self.chain_of[root.id] = chain
+        while (following := self._next.get(current.id)) is not None and following.id not in self.chain_of:
+            segments.append(following)
+            self.chain_of[following.id] = chain
+            current = following
+        self.chains[root.id] = chain
+
+    def _relation(self, session: Session) -> tuple[Relation, str]:
+        parent = self.sessions.get(session.parent_id) if session.parent_id is not None else None
+        relation = edge(session, parent)
+        if relation is Relation.CONTINUED and parent is not None:
+            winner = self._next[parent.id]
+            early = parent.ended_at is not None and (session.started_at or _FAR_PAST) < parent.ended_at
+            if early and session.ended_at is not None and winner.end_reason == "compression":
+                return Relation.DELEGATED, ""  # an unmarked subagent of a session compressed later
+            return relation, f"a stale sibling of {winner.id}"
+        if relation is Relation.ORPHAN:
+            return relation, "its parent is itself" if session.parent_id == session.id else "its parent is gone"
+        if relation is Relation.UNKNOWN:
+            return relation, "listed nowhere in Hermes"
+        if relation is Relation.ROOT and session.delegate_from is not None:
+            guessed = session.delegate_from == ORPHANED
+            return relation, "possibly a subagent" if guessed else "a subagent whose parent is gone"
+        return relation, ""
+
+    def parent(self, session: Session) -> Session | None:
+        """The session a parent id names, if it exists and is another one."""
+        if session.parent_id is None or session.parent_id == session.id:
+            return None
+        return self.sessions.get(session.parent_id)
+
+    def parent_chain(self, chain: Chain) -> Chain | None:
+        """The chain the root of this one hangs on; None at the top and where parents form a ring."""
+        parent = self.parent(chain.root)
+        above = self.chain_of[parent.id] if parent is not None else None
+        return above if above is not chain else None
+
+    def child_chains(self, chain: Chain) -> list[Chain]:
+        """Chains that hang on any segment of this one, in order of their start."""
+        found = [
+            self.chains[child.id]
+            for segment in chain.segments
+            for child in self.children.get(segment.id, ())
+            if child.id in self.chains and self.chains[child.id] is not chain
+        ]
+        return sorted(found, key=lambda each: (each.root.started_at or _FAR_PAST, each.root.id))
+
+    def is_attached_subagent(self, chain: Chain) -> bool:
+        """Delegated, and its parent is here to be listed under."""
+        return chain.relation is Relation.DELEGATED and self.parent_chain(chain) is not None
+
+    def kind(self, chain: Chain) -> Kind:
+        """Chat, automation or subagent."""
+        root = chain.root
+        if chain.relation is Relation.DELEGATED or root.source == "subagent":
+            return Kind.SUBAGENT
+        if chain.relation in (Relation.ROOT, Relation.ORPHAN) and root.delegate_from not in (None, ORPHANED):
+            return Kind.SUBAGENT
+        return Kind.AUTOMATION if root.source in AUTOMATION_SOURCES else Kind.CHAT
+
+    def descendants(self, chain: Chain) -> list[Chain]:
+        """All chains below, rings cut."""
+        found: list[Chain] = []
+        seen = {id(chain)}
+        stack = [chain]
+        while stack:
+            for child in self.child_chains(stack.pop()):
+                if id(child) not in seen:
+                    seen.add(id(child))
+                    found.append(child)
+                    stack.append(child)
+        return found
+
+    def conversation(self, chain: Chain, now: float) -> Conversation:
+        """The chain as one line of the list.
+
+        Args:
+            chain: One of `chains`.
+            now: Unix seconds; decides what is live.
+        """
+        branches, subagents = 0, 0
+        seen = {id(chain)}
+        stack = self.child_chains(chain)
+        branches = sum(child.relation is Relation.BRANCHED for child in stack)
+        stack = [child for child in stack if child.relation is Relation.DELEGATED]
+        while stack:
+            child = stack.pop()
+            if id(child) not in seen:
+                seen.add(id(child))
+                subagents += 1
+                stack.extend(each for each in self.child_chains(child) if each.relation is Relation.DELEGATED)
+        times = [segment.last_active for segment in chain.segments if segment.last_active is not None]
+        note = chain.note
+        if chain.root.hidden:
+            note = "hidden by Hermes" + (f", {note}" if note else "")
+        return Conversation(
+            segments=tuple(chain.segments),
+            relation=chain.relation,
+            kind=self.kind(chain),
+            status=status(chain.segments, now),
+            title=next((segment.title for segment in reversed(chain.segments) if segment.title), None),
+            last_active=max(times) if times else None,
+            branches=branches,
+            subagents=subagents,
+            note=note,
+        )
+
+
+def status(segments: list[Session], now: float) -> Status:
+    """How one session, or a conversation of several, stands.
+
+    Args:
+        segments: Root first.
+        now: Unix seconds.
+    """
+    tip = segments[-1]
+    if any(segment.busy for segment in segments):
+        return Status.LIVE
+    if not any(segment.has_messages for segment in segments):
+        return Status.EMPTY
+    if tip.ended_at is not None or tip.end_reason is not None:
+        return Status.ENDED
+    newest = tip.last_active
+    return Status.LIVE if newest is not None and -LIVE_SECONDS < now - newest < LIVE_SECONDS else Status.OPEN

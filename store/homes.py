@@ -1,0 +1,148 @@
+"""Where stores are: the Hermes root, its profiles, and which one a command means.
+
+Facts of Hermes 0.13 to 0.22 (`hermes_constants.py`, `_apply_profile_override`): HERMES_HOME, else
+`~/.hermes` (`%LOCALAPPDATA%\\hermes` on Windows); profiles under `<root>/profiles/<name>`; a sticky
+profile in `<root>/active_profile`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import NotFoundError, RefusedError
+
+DATABASE = "state.db"
+DEFAULT_PROFILE = "default"
+_PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A store and what Hermes calls it."""
+
+    path: Path
+    root: Path | None = None
+    """The Hermes root; None for a file that is no root's or profile's own."""
+    profile: str | None = None
+    """Profile name, `default` for the root's; None for a loose file."""
+    demo: bool = False
+    """The built-in sample store."""
+
+    @property
+    def home(self) -> Path | None:
+        """What HERMES_HOME must be for Hermes to open this very store."""
+        if self.root is None or self.profile is None:
+            return None
+        return self.root
+
+    @property
+    def name(self) -> str:
+        """What the screen calls it."""
+        if self.demo:
+            return "demo"
+        return self.profile or self.path.name
+
+    def refuse_without_home(self, what: str) -> None:
+        """Refuse what needs Hermes on a store that Hermes would not open.
+
+        Raises:
+            RefusedError: With the reason.
+        """
+        if self.demo:
+            raise RefusedError(f"This is the demo store: Hermes cannot {what} it.", remedy="Open a store of your own.")
+        if self.root is None:
+            raise RefusedError(
+                f"Hermes cannot {what} from {self.path}: it is not the state.db of a Hermes root or profile.",
+                remedy="Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only.",
+            )
+
+
+def default_root() -> Path:
+    """The root Hermes takes when HERMES_HOME is not set."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+        return Path(base) / "hermes" if base else Path.home() / "AppData" / "Local" / "hermes"
+    return Path.home() / ".hermes"
+
+
+def root_of(home: Path) -> Path:
+    """The root a home belongs to: a profile's home names its grandparent."""
+    return home.parent.parent if home.parent.name == "profiles" else home
+
+
+def active_profile(root: Path) -> str | None:
+    """The sticky profile of a root, None when none is set."""
+    try:
+        name = (root / "active_profile").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return name if _PROFILE_NAME.fullmatch(name) else None
+
+
+def profile_home(root: Path, name: str) -> Path:
+    """The folder of a profile; `default` is the root itself."""
+    return root if name == DEFAULT_PROFILE else root / "profiles" / name
+
+
+def profiles(root: Path) -> list[Location]:
+    """The root's own store and those of its profiles, whether or not they have a file yet."""
+    found = [Location(root / DATABASE, root, DEFAULT_PROFILE)]
+    try:
+        folders = sorted(entry for entry in (root / "profiles").iterdir() if entry.is_dir())
+    except OSError:
+        return found
+    names = [folder.name for folder in folders if _PROFILE_NAME.fullmatch(folder.name)]
+    return found + [Location(root / "profiles" / name / DATABASE, root, name) for name in names]
+
+
+def locate_file(path: Path) -> Location:
+    """What a store file is to Hermes.
+
+    A folder below the default root that is no profile (a backup, say) is not a root: `hermes -p
+    default` would open the default root's store instead (observed, 0.19).
+    """
+    absolute = path.expanduser().absolute()
+    if absolute.name != DATABASE:
+        return Location(absolute)
+    folder = absolute.parent
+    if folder.parent.name == "profiles" and _PROFILE_NAME.fullmatch(folder.name):
+        return Location(absolute, folder.parent.parent, folder.name)
+    default = default_root().absolute()
+    if folder != default and default in folder.parents:
+        return Location(absolute)
+    return Location(absolute, folder, DEFAULT_PROFILE)
+
+
+def locate(*, home: str | None = None, profile: str | None = None, database: str | None = None) -> Location:
+    """The store a command means.
+
+    Args:
+        home: `--home`: a Hermes root.
+        profile: `--profile`: one of its profiles.
+        database: `--db`: any store file.
+
+    Raises:
+        NotFoundError: There is no such profile.
+    """
+    if database is not None:
+        return locate_file(Path(database))
+    named = home or os.environ.get("HERMES_HOME") or ""
+    base = Path(named).expanduser().absolute() if named else default_root()
+    root = root_of(base)
+    # A HERMES_HOME under ~/.hermes belongs to that root, wherever it points (hermes_constants.py, 0.19).
+    if profile is None:
+        if base != root and _PROFILE_NAME.fullmatch(base.name):
+            profile = base.name
+        else:
+            profile = active_profile(root) if home is None else None
+            if profile is not None and not profile_home(root, profile).is_dir():
+                profile = None
+    chosen = profile or DEFAULT_PROFILE
+    if not _PROFILE_NAME.fullmatch(chosen) or (chosen != DEFAULT_PROFILE and not profile_home(root, chosen).is_dir()):
+        known = ", ".join(each.profile or "" for each in profiles(root))
+        raise NotFoundError(f"There is no profile “{chosen}” in {root}.", remedy=f"Known profiles: {known}.")
+    return Location(profile_home(root, chosen) / DATABASE, root, chosen)

@@ -1,0 +1,223 @@
+"""Rows of `messages` decoded: multimodal content, tool calls, summaries, what is not for display."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+
+from .connect import Row
+from .models import ChatMessage, Part, State, ToolCall
+from .schema import Schema
+from .text import as_text
+from .values import as_flag, as_mapping, as_time
+
+SENTINEL = "\x00json:"
+"""Prefix of multimodal content (Hermes 0.13 and later); the NUL poisons SQL text functions."""
+
+SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
+"""How a compaction summary begins; no column marks one (agent/context_compressor.py, 0.19)."""
+
+_SUMMARY_END = re.compile(r"^--- END OF CONTEXT SUMMARY.*$", re.MULTILINE)
+_SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"
+_MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
+
+COLUMNS = (
+    "id",
+    "session_id",
+    "role",
+    "content",
+    "tool_call_id",
+    "tool_calls",
+    "tool_name",
+    "timestamp",
+    "finish_reason",
+    "reasoning",
+    "reasoning_content",
+    "display_kind",
+    "display_metadata",
+    "api_content",
+    "effect_disposition",
+)
+
+
+def select(schema: Schema) -> str:
+    """SQL for the columns `to_message` decodes, from `messages m`."""
+    columns = [schema.message(column) for column in COLUMNS]
+    return ", ".join([*columns, schema.active(), schema.compacted()])
+
+
+def state_of(active: object, compacted: object) -> State:
+    """Live, compacted or rewound; NULL counts as active (upgraded files)."""
+    if active is None or as_flag(active):
+        return State.LIVE
+    return State.COMPACTED if as_flag(compacted) else State.REWOUND
+
+
+def split_summary(text: str) -> tuple[str, str]:
+    """A text parted into the compaction summary in it and what was really said.
+
+    Hermes merges a summary into a real message where roles must alternate: ahead of it, closed by an
+    end marker, or behind it, after a delimiter (agent/context_compressor.py, 0.19).
+
+    Returns:
+        Summary and rest; either may be empty.
+    """
+    before, delimiter, after = text.partition(_SUMMARY_BELOW)
+    if delimiter and after.lstrip().startswith(SUMMARY_STARTS):
+        return after.strip(), before.strip()
+    if not text.lstrip().startswith(SUMMARY_STARTS):
+        return "", text
+    end = _SUMMARY_END.search(text)
+    return (text, "") if end is None else (text[: end.start()].rstrip(), text[end.end() :].strip())
+
+
+def is_summary(text: str) -> bool:
+    """Whether a text is a compaction summary and nothing else."""
+    summary, said = split_summary(text)
+    return bool(summary) and not said
+
+
+def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
+    """Bookkeeping no one reads: gateway `session_meta`, `display_kind='hidden'`, `model_only` (0.20, 0.22)."""
+    if role == "session_meta" or display_kind == "hidden":
+        return True
+    return metadata is not None and as_mapping(metadata).get("model_only") is True
+
+
+def _image(url: str) -> Part:
+    match = _DATA_URL.match(url[:200])
+    if not match:
+        return Part("image", f"[image {url}]", url=url)
+    mime = match[1] or "image"
+    payload = url[match.end() :]
+    size = len(payload)
+    if match[2]:
+        padding = 2 if payload.endswith("==") else 1 if payload.endswith("=") else 0
+        size = len(payload) * 3 // 4 - padding
+    return Part("image", f"[image {mime.rpartition('/')[2]}]", mime=mime, size=max(size, 0))
+
+
+def _part(item: object) -> Part:
+    if isinstance(item, str):
+        return Part("text", item)
+    if not isinstance(item, dict):
+        return Part("unknown", json.dumps(item, ensure_ascii=False))
+    kind = as_text(item.get("type")) or "unknown"
+    text = item.get("text")
+    if isinstance(text, str):
+        return Part("text", as_text(text) or "")
+    if "image" in kind:
+        url: object = item.get("image_url", item.get("url"))
+        if isinstance(url, dict):
+            url = url.get("url")
+        if isinstance(url, str):
+            return _image(as_text(url) or "")
+        source = item.get("source")
+        if isinstance(source, dict) and isinstance(source.get("data"), str):
+            return _image(f"data:{source.get('media_type', 'image')};base64,{source['data']}")
+        return Part("image", "[image]")
+    return Part(kind, f"[{kind}]")
+
+
+def image_bytes(url: str) -> bytes | None:
+    """The bytes of an embedded image, None for a remote address or broken data."""
+    match = _DATA_URL.match(url[:200])
+    if not match or not match[2]:
+        return None
+    try:
+        return base64.b64decode(url[match.end() :], validate=False)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def decode_content(value: object) -> tuple[str, tuple[Part, ...]]:
+    """The text of a stored content and its parts.
+
+    Args:
+        value: What the column holds: text, NULL, multimodal JSON behind `SENTINEL`, or salvage.
+
+    Returns:
+        Text (parts flattened, one a line) and the parts, empty for plain text. Broken JSON is given
+        as it stands, sentinel included, as Hermes does.
+    """
+    text = as_text(value)
+    if text is None:
+        return "", ()
+    if not text.startswith(SENTINEL):
+        return text, ()
+    try:
+        loaded = json.loads(text[len(SENTINEL) :])
+    except (ValueError, RecursionError):
+        return text, ()
+    items = loaded if isinstance(loaded, list) else [loaded]
+    parts = tuple(_part(item) for item in items)
+    return "\n".join(part.text for part in parts if part.text), parts
+
+
+def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
+    """The calls of an assistant row; empty for what cannot be read, as in Hermes.
+
+    Args:
+        value: A JSON list of `{"id", "function": {"name", "arguments"}}`; older rows are flat
+            (`{"name", "arguments"}`), arguments are themselves a JSON text and may be cut short.
+    """
+    text = as_text(value)
+    if not text:
+        return ()
+    try:
+        loaded = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    calls: list[ToolCall] = []
+    for item in loaded if isinstance(loaded, list) else [loaded]:
+        if not isinstance(item, dict):
+            continue
+        function = item.get("function")
+        source = function if isinstance(function, dict) else item
+        arguments = source.get("arguments", "")
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        call_id = as_text(item.get("id")) or as_text(item.get("call_id")) or ""
+        calls.append(ToolCall(call_id, as_text(source.get("name")) or "tool", as_text(arguments) or ""))
+    return tuple(calls)
+
+
+def without_injections(text: str) -> str:
+    """User or assistant text without the memory Hermes injected (`sanitize_context`, 0.19)."""
+    return _MEMORY.sub("", text) if "<memory-context>" in text else text
+
+
+def to_message(row: Row) -> ChatMessage:
+    """Decode one row selected by `select`."""
+    (
+        message_id, session_id, role, content, call_id, calls, tool_name, timestamp, finish, reasoning,
+        reasoning_content, display_kind, metadata, api_content, effect, active, compacted,
+    ) = row  # fmt: skip
+    text, parts = decode_content(content)
+    who = as_text(role) or "unknown"
+    kind = as_text(display_kind)
+    if who in ("user", "assistant"):
+        text = without_injections(text)
+    sent = as_text(api_content)
+    return ChatMessage(
+        id=message_id if isinstance(message_id, int) else 0,
+        session_id=as_text(session_id) or "",
+        role=who,
+        text=text,
+        timestamp=as_time(timestamp),
+        parts=parts,
+        tool_calls=decode_tool_calls(calls),
+        tool_call_id=as_text(call_id),
+        tool_name=as_text(tool_name),
+        reasoning=as_text(reasoning) or as_text(reasoning_content),
+        finish_reason=as_text(finish),
+        state=state_of(active, compacted),
+        is_summary=who in ("user", "assistant") and is_summary(text),
+        is_hidden=is_hidden(who, kind, metadata),
+        display_kind=kind,
+        api_content=sent if sent != text else None,
+        effect=as_text(effect),
+    )

@@ -1,0 +1,362 @@
+"""The words of the program as data: frozen, free of SQL and of Textual.
+
+Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is as stored (see
+`text.as_text`), not yet printable: whoever paints it calls `printable`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+
+class View(StrEnum):
+    """Which conversations a list shows."""
+
+    CHATS = "chats"
+    AUTOMATION = "automation"
+    ARCHIVED = "archived"
+    ALL = "all"
+
+
+class Sort(StrEnum):
+    """How a list is ordered; each has its natural direction (newest, most, biggest first; titles A to Z)."""
+
+    ACTIVITY = "activity"
+    STARTED = "started"
+    MESSAGES = "messages"
+    TOKENS = "tokens"
+    COST = "cost"
+    SIZE = "size"
+    TITLE = "title"
+
+
+class Kind(StrEnum):
+    """What a conversation is."""
+
+    CHAT = "chat"
+    AUTOMATION = "automation"
+    SUBAGENT = "subagent"
+
+
+class Status(StrEnum):
+    """How a session or conversation stands."""
+
+    LIVE = "live"
+    OPEN = "open"
+    ENDED = "ended"
+    EMPTY = "empty"
+
+
+class Relation(StrEnum):
+    """What a parent link means."""
+
+    ROOT = "root"
+    CONTINUED = "continued"
+    BRANCHED = "branched"
+    DELEGATED = "delegated"
+    RESET = "reset"
+    UNKNOWN = "unknown"
+    ORPHAN = "orphan"
+
+
+class State(StrEnum):
+    """How a chat message stands: seen by the model, summarised away, or taken back."""
+
+    LIVE = "live"
+    COMPACTED = "compacted"
+    REWOUND = "rewound"
+
+
+class Reading(StrEnum):
+    """What a transcript shows."""
+
+    SAID = "said"
+    """Live and compacted messages: what was said."""
+    LIVE = "live"
+    """What the model still sees."""
+    EVERYTHING = "everything"
+    """Rewound and hidden rows too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Token counts as Hermes counted them; cache reads are not part of `input`."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    @property
+    def total(self) -> int:
+        """Input, output and both cache counts; reasoning is part of the output."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.reasoning + other.reasoning,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One row of `sessions`, read for what lists and lineage need; columns a store lacks are None or 0."""
+
+    id: str
+    source: str
+    parent_id: str | None = None
+    title: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    end_reason: str | None = None
+    last_active: float | None = None
+    """Newest message or recorded activity, else the start."""
+    branched_from: str | None = None
+    """The `_branched_from` marker of `model_config` (0.16 and later)."""
+    delegate_from: str | None = None
+    """The `_delegate_from` marker (0.17 and later), `__orphaned__` where a migration guessed."""
+    reset_from: str | None = None
+    """The `_reset_from` marker (0.20 and later)."""
+    session_key: str | None = None
+    archived: bool = False
+    pinned: bool = False
+    hidden: bool = False
+    message_count: int = 0
+    """The stored counter: a hint, not a count of rows."""
+    tool_call_count: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+    cost_usd: float | None = None
+    busy: bool = False
+    """A live turn lease or compression lock names it."""
+    has_messages: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One line of the list: a whole compression chain, root to tip."""
+
+    segments: tuple[Session, ...]
+    """Root first; never empty."""
+    relation: Relation
+    """How the root hangs on its parent."""
+    kind: Kind
+    status: Status
+    title: str | None
+    """The tip's title, else the newest one of an earlier segment."""
+    last_active: float | None
+    branches: int = 0
+    subagents: int = 0
+    """All delegated descendants, nested ones too."""
+    preview: str = ""
+    """First real user text on one line; empty until read, or when there is no text at all."""
+    rows: int | None = None
+    """Chat messages shown by default over all segments; None until counted."""
+    size: int | None = None
+    """Bytes of message content; None until measured."""
+    note: str = ""
+    """What is odd about it, in a few words: "possibly a subagent", "parent is gone" …"""
+
+    @property
+    def id(self) -> str:
+        """The tip: the segment a resume opens."""
+        return self.segments[-1].id
+
+    @property
+    def root(self) -> Session:
+        """The first segment."""
+        return self.segments[0]
+
+    @property
+    def tip(self) -> Session:
+        """The last segment."""
+        return self.segments[-1]
+
+    @property
+    def root_id(self) -> str:
+        """Id of the first segment."""
+        return self.segments[0].id
+
+    @property
+    def source(self) -> str:
+        """Where the conversation began; a continuation may say otherwise."""
+        return self.root.source
+
+    @property
+    def archived(self) -> bool:
+        """Put away: Hermes goes by the root alone (0.22, observed)."""
+        return self.root.archived
+
+    @property
+    def hidden(self) -> bool:
+        """Hidden by Hermes (0.20 and later), again by the root."""
+        return self.root.hidden
+
+    @property
+    def pinned(self) -> bool:
+        """Pinned in any segment."""
+        return any(segment.pinned for segment in self.segments)
+
+    @property
+    def model(self) -> str | None:
+        """The newest model named."""
+        return next((s.model for s in reversed(self.segments) if s.model), None)
+
+    @property
+    def cwd(self) -> str | None:
+        """The newest working directory named."""
+        return next((s.cwd for s in reversed(self.segments) if s.cwd), None)
+
+    @property
+    def git_branch(self) -> str | None:
+        """The newest git branch named."""
+        return next((s.git_branch for s in reversed(self.segments) if s.git_branch), None)
+
+    @property
+    def tokens(self) -> Tokens:
+        """Sum over the segments."""
+        total = Tokens()
+        for segment in self.segments:
+            total = total + segment.tokens
+        return total
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Sum over the segments that know a cost; None when none does."""
+        known = [s.cost_usd for s in self.segments if s.cost_usd is not None]
+        return sum(known) if known else None
+
+    @property
+    def tool_call_count(self) -> int:
+        """Sum of the stored counters."""
+        return sum(s.tool_call_count for s in self.segments)
+
+    @property
+    def message_count(self) -> int:
+        """Counted rows, or the stored counters until they have been counted."""
+        return self.rows if self.rows is not None else sum(s.message_count for s in self.segments)
+
+    def with_details(self, *, preview: str, rows: int) -> Conversation:
+        """The same conversation with what only its messages can tell."""
+        return replace(self, preview=preview, rows=rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call an assistant message asks for."""
+
+    id: str
+    name: str
+    arguments: str
+    """As stored: a JSON text, possibly cut short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a multimodal message."""
+
+    kind: str
+    """`text`, `image` or the stored type."""
+    text: str = ""
+    """The text of a text part; else what to show in its place."""
+    mime: str = ""
+    url: str = ""
+    """A remote address; empty for embedded data."""
+    size: int = 0
+    """Bytes of embedded data."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One row of `messages`, decoded."""
+
+    id: int
+    session_id: str
+    role: str
+    text: str
+    """What was said, multimodal parts flattened; empty for a bare tool call."""
+    timestamp: float | None = None
+    parts: tuple[Part, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    state: State = State.LIVE
+    is_summary: bool = False
+    """A compaction summary: shown as a collapsed divider."""
+    is_hidden: bool = False
+    """`display_kind='hidden'`, `model_only` or bookkeeping: painted only when everything is asked for."""
+    display_kind: str | None = None
+    api_content: str | None = None
+    """What the model was sent where it differs from `text`."""
+    effect: str | None = None
+    """Outcome marker of a tool row (0.19 and later)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One session in a lineage tree."""
+
+    session: Session
+    parent_id: str | None
+    """The node it hangs under, None for the top one."""
+    relation: Relation
+    on_path: bool
+    """Part of the focus' own chain."""
+    status: Status
+    rows: int
+    """Chat messages shown by default in this session alone."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeTarget:
+    """What a resume would open."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The family tree around one session."""
+
+    focus: str
+    resume: ResumeTarget
+    """What we would resume: the tip of the focus' conversation."""
+    predicted: str
+    """What `hermes --resume=<resume.id>` opens by its own rules (0.18 and later)."""
+    nodes: tuple[Node, ...]
+    """Parents before children."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chat message that matched."""
+
+    message_id: int
+    session_id: str
+    role: str
+    timestamp: float | None
+    snippet: str
+    match: tuple[tuple[int, int], ...]
+    """Half-open ranges in `snippet`, in code points."""
+    state: State = State.LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Why conversations are not on screen: the parts sum up to what is missing."""
+
+    automation: int = 0
+    archived: int = 0
+    other: int = 0

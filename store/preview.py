@@ -1,0 +1,108 @@
+"""What a conversation without a title is called: the first real thing a person said in it.
+
+Hermes takes the first user row as it stands: often a compaction summary, a rewound question, or
+nothing at all when the message begins with an image. Ours is decoded, skips summaries and hidden
+rows, and falls back to anything readable before it is empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .connect import Reader
+from .messages import decode_content, is_hidden, split_summary, state_of, without_injections
+from .models import Conversation, Session, State
+from .text import as_text, one_line
+from .transcript import count_rows
+
+PREVIEW_LIMIT = 200
+"""Code points kept of a preview."""
+
+_HEAD = 4000  # a preview never needs more, and a row may hold megabytes
+_FIRST_ROWS = 8
+_SKILL = re.compile(r"^\[(?:IMPORTANT|SYSTEM)[^\]]*\]\s*", re.IGNORECASE)
+
+
+def _readable(content: object) -> str:
+    text, parts = decode_content(content)
+    if text.startswith("\x00json:"):
+        text = text[6:]  # cut multimodal JSON: still better than nothing
+    said = split_summary(without_injections(text))[1]
+    spoken = " ".join(part.text for part in parts if part.kind == "text") if parts else said
+    line = one_line(spoken or said, PREVIEW_LIMIT)
+    bare = _SKILL.sub("", line)
+    return bare or line
+
+
+def _candidates(reader: Reader, session: Session, condition: str, limit: int) -> list[tuple[str, bool]]:
+    """Readable texts of the first rows that meet a condition, each with whether it was taken back."""
+    schema = reader.schema
+    # Plain text is cut by SQLite; the NUL of multimodal content ends what substr() sees, so those
+    # rows are fetched whole, but only when they are of a size one reads.
+    content = (
+        f"CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' THEN substr(m.content, 1, {_HEAD}) "
+        "ELSE m.content END"
+    )
+    rows = reader.rows(
+        f"SELECT {content}, {schema.message('role')}, {schema.message('display_kind')}, "
+        f"{schema.message('display_metadata')}, {schema.active()}, {schema.compacted()} "
+        f"FROM messages m WHERE m.session_id = ? AND m.content IS NOT NULL AND {condition} ORDER BY m.id LIMIT ?",
+        [session.id, limit],
+    )
+    found: list[tuple[str, bool]] = []
+    for value, role, kind, metadata, active, compacted in rows:
+        if is_hidden(as_text(role) or "", as_text(kind), metadata):
+            continue
+        text = _readable(value)
+        if text:
+            found.append((text, state_of(active, compacted) is State.REWOUND))
+    return found
+
+
+def _pick(candidates: Sequence[tuple[str, bool]]) -> str:
+    kept = [text for text, rewound in candidates if not rewound]
+    return kept[0] if kept else candidates[0][0] if candidates else ""
+
+
+def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
+    """First real user text on one line, printable; never empty when any text exists.
+
+    Args:
+        reader: An open reader.
+        segments: The sessions of the conversation, root first.
+    """
+    if "content" not in reader.schema.message_columns:
+        return ""
+    roles = "role" in reader.schema.message_columns
+    for condition in ("m.role = 'user'", "m.role = 'assistant'", "1") if roles else ("1",):
+        for limit in (_FIRST_ROWS, 10 * _FIRST_ROWS):
+            rewound_only = ""
+            for session in segments:
+                if not session.has_messages:
+                    continue
+                candidates = _candidates(reader, session, condition, limit)
+                kept = [text for text, rewound in candidates if not rewound]
+                if kept:
+                    return kept[0]
+                rewound_only = rewound_only or _pick(candidates)
+            if rewound_only:
+                return rewound_only
+    return ""
+
+
+def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
+    """The conversations with preview and row count, for the rows about to be shown.
+
+    Args:
+        reader: An open reader.
+        conversations: A page of them; each costs a few index seeks.
+    """
+    counts = count_rows(reader, [segment.id for each in conversations for segment in each.segments])
+    return [
+        each.with_details(
+            preview=read_preview(reader, each.segments),
+            rows=sum(counts.get(segment.id, 0) for segment in each.segments),
+        )
+        for each in conversations
+    ]

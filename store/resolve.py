@@ -1,0 +1,97 @@
+"""Which session a person means: a full id, a unique prefix, or a title, as Hermes resolves them."""
+
+from __future__ import annotations
+
+import re
+
+from .connect import Reader
+from .errors import AmbiguousError, NotFoundError
+from .text import as_text
+
+_CANDIDATES = 10
+_NUMBERED = re.compile(r"^(.*?) #(\d+)$")
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def resolve_title(reader: Reader, title: str) -> str | None:
+    """The session a title stands for: the newest of "title", "title #2", "title #3" … (0.13 to 0.22).
+
+    As in Hermes the exact title is matched by case, its numbered continuations are not.
+
+    Args:
+        reader: An open reader.
+        title: A title, with or without a number.
+    """
+    schema = reader.schema
+    if "title" not in schema.session_columns:
+        return None
+    started = schema.session("started_at")
+    numbered = reader.rows(
+        f"SELECT s.id FROM sessions s WHERE s.title LIKE ? ESCAPE '\\' ORDER BY {started} DESC",
+        [f"{_escape(title)} #%"],
+    )
+    if numbered:
+        return as_text(numbered[0][0])
+    exact = reader.rows("SELECT s.id FROM sessions s WHERE s.title = ? LIMIT 1", [title])
+    return as_text(exact[0][0]) if exact else None
+
+
+def resolve_session(reader: Reader, text: str) -> str:
+    """The id a person means.
+
+    Args:
+        reader: An open reader.
+        text: A full id, a unique prefix of one, or a title.
+
+    Raises:
+        NotFoundError: Nothing fits.
+        AmbiguousError: Several ids begin so, and no title is so.
+    """
+    exact = reader.rows("SELECT id FROM sessions WHERE id = ?", [text])
+    if exact:
+        return as_text(exact[0][0]) or ""
+    started = reader.schema.session("started_at")
+    matches = (
+        reader.rows(
+            f"SELECT s.id FROM sessions s WHERE s.id LIKE ? ESCAPE '\\' ORDER BY {started} DESC LIMIT ?",
+            [f"{_escape(text)}%", _CANDIDATES],
+        )
+        if text
+        else []
+    )
+    # LIKE folds ASCII case, ids do not.
+    ids = [found for found in (as_text(row[0]) for row in matches) if found is not None and found.startswith(text)]
+    if len(ids) == 1:
+        return ids[0]
+    titled = resolve_title(reader, text) if text else None
+    if titled is not None:
+        return titled
+    if ids:
+        raise AmbiguousError(
+            f"Several sessions begin with “{text}”.", ids, remedy="Give more of the id. Candidates: " + ", ".join(ids)
+        )
+    raise NotFoundError(
+        f"No session has the id, prefix or title “{text}”.",
+        remedy="`hermes-browse list` shows ids and titles, `hermes-browse search` finds words.",
+    )
+
+
+def resolve_last(reader: Reader, source: str = "cli") -> str | None:
+    """The session `hermes -c` continues: the newest one of a source, by activity, any state (0.19).
+
+    Args:
+        reader: An open reader.
+        source: Hermes takes `cli` (`tui` under its terminal interface).
+    """
+    schema = reader.schema
+    newest = "(SELECT max(m.timestamp) FROM messages m WHERE m.session_id = s.id)"
+    started = schema.session("started_at")
+    rows = reader.rows(
+        f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC, "
+        "s.id DESC LIMIT 1",
+        [source],
+    )
+    return as_text(rows[0][0]) if rows else None

@@ -1,0 +1,157 @@
+"""The command that resumes a conversation in Hermes, and what to know before running it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .catalog import read_neighbourhood
+from .connect import Reader
+from .errors import NotFoundError
+from .forest import AUTOMATION_SOURCES, RESET_REASONS
+from .homes import Location
+from .lineage import predict_resume, resume_target
+from .models import Conversation, Kind, Relation, ResumeTarget, Status
+
+GATEWAY_SOURCES = frozenset(
+    [
+        "telegram",
+        "discord",
+        "slack",
+        "whatsapp",
+        "signal",
+        "matrix",
+        "mattermost",
+        "email",
+        "sms",
+        "teams",
+        "wechat",
+        "weixin",
+        "wecom",
+        "feishu",
+        "dingtalk",
+        "line",
+        "imessage",
+        "bluebubbles",
+        "irc",
+        "homeassistant",
+        "qqbot",
+        "yuanbao",
+    ]
+)
+"""Sources where somebody else is at the other end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warning_:
+    """Something to know before resuming."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ResumePlan:
+    """What a resume would run."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    """Variables to set beside the present ones."""
+    conversation: Conversation
+    target: ResumeTarget
+    warnings: tuple[Warning_, ...] = field(default=())
+    executable: str | None = None
+    """Full path of `hermes`, None when it is not to be found."""
+
+    @property
+    def is_risky(self) -> bool:
+        """Whether a second, different key is wanted first."""
+        return bool(self.warnings)
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment for the program."""
+        return {**os.environ, **self.env}
+
+    def shell(self) -> str:
+        """The command for a shell, quoted."""
+        import shlex
+
+        settings = [f"{name}={shlex.quote(value)}" for name, value in self.env.items()]
+        return " ".join([*settings, shlex.join(self.argv)])
+
+
+def find_hermes(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Full path of the `hermes` program, None when it is not on PATH."""
+    return shutil.which("hermes", path=environment.get("PATH"))
+
+
+def plan_resume(reader: Reader, location: Location, session_id: str, now: float) -> ResumePlan:
+    """What resuming the conversation of a session would run, and what speaks against it.
+
+    The `--resume=ID` form is the only safe one: a bare id swallows words that follow, and titles go
+    astray. `-p` is always given, or a sticky profile would open another file (observed, 0.19).
+
+    Args:
+        reader: An open reader.
+        location: The store; must be one Hermes itself would open.
+        session_id: Any segment.
+        now: Unix seconds.
+
+    Raises:
+        RefusedError: Hermes would not open this file.
+        NotFoundError: No such session.
+    """
+    location.refuse_without_home("resume")
+    catalog = read_neighbourhood(reader, session_id, now)
+    conversation = catalog.of_session(session_id)
+    if conversation is None:
+        raise NotFoundError(f"There is no session {session_id} in this store.")
+    target = resume_target(conversation)
+    predicted = predict_resume(catalog.forest, target.id)
+    executable = find_hermes()
+    return ResumePlan(
+        argv=("hermes", "-p", location.profile or "default", f"--resume={target.id}"),
+        env={"HERMES_HOME": str(location.root)},
+        conversation=conversation,
+        target=target,
+        warnings=tuple(_warnings(conversation, predicted, executable)),
+        executable=executable,
+    )
+
+
+def _warnings(conversation: Conversation, predicted: str, executable: str | None) -> list[Warning_]:
+    found: list[Warning_] = []
+    source = conversation.source
+    if executable is None:
+        found.append(Warning_("no-hermes", "There is no `hermes` on PATH: copy the command and run it where there is."))
+    if predicted != conversation.id:
+        found.append(
+            Warning_(
+                "opens-another",
+                f"Hermes will open {predicted} instead: it follows the newest unmarked child (0.18 and later).",
+            )
+        )
+    if conversation.kind is Kind.SUBAGENT or conversation.relation is Relation.DELEGATED:
+        found.append(Warning_("subagent", "This is a subagent's session: nobody talked in it."))
+    elif source in AUTOMATION_SOURCES:
+        found.append(Warning_("automation", f"This is automation ({source}): nobody talked in it."))
+    elif source in GATEWAY_SOURCES or conversation.root.session_key:
+        text = f"This is a {source} chat: resuming opens it here, and its people will not see what you write."
+        if conversation.tip.end_reason in RESET_REASONS:
+            text = (
+                f"This {source} chat was reset: resuming clears the reset, so the gateway may go on in it "
+                "for that chat."
+            )
+        found.append(Warning_("gateway", text))
+    if conversation.status is Status.EMPTY:
+        found.append(Warning_("empty", "It has no messages."))
+    if conversation.status is Status.LIVE:
+        found.append(
+            Warning_("live", "It seems open elsewhere: it was written to moments ago, or a turn is running in it.")
+        )
+    if conversation.cwd and not Path(conversation.cwd).is_dir():
+        found.append(Warning_("missing-directory", f"Its directory {conversation.cwd} does not exist here."))
+    return found

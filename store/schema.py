@@ -1,0 +1,208 @@
+"""What this file has: columns, tables, indexes and the shape of its search index.
+
+The version number in a store says little: every writable open of any Hermes adds missing columns,
+an older Hermes opens a newer file, and at schema 31 alone three shapes of the search index exist.
+So everything is discovered, and all queries are built from this description.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from .errors import NotAStoreError, StoreEmptyError
+
+NEWEST_KNOWN = 31
+"""The newest schema seen in a released Hermes (0.22.2)."""
+
+
+class FtsKind(StrEnum):
+    """Where an FTS5 table keeps its text."""
+
+    INLINE = "inline"
+    """A copy of its own (schema 11 to 22, and upgraded files)."""
+    EXTERNAL = "external"
+    """In `messages` or a view over it (schema 6 to 9, and fresh files since 26)."""
+    CONTENTLESS = "contentless"
+
+
+@dataclass(frozen=True)
+class FtsIndex:
+    """One full-text table whose rowid is `messages.id`."""
+
+    name: str
+    columns: tuple[str, ...]
+    kind: FtsKind
+    tokenizer: str
+    """The tokenizer's words, `unicode61` when none is named."""
+    content: str = ""
+    """The table or view an external index reads, else empty."""
+    definition: str = ""
+    """The SQL of the content view, else empty: tells what is left out."""
+
+    @property
+    def is_trigram(self) -> bool:
+        """Finds substrings of three letters and more."""
+        return self.tokenizer.split()[:1] == ["trigram"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """One description of a store file; queries are built from it."""
+
+    version: int | None
+    """The number in `schema_version`, None when that is empty or absent."""
+    tables: frozenset[str]
+    indexes: frozenset[str]
+    triggers: frozenset[str]
+    session_columns: frozenset[str]
+    message_columns: frozenset[str]
+    fts: FtsIndex | None
+    """The word index."""
+    trigram: FtsIndex | None
+    """The substring index."""
+    meta: tuple[tuple[str, str], ...] = ()
+    """The `fts_*` notes of `state_meta`."""
+
+    @property
+    def is_newer(self) -> bool:
+        """Written by a Hermes newer than any we have seen."""
+        return self.version is not None and self.version > NEWEST_KNOWN
+
+    def session(self, column: str, *, table: str = "s", default: str = "NULL") -> str:
+        """SQL for a column of `sessions`, or the default where this file lacks it."""
+        return f"{table}.{column}" if column in self.session_columns else default
+
+    def message(self, column: str, *, table: str = "m", default: str = "NULL") -> str:
+        """SQL for a column of `messages`, or the default where this file lacks it."""
+        return f"{table}.{column}" if column in self.message_columns else default
+
+    def active(self, table: str = "m") -> str:
+        """SQL that is 1 for rows the model still sees: upgraded files hold NULL for active."""
+        return f"COALESCE({table}.active, 1)" if "active" in self.message_columns else "1"
+
+    def compacted(self, table: str = "m") -> str:
+        """SQL that is 1 for rows summarised away but still part of the record (0.18 and later)."""
+        return f"COALESCE({table}.compacted, 0)" if "compacted" in self.message_columns else "0"
+
+    def without_search(self) -> Schema:
+        """The same file taken as having no search index, for when its index cannot be used."""
+        return replace(self, fts=None, trigram=None)
+
+    def note(self, key: str) -> str | None:
+        """The value of a `state_meta` row about the search index, None where there is none."""
+        return dict(self.meta).get(key)
+
+
+_OPTION = re.compile(r"(\w+)\s*=\s*(?:'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|([\w]+))")
+
+
+def _arguments(sql: str) -> list[str]:
+    """The comma-separated arguments of `USING fts5(…)`; commas inside quotes do not separate."""
+    start = sql.lower().find("fts5")
+    body = sql[sql.find("(", start) + 1 : sql.rfind(")")]
+    found, quote, current = [], "", ""
+    for letter in body:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter == ",":
+            found.append(current.strip())
+            current = ""
+            continue
+        current += letter
+    return [argument for argument in [*found, current.strip()] if argument]
+
+
+def _describe_fts(name: str, sql: str, definitions: dict[str, str]) -> FtsIndex:
+    columns: list[str] = []
+    options: dict[str, str] = {}
+    for argument in _arguments(sql):
+        option = _OPTION.fullmatch(argument)
+        if option:
+            quoted = option[2] if option[2] is not None else option[3] if option[3] is not None else option[4]
+            options[option[1].lower()] = quoted.replace("''", "'")
+        else:
+            columns.append(argument.split()[0].strip("\"'`[]"))
+    content = options.get("content")
+    kind = FtsKind.INLINE if content is None else FtsKind.EXTERNAL if content else FtsKind.CONTENTLESS
+    return FtsIndex(
+        name=name,
+        columns=tuple(columns),
+        kind=kind,
+        tokenizer=options.get("tokenize", "unicode61"),
+        content=content or "",
+        definition=definitions.get(content or "", ""),
+    )
+
+
+def _version(connection: sqlite3.Connection) -> int | None:
+    found = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    value = found[0] if found else None
+    return value if isinstance(value, int) else None
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
+    return frozenset(str(row[1]) for row in connection.execute(f'PRAGMA table_info("{table}")').fetchall())
+
+
+def discover(connection: sqlite3.Connection, path: Path) -> Schema:
+    """Describe the file behind a connection; nothing is assumed from its version number.
+
+    Args:
+        connection: An open read connection.
+        path: The store, for the sentences.
+
+    Raises:
+        StoreEmptyError: No tables yet.
+        NotAStoreError: Tables, but not those of Hermes.
+        sqlite3.Error: As SQLite says it; the caller translates.
+    """
+    objects = connection.execute("SELECT type, name, COALESCE(sql, '') FROM sqlite_master").fetchall()
+    by_type: dict[str, set[str]] = {"table": set(), "index": set(), "trigger": set(), "view": set()}
+    definitions: dict[str, str] = {}
+    for kind, name, sql in objects:
+        by_type.setdefault(str(kind), set()).add(str(name))
+        if kind in ("table", "view"):
+            definitions[str(name)] = str(sql)
+    tables = by_type["table"]
+    if not tables:
+        raise StoreEmptyError(
+            f"{path} has no tables yet: Hermes makes them at its first chat.",
+            remedy="Start a chat in Hermes, or look around with --demo.",
+        )
+    if not {"sessions", "messages"} <= tables:
+        raise NotAStoreError(
+            f"{path} is an SQLite database, but not a Hermes session store: it has no sessions and messages tables.",
+            remedy="Name a Hermes state.db with --db, or its folder with --home.",
+        )
+    sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
+    if "id" not in sessions or not {"id", "session_id"} <= messages:
+        raise NotAStoreError(
+            f"{path} has tables named sessions and messages, but they are not those of Hermes.",
+            remedy="Name a Hermes state.db with --db, or its folder with --home.",
+        )
+    meta: tuple[tuple[str, str], ...] = ()
+    if "state_meta" in tables and {"key", "value"} <= _columns(connection, "state_meta"):
+        notes = connection.execute("SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'").fetchall()
+        meta = tuple((str(key), str(value)) for key, value in notes)
+
+    def fts(name: str) -> FtsIndex | None:
+        sql = definitions.get(name, "")
+        return _describe_fts(name, sql, definitions) if "fts5" in sql.lower() else None
+
+    return Schema(
+        version=_version(connection) if "schema_version" in tables else None,
+        tables=frozenset(tables),
+        indexes=frozenset(by_type["index"]),
+        triggers=frozenset(by_type["trigger"]),
+        session_columns=sessions,
+        message_columns=messages,
+        fts=fts("messages_fts"),
+        trigram=fts("messages_fts_trigram"),
+        meta=meta,
+    )

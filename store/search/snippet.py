@@ -1,0 +1,92 @@
+"""A line of context around what matched, with the matches marked."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from ..messages import decode_content
+from .terms import Matcher, fold
+
+WIDTH = 160
+"""Code points of a snippet."""
+
+_BEFORE = 40
+_SPACES = re.compile(r"\s+")
+_MOST_MATCHES = 50
+
+
+def _starts_inside(text: str, position: int) -> bool:
+    """Whether a cut at the position would part a character from its marks or joiners."""
+    if not 0 < position < len(text):
+        return False
+    here, before = text[position], text[position - 1]
+    return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
+
+
+def _ranges(folded: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
+    """Where the terms stand, in order, overlaps joined."""
+    found: list[tuple[int, int]] = []
+    for each in matchers:
+        for count, match in enumerate(each.pattern.finditer(folded)):
+            if count >= _MOST_MATCHES:
+                break
+            if match.end() > match.start():
+                found.append(match.span())
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
+    """Half-open ranges of a text in which the terms stand, code points.
+
+    Args:
+        text: Any text, e.g. of a message on screen.
+        matchers: Of a plan.
+    """
+    return _ranges(fold(text), matchers)
+
+
+def _cut(text: str, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    folded = fold(text)
+    firsts = [match.start() for each in matchers if (match := each.pattern.search(folded)) is not None]
+    start = max(min(firsts, default=0) - _BEFORE, 0)
+    while start > 0 and _starts_inside(text, start):
+        start -= 1
+    window = _SPACES.sub(" ", text[start : start + WIDTH * 3]).strip()
+    end = WIDTH
+    while end < len(window) and _starts_inside(window, end):
+        end += 1
+    head = "…" if start else ""
+    tail = "…" if end < len(window) or start + WIDTH * 3 < len(text) else ""
+    line = head + window[:end].rstrip() + tail
+    return line, tuple(_ranges(fold(line), matchers))
+
+
+def make_snippet(
+    content: str, tool_name: str, tool_calls: str, matchers: Sequence[Matcher]
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """One line around the first match: of what was said, else of the raw content, else of the tool call.
+
+    Args:
+        content: As stored, multimodal JSON included.
+        tool_name: Empty when there is none.
+        tool_calls: As stored.
+        matchers: Terms to light.
+
+    Returns:
+        The line (not yet printable) and the half-open ranges of the matches in it.
+    """
+    spoken = decode_content(content)[0]
+    texts = [spoken, content.removeprefix("\x00json:"), tool_name, tool_calls]
+    for text in texts:
+        folded = fold(text)
+        if text and any(each.in_folded(folded) for each in matchers):
+            return _cut(text, matchers)
+    return _cut(spoken or tool_name or tool_calls, matchers)

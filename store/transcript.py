@@ -1,0 +1,204 @@
+"""The whole conversation as one scroll: a skeleton of ids over all segments, read in windows.
+
+The skeleton says which rows there are, in what state, and which are folded; texts are read only for
+the window asked for. Rows are ordered by id within a segment, not by time: clocks step backwards
+(Hermes orders by id too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .connect import Reader
+from .messages import is_hidden, select, state_of, to_message
+from .models import ChatMessage, Reading, Session, State
+from .text import as_text
+from .values import as_flag, as_time
+
+_SLICE = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Bone:
+    """One row of the skeleton."""
+
+    id: int
+    segment: int
+    """Index of its session in the conversation."""
+    role: str
+    timestamp: float | None
+    state: State
+    hidden: bool
+    flagged_summary: bool = False
+    """`_compressed_summary` (0.22)."""
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """Which chat messages a conversation shows, root segment first."""
+
+    session_ids: tuple[str, ...]
+    bones: tuple[Bone, ...]
+    reading: Reading
+    folded: dict[int, int] = field(default_factory=dict)
+    """Rows left out as twins → the row shown in their place."""
+    left_out: int = 0
+    """Rows not in this reading (rewound, hidden, or compacted when only live ones are asked for)."""
+
+    def index_of(self, message_id: int) -> int | None:
+        """Position of a chat message, through folds; None when this reading leaves it out."""
+        wanted = self.folded.get(message_id, message_id)
+        return next((index for index, bone in enumerate(self.bones) if bone.id == wanted), None)
+
+
+def _identity_columns(reader: Reader) -> str:
+    schema = reader.schema
+    names = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
+    return ", ".join(schema.message(name) for name in names)
+
+
+def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
+    """Bones of one session with their `display_order`, in slices by id."""
+    schema = reader.schema
+    statement = (
+        f"SELECT m.id, {schema.message('role')}, {schema.message('timestamp')}, {schema.active()}, "
+        f"{schema.compacted()}, {schema.message('display_kind')}, {schema.message('display_metadata')}, "
+        f"{schema.message('_compressed_summary')}, {schema.message('display_order')} "
+        "FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT ?"
+    )
+    found: list[tuple[Bone, object]] = []
+    last = -(2**63)
+    while True:
+        rows = reader.rows(statement, [session_id, last, _SLICE])
+        for message_id, role, stamp, active, compacted, kind, metadata, flagged, order in rows:
+            who = as_text(role) or "unknown"
+            bone = Bone(
+                id=int(str(message_id)),
+                segment=segment,
+                role=who,
+                timestamp=as_time(stamp),
+                state=state_of(active, compacted),
+                hidden=is_hidden(who, as_text(kind), metadata),
+                flagged_summary=as_flag(flagged),
+            )
+            found.append((bone, order))
+        if len(rows) < _SLICE:
+            return found
+        last = int(str(rows[-1][0]))
+
+
+def _identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
+    columns = _identity_columns(reader)
+    rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", list(ids))
+    return {int(str(row[0])): row[1:] for row in rows}
+
+
+def _twins(reader: Reader, bones: Sequence[tuple[Bone, object]]) -> dict[int, int]:
+    """Rows of one session that stand for the same message: compaction re-inserts the tail it keeps.
+
+    With `display_order` (0.22) equal orders are one message. Without, rows alike in everything but
+    their state are one, and so is a live row that repeats the compacted tail right after a summary.
+
+    Returns:
+        Left-out id → shown id. The live row is shown, else the newest (Hermes 0.22, display order).
+    """
+    said = [(bone, order) for bone, order in bones if bone.state is not State.REWOUND]
+    if not any(bone.state is State.COMPACTED for bone, _ in said):
+        return {}
+    groups: dict[object, list[Bone]] = {}
+    loose = [bone for bone, order in said if order is None]
+    for bone, order in said:
+        if order is not None:
+            groups.setdefault(("order", order), []).append(bone)
+    identities = _identities(reader, [bone.id for bone in loose]) if loose else {}
+    for bone in loose:
+        groups.setdefault((bone.timestamp, identities.get(bone.id, bone.id)), []).append(bone)
+    folded: dict[int, int] = {}
+    for group in groups.values():
+        if len(group) > 1:
+            shown = max(group, key=lambda bone: (bone.state is State.LIVE, bone.id))
+            folded.update({bone.id: shown.id for bone in group if bone.id != shown.id})
+    folded.update(_repeated_tail([bone for bone in loose if bone.id not in folded], identities))
+    return folded
+
+
+def _repeated_tail(bones: Sequence[Bone], identities: dict[int, tuple[object, ...]]) -> dict[int, int]:
+    """The compacted tail that the live rows begin with again, after at most one row of summary."""
+    compacted = [bone for bone in bones if bone.state is State.COMPACTED]
+    live = [bone for bone in bones if bone.state is State.LIVE and compacted and bone.id > compacted[-1].id]
+    for skipped in (0, 1):
+        head = live[skipped:]
+        for length in range(min(len(head), len(compacted)), 0, -1):
+            tail = compacted[-length:]
+            if all(identities[old.id] == identities[new.id] for old, new in zip(tail, head, strict=False)):
+                return {old.id: new.id for old, new in zip(tail, head, strict=False)}
+    return {}
+
+
+def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading = Reading.SAID) -> Skeleton:
+    """The skeleton of a conversation.
+
+    Args:
+        reader: An open reader.
+        segments: Its sessions, root first.
+        reading: What to leave out.
+    """
+    bones: list[Bone] = []
+    folded: dict[int, int] = {}
+    left_out = 0
+    for index, session in enumerate(segments):
+        rows = _read_bones(reader, session.id, index)
+        twins = _twins(reader, rows) if reading is Reading.SAID else {}
+        folded.update(twins)
+        for bone, _ in rows:
+            if bone.id in twins:
+                continue
+            if reading is not Reading.EVERYTHING and (
+                bone.hidden or bone.state is State.REWOUND or (reading is Reading.LIVE and bone.state is not State.LIVE)
+            ):
+                left_out += 1
+                continue
+            bones.append(bone)
+    return Skeleton(tuple(session.id for session in segments), tuple(bones), reading, folded, left_out)
+
+
+def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
+    """The chat messages of a window, in its order; rows deleted meanwhile are missing.
+
+    Args:
+        reader: An open reader.
+        bones: A slice of a skeleton.
+    """
+    statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
+    found = {message.id: message for message in map(to_message, reader.rows_in(statement, [bone.id for bone in bones]))}
+    return [found[bone.id] for bone in bones if bone.id in found]
+
+
+def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
+    """Chat messages shown by default, by session; equals what `read_skeleton` would show.
+
+    Args:
+        reader: An open reader.
+        session_ids: Any number of ids; sessions without rows are missing from the answer.
+    """
+    schema = reader.schema
+    shown = [f"({schema.active()} = 1 OR {schema.compacted()} = 1)"]
+    if "role" in schema.message_columns:
+        shown.append("m.role IS NOT 'session_meta'")
+    if "display_kind" in schema.message_columns:
+        shown.append("m.display_kind IS NOT 'hidden'")
+    where = " AND ".join(shown)
+    metadata = schema.message("display_metadata")
+    statement = (
+        f"SELECT m.session_id, sum({where}), sum({schema.compacted()} = 1 AND {schema.active()} <> 1), "
+        f"sum({metadata} IS NOT NULL) FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
+    )
+    counts: dict[str, int] = {}
+    for session_id, rows, compacted, noted in reader.rows_in(statement, list(session_ids)):
+        key = as_text(session_id) or ""
+        if compacted or noted:  # folds and model-only rows need the rows themselves
+            counts[key] = len(read_skeleton(reader, [Session(key, "")]).bones)
+        else:
+            counts[key] = int(str(rows or 0))
+    return counts

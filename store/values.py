@@ -1,0 +1,64 @@
+"""Stored values read with suspicion: SQLite columns are only advice, and salvaged rows prove it."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import datetime
+
+from .text import as_text
+
+_FIRST_TIME = -62_135_596_800.0  # year 1, and below year 9999 on the other side: what datetime can show
+_LAST_TIME = 253_402_300_799.0
+
+
+def as_time(value: object) -> float | None:
+    """Unix seconds, or None for anything that is no usable time.
+
+    Args:
+        value: A number, or a text holding a number or an ISO time (other tools have written both).
+    """
+    if isinstance(value, bytes):
+        value = as_text(value)
+    if isinstance(value, str):
+        text = value
+        try:
+            value = float(text)
+        except ValueError:
+            try:
+                value = datetime.fromisoformat(text).timestamp()
+            except (ValueError, OverflowError, OSError):
+                return None
+    if not isinstance(value, int | float):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) and _FIRST_TIME <= number <= _LAST_TIME else None
+
+
+def as_count(value: object) -> int:
+    """A count that is never negative; 0 for anything else."""
+    if isinstance(value, float) and math.isfinite(value):
+        value = int(value)
+    return max(value, 0) if isinstance(value, int) else 0
+
+
+def as_money(value: object) -> float | None:
+    """A finite amount, or None."""
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+def as_flag(value: object) -> bool:
+    """Whether a stored 0/1 column is set; text and blobs are not."""
+    return isinstance(value, int | float) and value != 0
+
+
+def as_mapping(value: object) -> dict[str, object]:
+    """A stored JSON object, or an empty mapping for malformed JSON, lists, strings and NULL."""
+    text = as_text(value)
+    if not text or "{" not in text:
+        return {}
+    try:
+        loaded = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return loaded if isinstance(loaded, dict) else {}

@@ -1,0 +1,1 @@
+"""The style sheets of the browser."""
