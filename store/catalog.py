@@ -191,9 +191,33 @@ def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limi
         tail *= 4
 
 
-def read_neighbourhood(reader: Reader, session_id: str, now: float) -> Catalog:
-    """The catalog around one session: its chain, everything above and below it."""
-    return Catalog(Forest(_neighbourhood(reader, [session_id])), now, exact=False)
+def read_neighbourhood(reader: Reader, session_ids: Sequence[str], now: float) -> Catalog:
+    """The catalog around some sessions: their chains, everything above and below them."""
+    return Catalog(Forest(_neighbourhood(reader, session_ids)), now, exact=False)
+
+
+def allowed_sessions(
+    catalog: Catalog,
+    view: View,
+    sources: Collection[str] = (),
+    condition: Callable[[Conversation], bool] | None = None,
+) -> frozenset[str]:
+    """Ids of all sessions of the conversations that a view, sources and filters admit.
+
+    Args:
+        catalog: Of the whole store.
+        view: Which conversations.
+        sources: Only these sources; empty means any.
+        condition: The filters of a query on conversations.
+    """
+    wanted = frozenset(sources)
+    found: set[str] = set()
+    for chain in catalog.in_view(view):
+        if wanted and chain.root.source not in wanted:
+            continue
+        if condition is None or condition(catalog.conversation(chain.root.id)):
+            found.update(segment.id for segment in chain.segments)
+    return frozenset(found)
 
 
 def read_sizes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:

@@ -70,7 +70,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     Raises:
         NotFoundError: There is no such session.
     """
-    catalog = read_neighbourhood(reader, session_id, now)
+    catalog = read_neighbourhood(reader, [session_id], now)
     forest = catalog.forest
     if session_id not in forest.sessions:
         raise NotFoundError(f"There is no session {session_id} in this store.")

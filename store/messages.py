@@ -199,8 +199,6 @@ def to_message(row: Row) -> ChatMessage:
     text, parts = decode_content(content)
     who = as_text(role) or "unknown"
     kind = as_text(display_kind)
-    if who in ("user", "assistant"):
-        text = without_injections(text)
     sent = as_text(api_content)
     return ChatMessage(
         id=message_id if isinstance(message_id, int) else 0,

@@ -105,7 +105,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         NotFoundError: No such session.
     """
     location.refuse_without_home("resume")
-    catalog = read_neighbourhood(reader, session_id, now)
+    catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
         raise NotFoundError(f"There is no session {session_id} in this store.")

@@ -1,0 +1,103 @@
+"""A fresh store file: made for its owner alone, filled in bulk, left whole in one file.
+
+Nothing here ever touches a file that exists: a path that is taken is refused, so that no call can
+spoil a real store.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from .schema import VERSION, base_statements, fts_fill, fts_table, fts_triggers, search_tables
+
+Value = str | bytes | int | float | None
+"""What SQLite stores."""
+
+Row = Mapping[str, Value]
+"""Column name to value; a column left out gets its default."""
+
+
+@contextmanager
+def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connection]:
+    """A connection to a new, empty database file; complete and closed when the block ends.
+
+    Args:
+        path: Where; its folder must exist.
+        journal: `wal` or `delete`, what the header says afterwards. No -wal file is left behind.
+
+    Raises:
+        FileExistsError: Something is there already.
+        sqlite3.Error: What the block raised; the half-made file is gone then.
+    """
+    # Made before SQLite opens it, so that it is never readable by others, not even for a moment;
+    # a later raw open of a database would drop the locks of the connection, this one cannot.
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode=MEMORY")
+        connection.execute("PRAGMA synchronous=OFF")
+        connection.execute("PRAGMA foreign_keys=OFF")  # samples hold children of parents that are gone
+        connection.execute("BEGIN")
+        yield connection
+        connection.execute("COMMIT")
+        connection.execute(f"PRAGMA journal_mode={journal}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except BaseException:
+        connection.close()
+        path.unlink()
+        raise
+    connection.close()
+
+
+def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Row]) -> None:
+    """Insert rows in their order; neighbours with the same columns share one prepared statement.
+
+    Args:
+        connection: Open, in a transaction.
+        table: A table of it.
+        rows: May differ in their columns; columns left out get their defaults.
+    """
+    batch: list[list[Value]] = []
+    columns: tuple[str, ...] = ()
+    for row in rows:
+        if tuple(row) != columns:
+            _insert_batch(connection, table, columns, batch)
+            columns, batch = tuple(row), []
+        batch.append(list(row.values()))
+    _insert_batch(connection, table, columns, batch)
+
+
+def _insert_batch(
+    connection: sqlite3.Connection, table: str, columns: Sequence[str], batch: Sequence[Sequence[Value]]
+) -> None:
+    if batch:
+        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+        connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", batch)
+
+
+def write_store(path: Path, tables: Mapping[str, Iterable[Row]], *, journal: str = "wal") -> None:
+    """Write a store of schema 22 (Hermes 0.19) with both search indexes filled and their triggers in place.
+
+    Args:
+        path: A path that is free.
+        tables: Rows by table; messages must carry ids in the order wanted.
+        journal: As for `new_store`.
+
+    Raises:
+        FileExistsError: Something is at the path already.
+    """
+    with new_store(path, journal=journal) as connection:
+        for statement in base_statements():
+            connection.execute(statement)
+        insert(connection, "schema_version", [{"version": VERSION}])
+        for table, rows in tables.items():
+            insert(connection, table, rows)
+        for name in search_tables():
+            connection.execute(fts_table(name))
+            connection.execute(fts_fill(name))
+            for trigger in fts_triggers(name):
+                connection.execute(trigger)

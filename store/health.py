@@ -1,0 +1,159 @@
+"""What is known of a store as a whole, and what is wrong with it: the facts behind `doctor`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .connect import Reader, Store
+from .homes import Location
+from .schema import NEWEST_KNOWN
+
+_DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSummary:
+    """The store in numbers."""
+
+    path: Path
+    profile: str | None
+    schema_version: int | None
+    journal_mode: str | None
+    size: int
+    """Bytes of the database."""
+    wal_size: int
+    """Bytes of the write-ahead log."""
+    sessions: int | None
+    messages: int | None
+    read_only: bool
+    """The file, or the way we had to open it, allows reading only."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHealth:
+    """What the search index holds."""
+
+    fts: bool
+    trigram: bool
+    indexed: int
+    """Rows in the word index."""
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something the user should know or do."""
+
+    severity: str
+    """`error`, `warning` or `info`."""
+    code: str
+    text: str
+    remedy: str = ""
+
+
+def warnings_of(reader: Reader) -> tuple[str, ...]:
+    """Sentences about this file that concern every reader of it."""
+    schema, found = reader.schema, []
+    if schema.is_newer:
+        found.append(
+            f"Schema {schema.version} is newer than the newest known one ({NEWEST_KNOWN}): "
+            "what is known of it is shown, nothing of it is changed."
+        )
+    if schema.version is None:
+        found.append("The store does not say which schema it has: its columns were looked at instead.")
+    if reader.snapshot:
+        found.append("The folder cannot be written to: this is a snapshot that may miss what is written meanwhile.")
+    if schema.note("fts_stale"):
+        found.append("Hermes has marked its search index as stale: searches scan the rows themselves.")
+    elif schema.fts is None:
+        found.append("The store has no search index: searches scan the rows themselves.")
+    return tuple(found)
+
+
+def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
+    """The store in numbers; costs two counts.
+
+    Args:
+        reader: An open reader of the store.
+        store: The same store.
+        location: Where it is.
+    """
+    size, wal_size = store.sizes()
+    mode = reader.value("PRAGMA journal_mode")
+    return StoreSummary(
+        path=location.path,
+        profile=location.profile,
+        schema_version=reader.schema.version,
+        journal_mode=str(mode) if mode is not None else None,
+        size=size,
+        wal_size=wal_size,
+        sessions=int(str(reader.value("SELECT count(*) FROM sessions") or 0)),
+        messages=int(str(reader.value("SELECT count(*) FROM messages") or 0)),
+        read_only=reader.snapshot or not os.access(location.path, os.W_OK),
+        warnings=warnings_of(reader),
+    )
+
+
+def search_health(reader: Reader) -> SearchHealth:
+    """How much of the messages the word index holds."""
+    messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    index = reader.schema.fts
+    indexed = 0
+    if index is not None and f"{index.name}_docsize" in reader.schema.tables:
+        indexed = int(str(reader.value(f"SELECT count(*) FROM {index.name}_docsize") or 0))
+    return SearchHealth(index is not None, reader.schema.trigram is not None, indexed, messages)
+
+
+def hermes_version(executable: str) -> str | None:
+    """The version of an installed Hermes, read beside its launcher.
+
+    Running `hermes --version` would make folders in HERMES_HOME (observed, 0.19); looking must not.
+
+    Args:
+        executable: Full path of the `hermes` program.
+    """
+    prefix = Path(executable).resolve().parent.parent
+    for folder in (*prefix.glob("lib/python3*/site-packages"), prefix / "Lib" / "site-packages"):
+        for entry in folder.glob("hermes_agent-*.dist-info"):
+            match = _DIST.fullmatch(entry.name)
+            if match:
+                return match[1]
+    return None
+
+
+def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | None) -> Sequence[Problem]:
+    """What is wrong or worth knowing, worst first."""
+    found: list[Problem] = []
+    found += [Problem("warning", "store", text) for text in summary.warnings]
+    if search.fts and search.indexed < search.messages:
+        found.append(
+            Problem(
+                "warning",
+                "index-incomplete",
+                f"{search.messages - search.indexed:,} of {search.messages:,} messages are not in the search index.",
+                "Hermes fills its index while it runs; `hermes sessions optimize` rebuilds it.",
+            )
+        )
+    if not search.trigram:
+        found.append(
+            Problem("info", "no-trigram", "There is no substring index: Chinese, Japanese and Korean are scanned for.")
+        )
+    if summary.wal_size > 256 * 1024 * 1024:
+        found.append(
+            Problem(
+                "warning",
+                "wal-large",
+                f"The write-ahead log holds {summary.wal_size / 1e6:,.0f} MB.",
+                "It shrinks when the last Hermes process ends; a process may be stuck in a long read.",
+            )
+        )
+    if executable is None:
+        found.append(
+            Problem("warning", "no-hermes", "There is no `hermes` on PATH: conversations cannot be resumed from here.")
+        )
+    return found

@@ -1,0 +1,110 @@
+"""The arguments of every command, and their help."""
+
+from __future__ import annotations
+
+import argparse
+
+from hermes_browse.store.models import Sort, View
+
+_EPILOG = """\
+exit codes: 0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
+            5 refused: unsafe, protected or not confirmed · 130 interrupted
+
+ID is a full session id, a unique prefix, or a title; any segment stands for its conversation.
+Ids may begin with a dash: `--` ends the options.
+"""
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("wants 0 or more")
+    return value
+
+
+def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
+    """The options that name a store; taken before and after the command."""
+    default: object = None if top else argparse.SUPPRESS
+    group = parser.add_argument_group("which store")
+    which = group.add_mutually_exclusive_group()
+    group.add_argument("--home", metavar="DIR", default=default, help="a Hermes root (default $HERMES_HOME)")
+    group.add_argument("--profile", metavar="NAME", default=default, help="one of its profiles")
+    which.add_argument("--db", metavar="FILE", default=default, help="any store file")
+    which.add_argument(
+        "--demo", action="store_true", default=False if top else argparse.SUPPRESS, help="a built-in sample store"
+    )
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=text, description=text, formatter_class=_Formatter)
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    _add_store_options(parser, top=False)
+    return parser
+
+
+def _add_view(parser: argparse.ArgumentParser, default: str | None) -> None:
+    views = [view.value for view in View]
+    parser.add_argument("--view", choices=views, default=default, help=f"default {default or 'everything'}")
+    parser.add_argument("--source", action="append", default=[], metavar="S", help="only this source; repeatable")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="hermes-browse",
+        description="Browse the session store of Hermes Agent. Without a command: the browser.",
+        epilog=_EPILOG,
+        formatter_class=_Formatter,
+    )
+    parser.add_argument("--version", action="store_true", help="say the version and end")
+    _add_store_options(parser, top=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+
+    listing = _command(commands, "list", "Conversations, newest activity first.")
+    _add_view(listing, View.CHATS.value)
+    listing.add_argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value)
+    listing.add_argument("--reverse", action="store_true", help="the other way round")
+    listing.add_argument("--limit", type=_count, default=50, metavar="N", help="most rows, 0 for all (default 50)")
+    listing.add_argument("--offset", type=_count, default=0, metavar="N", help="rows to leave out first")
+
+    search = _command(commands, "search", "Chat messages that contain what you ask for, newest first.")
+    search.add_argument("query", metavar="QUERY", nargs="+", help='words, "a phrase", OR, -word, prefix*, source:cli …')
+    search.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
+    search.add_argument("--limit", type=_count, default=50, metavar="N", help="most hits, 0 for all (default 50)")
+    search.add_argument("--context", type=_count, default=0, metavar="N", help="messages before and after each hit")
+    _add_view(search, None)
+    search.add_argument("--role", action="append", default=[], metavar="R", help="only this role; repeatable")
+
+    show = _command(commands, "show", "A whole conversation.")
+    show.add_argument("id", metavar="ID")
+    reading = show.add_mutually_exclusive_group()
+    for name, text in (
+        ("said", "what was said: live and compacted messages (default)"),
+        ("live", "what the model still sees"),
+        ("everything", "rewound and hidden messages too"),
+    ):
+        reading.add_argument(f"--{name}", dest="reading", action="store_const", const=name, default="said", help=text)
+    show.add_argument("--segment", action="store_true", help="that one session alone")
+    show.add_argument("--markdown", action="store_true", help="as Markdown")
+
+    lineage = _command(commands, "lineage", "The family tree around a session.")
+    lineage.add_argument("id", metavar="ID")
+
+    resume = _command(commands, "resume", "Go on with a conversation in Hermes.")
+    which = resume.add_mutually_exclusive_group(required=True)
+    which.add_argument("id", metavar="ID", nargs="?")
+    which.add_argument("--last", action="store_true", help="the newest conversation, as `hermes -c`")
+    resume.add_argument("--source", metavar="S", default=None, help="with --last: of this source (default cli)")
+    resume.add_argument("--print", action="store_true", dest="print_only", help="print the command, run nothing")
+    resume.add_argument("--yes", action="store_true", help="resume in spite of warnings")
+
+    _command(commands, "profiles", "The profiles of the Hermes root.")
+    _command(commands, "doctor", "What the store, its search index, Hermes and the terminal are like.")
+    return parser

@@ -1,0 +1,225 @@
+"""`list`, `search`, `show` and `lineage`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood, read_sizes
+from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.health import summarize
+from hermes_browse.store.lineage import read_lineage
+from hermes_browse.store.models import Conversation, Hidden, Lineage, Node, Reading, Sort, View
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.resolve import resolve_session
+from hermes_browse.store.search import Answer, Conditions, Scope, make_conditions, parse, read_context
+from hermes_browse.store.search import search as run_search
+from hermes_browse.store.search.suggest import suggest
+from hermes_browse.store.transcript import read_messages, read_skeleton
+
+from .columns import money, note, print_table, print_text, short_number, short_time
+from .jsonform import conversation_json, hidden_json, hit_json, lineage_json, message_json, store_json
+from .run import Context, print_json
+
+if TYPE_CHECKING:
+    from hermes_browse.store.connect import Reader
+
+
+def list_conversations(context: Context) -> int:
+    """`list`: a page of conversations, and what it leaves out."""
+    wanted = context.arguments
+    view, sort = View(wanted.view), Sort(wanted.sort)
+    with context.store.reader() as reader:
+        summary = summarize(reader, context.store, context.location)
+        catalog = read_catalog(reader, context.now)
+        sizes = read_sizes(reader, list(catalog.forest.sessions)) if sort is Sort.SIZE else {}
+        chosen = catalog.select(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
+        end = wanted.offset + wanted.limit if wanted.limit else None
+        page = with_details(reader, chosen[wanted.offset : end])
+    if sizes:
+        page = [replace(each, size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
+    total, hidden = len(catalog.chains), catalog.hidden(view, len(page))
+    if context.json:
+        print_json(
+            {
+                "store": store_json(summary),
+                "view": view.value,
+                "shown": len(page),
+                "total": total,
+                "hidden": hidden_json(hidden),
+                "conversations": [conversation_json(each) for each in page],
+            }
+        )
+        return 0
+    for warning in summary.warnings:
+        note(warning)
+    rows = [_list_row(each) for each in page]
+    if rows:
+        print_table(["last active", "status", "source", "msgs", "cost", "title", "id"], rows, right=(3, 4))
+    note(_shown_line(len(page), total, hidden))
+    return 0
+
+
+def _list_row(each: Conversation) -> list[str]:
+    state = "pinned" if each.pinned else "archived" if each.archived else each.status.value
+    name = each.title or each.preview or "(no text)"
+    if each.note:
+        name = f"{name} ({each.note})"
+    return [
+        short_time(each.last_active),
+        state,
+        each.source,
+        short_number(each.message_count),
+        money(each.cost_usd),
+        name if len(name) <= 80 else name[:79] + "…",
+        each.id,
+    ]
+
+
+def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
+    parts = [f"{shown:,} of {total:,} shown"]
+    if hidden.automation:
+        parts.append(f"{hidden.automation:,} automation")
+    if hidden.archived:
+        parts.append(f"{hidden.archived:,} archived")
+    if hidden.other:
+        parts.append(f"{hidden.other:,} others (subagents, hidden, other sources or pages)")
+    return " · ".join(parts)
+
+
+def _scope(catalog: Catalog | None, context: Context, conditions: Conditions) -> Scope:
+    """Which rows may be hits: views, sources and the filters of the query."""
+    sessions = None
+    if catalog is not None:
+        view = View(context.arguments.view) if context.arguments.view else View.ALL
+        sources = frozenset(context.arguments.source)
+        sessions = allowed_sessions(catalog, view, sources, conditions.conversation).__contains__
+    return Scope(sessions, frozenset(context.arguments.role), conditions.message)
+
+
+def search_messages(context: Context) -> int:
+    """`search`: hits with their conversations; says what it did not cover."""
+    wanted = context.arguments
+    query = parse(" ".join(wanted.query))
+    conditions = make_conditions(query, context.now)
+    narrowed = bool(wanted.view or wanted.source or conditions.conversation)
+    with context.store.reader() as reader:
+        catalog = read_catalog(reader, context.now) if narrowed else None
+        answer = run_search(
+            reader, query, limit=wanted.limit, sort=wanted.sort, scope=_scope(catalog, context, conditions)
+        )
+        if catalog is None:
+            catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), context.now)
+        found = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
+        contexts = [read_context(reader, hit, wanted.context) if wanted.context else None for hit in answer.hits]
+        suggestions = suggest(reader, query) if not answer.hits else ()
+    problems = [problem.text for problem in (*answer.problems, *conditions.problems)]
+    for sentence in [*problems, *answer.notes]:
+        note(sentence)
+    if context.json:
+        hits = []
+        for hit, around in zip(answer.hits, contexts, strict=True):
+            conversation = found[hit.session_id]
+            hits.append(hit_json(hit, conversation.id if conversation is not None else hit.session_id, around))
+        print_json(
+            {
+                "query": query.text,
+                "engine": answer.engine,
+                "complete": answer.complete,
+                "more": answer.more,
+                "elapsed_ms": round(answer.elapsed_ms, 3),
+                "total": None if answer.at_least else answer.total,
+                "hits": hits,
+                "suggestions": [{"text": each.text, "query": each.query, "hits": each.hits} for each in suggestions],
+                "notes": [*problems, *answer.notes],
+            }
+        )
+        return 0
+    _print_hits(answer, found)
+    for each in suggestions:
+        note(f"{each.text}: {each.hits:,}{'+' if each.at_least else ''}")
+    return 0
+
+
+def _print_hits(answer: Answer, found: dict[str, Conversation | None]) -> None:
+    rows = []
+    for hit in answer.hits:
+        conversation = found[hit.session_id]
+        title = (conversation.title or "") if conversation is not None else ""
+        rows.append([short_time(hit.timestamp), hit.role, title[:40], hit.snippet, hit.session_id, str(hit.message_id)])
+    if rows:
+        print_table(["time", "role", "conversation", "text", "session", "message"], rows, right=(5,))
+    total = f"{answer.total:,}{'+' if answer.at_least else ''}" if answer.total is not None else "more"
+    note(f"{len(answer.hits):,} of {total} hits · {answer.engine} · {answer.elapsed_ms:.0f} ms")
+
+
+def _conversation(reader: Reader, text: str, now: float) -> tuple[str, Conversation]:
+    session_id = resolve_session(reader, text)
+    conversation = read_neighbourhood(reader, [session_id], now).of_session(session_id)
+    if conversation is None:
+        raise NotFoundError(f"There is no session {session_id} in this store.")
+    return session_id, with_details(reader, [conversation])[0]
+
+
+def show_conversation(context: Context) -> int:
+    """`show`: every chat message of a conversation, or of one segment."""
+    wanted = context.arguments
+    with context.store.reader() as reader:
+        session_id, conversation = _conversation(reader, wanted.id, context.now)
+        segments = [each for each in conversation.segments if not wanted.segment or each.id == session_id]
+        skeleton = read_skeleton(reader, segments, Reading(wanted.reading))
+        messages = read_messages(reader, skeleton.bones)
+    if context.json:
+        print_json(
+            {
+                "conversation": conversation_json(conversation),
+                "messages": [message_json(message) for message in messages],
+            }
+        )
+        return 0
+    from .reading import as_markdown, as_text
+
+    print_text(as_markdown(conversation, messages) if wanted.markdown else as_text(conversation, messages))
+    return 0
+
+
+_GLYPHS = {
+    "root": "",
+    "continued": "continued",
+    "branched": "branch",
+    "delegated": "subagent",
+    "reset": "after a reset",
+    "unknown": "child",
+    "orphan": "parent gone",
+}
+
+
+def show_lineage(context: Context) -> int:
+    """`lineage`: the family tree, what to resume, and what Hermes would open."""
+    with context.store.reader() as reader:
+        lineage = read_lineage(reader, resolve_session(reader, context.arguments.id), context.now)
+    if context.json:
+        print_json(lineage_json(lineage))
+        return 0
+    depths: dict[str, int] = {}
+    for node in lineage.nodes:
+        above = depths.get(node.parent_id, 0) if node.parent_id is not None else -1
+        # A continuation stands beside what it continues, not below it.
+        depths[node.session.id] = max(above, 0) if node.relation.value == "continued" and node.note == "" else above + 1
+        print_text("  " * depths[node.session.id] + _node_line(node, lineage))
+    if lineage.predicted != lineage.resume.id:
+        note(f"Careful: `hermes --resume={lineage.resume.id}` would open {lineage.predicted}.")
+    return 0
+
+
+def _node_line(node: Node, lineage: Lineage) -> str:
+    session = node.session
+    words = [session.id, session.title or "", f"{node.rows} msgs", session.source, node.status.value]
+    relation = _GLYPHS[node.relation.value]
+    line = " · ".join(word for word in words if word)
+    line = f"{relation}: {line}" if relation else line
+    if node.note:
+        line += f" ({node.note})"
+    if session.id == lineage.resume.id:
+        line += f"  ← resumes here ({lineage.resume.reason})"
+    return line

@@ -1,0 +1,72 @@
+"""`resume`: hand over to Hermes, with the reasons against it said first."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.resolve import resolve_last, resolve_session
+from hermes_browse.store.resume import ResumePlan, plan_resume
+
+from .columns import note, print_text
+from .run import Context, print_json
+
+
+def resume(context: Context) -> int:
+    """`resume`: run Hermes on the tip of a conversation, or print what would be run."""
+    wanted = context.arguments
+    context.location.refuse_without_home("resume")
+    with context.store.reader() as reader:
+        if wanted.last:
+            source = wanted.source or "cli"
+            session_id = resolve_last(reader, source)
+            if session_id is None:
+                raise NotFoundError(
+                    f"There is no conversation of source {source}.", remedy="Name another with --source."
+                )
+        else:
+            session_id = resolve_session(reader, wanted.id)
+        plan = plan_resume(reader, context.location, session_id, context.now)
+    if wanted.print_only:
+        return _print(plan, as_json=context.json)
+    for warning in plan.warnings:
+        note(warning.text)
+    if plan.executable is None:
+        raise RefusedError("Nothing was run. The command is:", remedy=plan.shell())
+    if plan.is_risky and not wanted.yes:
+        raise RefusedError("Nothing was run.", remedy="Say --yes to resume all the same.")
+    return run_plan(plan)
+
+
+def _print(plan: ResumePlan, *, as_json: bool) -> int:
+    if as_json:
+        print_json(
+            {
+                "argv": list(plan.argv),
+                "env": plan.env,
+                "target": plan.target.id,
+                "reason": plan.target.reason,
+                "warnings": [{"code": warning.code, "text": warning.text} for warning in plan.warnings],
+            }
+        )
+        return 0
+    for warning in plan.warnings:
+        note(warning.text)
+    print_text(plan.shell())
+    return 0
+
+
+def run_plan(plan: ResumePlan) -> int:
+    """Become Hermes; on Windows, where a process cannot become another, run it and end as it ends.
+
+    Args:
+        plan: With an executable.
+    """
+    assert plan.executable is not None
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if sys.platform == "win32":
+        return subprocess.run([plan.executable, *plan.argv[1:]], env=plan.environment(), check=False).returncode
+    os.execve(plan.executable, list(plan.argv), plan.environment())

@@ -1,0 +1,151 @@
+"""What a transcript is a list of: chat messages, and the rules between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hermes_browse.store.models import ChatMessage, Conversation
+from hermes_browse.store.transcript import Bone, Skeleton
+
+from . import formats
+
+GAP_SECONDS = 3600.0
+"""A pause this long between messages of one day is shown."""
+
+
+class EntryKind(StrEnum):
+    """What an entry is."""
+
+    DAY = "day"
+    GAP = "gap"
+    SEAM = "seam"
+    MESSAGE = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing in the scroll."""
+
+    kind: EntryKind
+    text: str = ""
+    """Of a rule."""
+    bone: int = -1
+    """Index in the skeleton, for a message."""
+
+
+def _seam(conversation: Conversation, segment: int) -> str:
+    before = conversation.segments[segment - 1]
+    moment = before.ended_at if before.ended_at is not None else conversation.segments[segment].started_at
+    return f"compressed {formats.clock(moment).strip()} · segment {segment + 1} of {len(conversation.segments)}"
+
+
+def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
+    """The entries of a conversation: days, pauses and seams where they belong.
+
+    Args:
+        conversation: Whose segments the skeleton has.
+        skeleton: Its rows.
+    """
+    entries: list[Entry] = []
+    segment, day, last = 0, "", None
+    for index, bone in enumerate(skeleton.bones):
+        if bone.segment != segment:
+            segment = bone.segment
+            entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment)))
+        key = formats.day_key(bone.timestamp)
+        if bone.timestamp is not None and key and key != day:
+            day = key
+            entries.append(Entry(EntryKind.DAY, formats.day(bone.timestamp)))
+        elif bone.timestamp is not None and last is not None and bone.timestamp - last >= GAP_SECONDS:
+            entries.append(Entry(EntryKind.GAP, f"{formats.duration(bone.timestamp - last)} later"))
+        last = bone.timestamp if bone.timestamp is not None else last
+        entries.append(Entry(EntryKind.MESSAGE, bone=index))
+    return entries
+
+
+class TranscriptModel:
+    """A conversation ready to be shown: its entries, and the messages read so far."""
+
+    def __init__(self, conversation: Conversation, skeleton: Skeleton) -> None:
+        self.conversation = conversation
+        """What is shown."""
+        self.skeleton = skeleton
+        """Its rows; texts come in windows."""
+        self.entries = make_entries(conversation, skeleton)
+        """In reading order."""
+        self._messages: dict[int, ChatMessage] = {}
+        self._results: dict[str, ChatMessage] = {}
+        self._callers: dict[str, ChatMessage] = {}
+        self._entry_of = {
+            skeleton.bones[entry.bone].id: index
+            for index, entry in enumerate(self.entries)
+            if entry.kind is EntryKind.MESSAGE
+        }
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def bone(self, index: int) -> Bone | None:
+        """The skeleton's row of an entry; None for rules."""
+        entry = self.entries[index]
+        return self.skeleton.bones[entry.bone] if entry.kind is EntryKind.MESSAGE else None
+
+    def message(self, index: int) -> ChatMessage | None:
+        """The chat message of an entry, None when it is a rule or not read yet."""
+        bone = self.bone(index)
+        return self._messages.get(bone.id) if bone is not None else None
+
+    def result(self, call_id: str) -> ChatMessage | None:
+        """The result of a tool call, as far as it has been read."""
+        return self._results.get(call_id)
+
+    def is_paired(self, message: ChatMessage) -> bool:
+        """Whether a tool result is shown with its call, so that it needs no place of its own."""
+        return message.role == "tool" and bool(message.tool_call_id) and message.tool_call_id in self._callers
+
+    def add(self, messages: Sequence[ChatMessage]) -> None:
+        """Take in a window of messages."""
+        for message in messages:
+            self._messages[message.id] = message
+            if message.role == "tool" and message.tool_call_id:
+                self._results[message.tool_call_id] = message
+            for call in message.tool_calls:
+                if call.id:
+                    self._callers[call.id] = message
+
+    def missing(self, first: int, last: int) -> list[Bone]:
+        """Rows of a range of entries that have not been read, with a few around them for pairing."""
+        found = []
+        for index in range(max(first - 4, 0), min(last + 12, len(self.entries))):
+            bone = self.bone(index)
+            if bone is not None and bone.id not in self._messages:
+                found.append(bone)
+        return found
+
+    def entry_of(self, message_id: int) -> int | None:
+        """The entry of a chat message, through folds; None when this reading leaves it out."""
+        return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
+
+    def entry_of_segment(self, session_id: str) -> int | None:
+        """The first entry of a segment; None when it has none."""
+        try:
+            segment = self.skeleton.session_ids.index(session_id)
+        except ValueError:
+            return None
+        for index in range(len(self.entries)):
+            bone = self.bone(index)
+            if bone is not None and bone.segment >= segment:
+                return max(index - 1, 0) if segment else 0
+        return None
+
+    def step(self, index: int, by: int, role: str = "") -> int | None:
+        """The next or previous message entry, of a role if one is named; None when there is none."""
+        position = index + by
+        while 0 <= position < len(self.entries):
+            bone = self.bone(position)
+            if bone is not None and (not role or bone.role == role) and (role or bone.role != "tool"):
+                return position
+            position += by
+        return None

@@ -1,0 +1,147 @@
+"""A row of the list as spans of text and look: columns come and go with the width."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+
+from hermes_browse.store.models import Conversation, Kind, Status
+from hermes_browse.store.text import one_line, printable
+
+from . import formats
+from .rows import ConversationRow, HitRow, JobRow, ListRow, NoteRow
+
+Span = tuple[str, str]
+"""Text and the name of its look: `title`, `plain`, `dim`, `accent`, `live`, `hit`, `note`."""
+
+_SOURCE_WIDTH, _AGE_WIDTH, _COUNT_WIDTH, _COST_WIDTH, _MODEL_WIDTH = 6, 6, 5, 8, 18
+
+
+def glyph(conversation: Conversation) -> Span:
+    """The state in one cell: shapes differ, so that it is told without colour."""
+    if conversation.status is Status.LIVE:
+        return "●", "live"
+    if conversation.pinned:
+        return "★", "accent"
+    if conversation.archived:
+        return "▪", "dim"
+    if conversation.kind is Kind.SUBAGENT:
+        return "⊕", "dim"
+    if conversation.kind is Kind.AUTOMATION:
+        return "↻", "dim"
+    return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(conversation.status, ("·", "dim"))
+
+
+def badges(conversation: Conversation) -> str:
+    """Segments, branches and subagents where there are any: `≡3 ⑂1 ⊕2`."""
+    parts = []
+    if len(conversation.segments) > 1:
+        parts.append(f"≡{len(conversation.segments)}")
+    if conversation.branches:
+        parts.append(f"⑂{conversation.branches}")
+    if conversation.subagents:
+        parts.append(f"⊕{conversation.subagents}")
+    return " ".join(parts)
+
+
+def _columns(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
+    """The columns on the right for a width, and how wide they are."""
+    text = formats.fit(formats.age(conversation.last_active, now), _AGE_WIDTH, right=True)
+    if width >= 44:
+        text += " " + formats.fit(formats.source(conversation.source), _SOURCE_WIDTH)
+    if width >= 56:
+        count = formats.number(conversation.message_count) if complete or conversation.message_count else "…"
+        text += formats.fit(count, _COUNT_WIDTH, right=True)
+    if width >= 70:
+        text += formats.fit(formats.money(conversation.cost_usd), _COST_WIDTH, right=True)
+    if width >= 110:
+        model = (conversation.model or "").rpartition("/")[2]
+        text += "  " + formats.fit(one_line(model), _MODEL_WIDTH)
+    return text, cell_len(text)
+
+
+def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
+    conversation = row.conversation
+    mark, look = glyph(conversation)
+    columns, taken = _columns(conversation, width, now, complete=row.complete)
+    extra = f"{row.hits} hit{'s' if row.hits != 1 else ''}" if row.hits else badges(conversation)
+    note = one_line(conversation.note)
+    room = width - 3 - taken - 1
+    extra = extra if cell_len(extra) <= room // 2 else ""
+    space = room - (cell_len(extra) + 1 if extra else 0)
+    title = one_line(formats.name(conversation), 400)
+    name = formats.clip(title, space)
+    remaining = space - cell_len(name)
+    noted = formats.clip(note, remaining - 2) if note and remaining > 12 else ""
+    spans: list[Span] = [(f" {mark} ", look), (name, "title" if conversation.title else "plain")]
+    if noted:
+        spans.append((f"  {noted}", "note"))
+        remaining -= cell_len(noted) + 2
+    spans.append((" " * remaining, "plain"))
+    if extra:
+        spans.append((f" {extra}", "accent" if row.hits else "dim"))
+    spans.append((f" {columns}", "dim"))
+    return spans
+
+
+def _job(row: JobRow, width: int, now: float) -> list[Span]:
+    newest = row.runs[0]
+    columns, taken = _columns(newest, width, now, complete=True)
+    count = f"{len(row.runs)} runs"
+    arrow = "▾" if row.expanded else "▸"
+    room = width - 3 - taken - 1 - cell_len(count) - 1
+    name = formats.fit(one_line(row.name), room)
+    return [(f" {arrow} ", "dim"), (name, "title"), (f" {count}", "accent"), (f" {columns}", "dim")]
+
+
+_STATES = {"compacted": "compacted ", "rewound": "rewound "}
+_ROLES = {"user": "you", "assistant": "asst", "tool": "tool", "system": "sys"}
+
+
+def _hit(row: HitRow, width: int, now: float) -> list[Span]:
+    hit = row.hit
+    state = _STATES.get(hit.state.value, "")
+    lead = f"   {formats.fit(_ROLES.get(hit.role, one_line(hit.role)), 4)} "
+    time = formats.fit(formats.age(hit.timestamp, now), _AGE_WIDTH, right=True)
+    room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 1
+    spans: list[Span] = [(lead, "dim"), (state, "note")]
+    used, position = 0, 0
+    snippet = hit.snippet
+    # Start near the match where the line is narrow, or what was found would be cut off.
+    if hit.match and room < 80:
+        start = max(hit.match[0][0] - room // 3, 0)
+        position = start if start > 10 else 0
+        if position:
+            spans.append(("…", "dim"))
+            used = 1
+    for start, end in [*hit.match, (len(snippet), len(snippet))]:
+        for text, look in (
+            (snippet[position : max(start, position)], "plain"),
+            (snippet[max(start, position) : end], "hit"),
+        ):
+            safe = printable(text).replace("\n", " ").replace("\t", " ")
+            piece = formats.clip(safe, room - used)
+            if piece:
+                spans.append((piece, look))
+                used += cell_len(piece)
+        position = max(end, position)
+    spans.append((" " * max(room - used, 0), "plain"))
+    spans.append((f" {time}", "dim"))
+    return spans
+
+
+def format_row(row: ListRow, width: int, now: float) -> list[Span]:
+    """The row in exactly `width` cells.
+
+    Args:
+        row: What to show.
+        width: Cells, at least a few.
+        now: Unix seconds, for ages.
+    """
+    if isinstance(row, ConversationRow):
+        return _conversation(row, width, now)
+    if isinstance(row, JobRow):
+        return _job(row, width, now)
+    if isinstance(row, HitRow):
+        return _hit(row, width, now)
+    assert isinstance(row, NoteRow)
+    return [(formats.fit(f" {one_line(row.text)}", width), "note")]

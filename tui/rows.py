@@ -1,0 +1,100 @@
+"""What a list can show: conversations, hits, headings and sentences, each with a key that stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from hermes_browse.store.models import Conversation, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """A conversation; `hits` when it heads its hits in a search."""
+
+    conversation: Conversation
+    hits: int = 0
+    complete: bool = True
+    """Preview and count have been read."""
+
+    @property
+    def key(self) -> str:
+        """The root: it stays when a chain grows."""
+        return f"c{self.conversation.root_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """All runs of one cron job."""
+
+    name: str
+    runs: tuple[Conversation, ...]
+    """Newest first."""
+    expanded: bool = False
+
+    @property
+    def key(self) -> str:
+        """The job."""
+        return f"j{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class HitRow:
+    """A chat message that matched, below its conversation."""
+
+    hit: Hit
+    conversation: Conversation | None
+
+    @property
+    def key(self) -> str:
+        """The message."""
+        return f"h{self.hit.message_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A sentence in the place of rows."""
+
+    text: str
+
+    @property
+    def key(self) -> str:
+        """The sentence."""
+        return f"n{self.text}"
+
+
+ListRow = ConversationRow | JobRow | HitRow | NoteRow
+
+
+class RowSource(Protocol):
+    """Rows by index; only those on screen are asked for."""
+
+    def __len__(self) -> int: ...
+
+    def row(self, index: int) -> ListRow:
+        """The row at an index."""
+        ...
+
+    def index_of(self, key: str) -> int | None:
+        """Where the row with a key is."""
+        ...
+
+
+class FixedRows:
+    """A few rows, held."""
+
+    def __init__(self, rows: Sequence[ListRow]) -> None:
+        self._rows = list(rows)
+        self._index = {row.key: index for index, row in enumerate(self._rows)}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int) -> ListRow:
+        """The row at an index."""
+        return self._rows[index]
+
+    def index_of(self, key: str) -> int | None:
+        """Where the row with a key is."""
+        return self._index.get(key)

@@ -1,0 +1,230 @@
+"""The list: draws only the lines on screen, whatever the number of rows; nothing in it jumps."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from ..row_format import format_row
+from ..rows import FixedRows, ListRow, NoteRow, RowSource
+
+
+class ConversationList(ScrollView, can_focus=True):
+    """A list over a `RowSource`; one line a row."""
+
+    COMPONENT_CLASSES = {
+        "list--title",
+        "list--plain",
+        "list--dim",
+        "list--note",
+        "list--accent",
+        "list--live",
+        "list--hit",
+        "list--cursor",
+        "list--cursor-quiet",
+    }
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "down", show=False),
+        Binding("up,k", "move(-1)", "up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "page up", show=False),
+        Binding("ctrl+d", "page(0.5)", "half a page down", show=False),
+        Binding("ctrl+u", "page(-0.5)", "half a page up", show=False),
+        Binding("home,g", "jump(0)", "first", show=False),
+        Binding("end,G", "jump(-1)", "last", show=False),
+        Binding("enter", "select", "resume", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    """Index of the row the cursor is on."""
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor is on another row."""
+
+        row: ListRow
+
+    @dataclass
+    class Selected(Message):
+        """Enter, or a second click on a row."""
+
+        row: ListRow
+
+    @dataclass
+    class Shown(Message):
+        """Lines have been drawn: what they lack may be read now."""
+
+        first: int
+        last: int
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._source: RowSource = FixedRows([])
+        self._key: str | None = None
+        self._drawn: tuple[int, int] = (-1, -1)
+        self._styles: dict[str, Style] = {}
+        self.clock = time.time
+        """Tells the time for ages; tests freeze it."""
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    @property
+    def source(self) -> RowSource:
+        """What is shown."""
+        return self._source
+
+    @property
+    def current(self) -> ListRow | None:
+        """The row under the cursor."""
+        return self._source.row(self.cursor) if 0 <= self.cursor < len(self._source) else None
+
+    def show(self, source: RowSource, *, key: str | None = None, top: bool = False) -> None:
+        """Show other rows; the cursor stays on its row and the row on its line.
+
+        Args:
+            source: The rows.
+            key: Put the cursor on the row with this key instead.
+            top: Begin at the first row instead.
+        """
+        line = self.cursor - self.scroll_offset.y
+        wanted = None if top else key or self._key
+        index = source.index_of(wanted) if wanted is not None else None
+        kept = index is not None
+        if index is None:
+            index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
+        self._source = source
+        self.virtual_size = Size(self.size.width, len(source))
+        before = self._key
+        self.set_reactive(ConversationList.cursor, index)
+        row = self.current
+        self._key = row.key if row is not None else None
+        offset = index - line if kept and not top else 0 if top else self.scroll_offset.y
+        self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
+        self._keep_in_sight()
+        self.refresh()
+        self._drawn = (-1, -1)
+        if row is not None and (self._key != before or top):
+            self.post_message(self.Highlighted(row))
+
+    def refresh_rows(self) -> None:
+        """Draw the lines on screen again: their rows know more now."""
+        self.refresh()
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Draw the two lines that changed, keep the cursor in sight, tell."""
+        row = self.current
+        self._key = row.key if row is not None else None
+        for index in (old, new):
+            self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
+        self._keep_in_sight()
+        if row is not None:
+            self.post_message(self.Highlighted(row))
+
+    def _keep_in_sight(self) -> None:
+        top, height = self.scroll_offset.y, max(self.size.height, 1)
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True, immediate=True)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True, immediate=True)
+
+    def on_resize(self) -> None:
+        """Another width is another layout of columns."""
+        self.virtual_size = Size(self.size.width, len(self._source))
+        self._keep_in_sight()
+
+    def notify_style_update(self) -> None:
+        """Another theme: forget the looks."""
+        super().notify_style_update()
+        self._styles.clear()
+
+    def on_focus(self) -> None:
+        """The cursor is bright while the list has the keys."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """And quiet while it has not."""
+        self.refresh()
+
+    def _look(self, name: str) -> Style:
+        style = self._styles.get(name)
+        if style is None:
+            style = self._styles[name] = self.get_component_rich_style(f"list--{name}", partial=True)
+        return style
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        index = y + self.scroll_offset.y
+        width = self.size.width
+        base = self.rich_style
+        if index >= len(self._source):
+            return Strip.blank(width, base)
+        row = self._source.row(index)
+        if y == 0 or index == len(self._source) - 1 or y == self.size.height - 1:
+            self._tell_drawn()
+        under = Style()
+        if index == self.cursor and not isinstance(row, NoteRow):
+            under = self._look("cursor" if self.has_focus else "cursor-quiet")
+        segments = [
+            Segment(text, base + self._look(look) + under if look != "hit" else base + under + self._look(look))
+            for text, look in format_row(row, width, self.clock())
+            if text
+        ]
+        return Strip(segments).adjust_cell_length(width, base + under)
+
+    def _tell_drawn(self) -> None:
+        first = self.scroll_offset.y
+        drawn = (first, min(first + self.size.height, len(self._source)) - 1)
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.post_message(self.Shown(*drawn))
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by rows."""
+        self._go(self.cursor + rows)
+
+    def action_page(self, pages: float) -> None:
+        """Move by pages of the screen."""
+        self._go(self.cursor + int(pages * max(self.size.height - 1, 1)))
+
+    def action_jump(self, index: int) -> None:
+        """To the first row, or with -1 to the last."""
+        self._go(index if index >= 0 else len(self._source) - 1)
+
+    def _go(self, index: int) -> None:
+        if len(self._source):
+            self.cursor = max(0, min(index, len(self._source) - 1))
+
+    def action_select(self) -> None:
+        """Take the row under the cursor."""
+        row = self.current
+        if row is not None:
+            self.post_message(self.Selected(row))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click puts the cursor there, a double click takes the row."""
+        index = event.y + self.scroll_offset.y
+        if index < len(self._source):
+            self._go(index)
+            if event.chain >= 2:
+                self.action_select()
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.scroll_relative(y=3, animate=False)
+        event.stop()
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.scroll_relative(y=-3, animate=False)
+        event.stop()
