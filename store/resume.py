@@ -46,7 +46,7 @@ GATEWAY_SOURCES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Warning_:
+class Caution:
     """Something to know before resuming."""
 
     code: str
@@ -62,7 +62,7 @@ class ResumePlan:
     """Variables to set beside the present ones."""
     conversation: Conversation
     target: ResumeTarget
-    warnings: tuple[Warning_, ...] = field(default=())
+    warnings: tuple[Caution, ...] = field(default=())
     executable: str | None = None
     """Full path of `hermes`, None when it is not to be found."""
 
@@ -122,22 +122,22 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     )
 
 
-def _warnings(conversation: Conversation, predicted: str, executable: str | None) -> list[Warning_]:
-    found: list[Warning_] = []
+def _warnings(conversation: Conversation, predicted: str, executable: str | None) -> list[Caution]:
+    found: list[Caution] = []
     source = conversation.source
     if executable is None:
-        found.append(Warning_("no-hermes", "There is no `hermes` on PATH: copy the command and run it where there is."))
+        found.append(Caution("no-hermes", "There is no `hermes` on PATH: copy the command and run it where there is."))
     if predicted != conversation.id:
         found.append(
-            Warning_(
+            Caution(
                 "opens-another",
                 f"Hermes will open {predicted} instead: it follows the newest unmarked child (0.18 and later).",
             )
         )
     if conversation.kind is Kind.SUBAGENT or conversation.relation is Relation.DELEGATED:
-        found.append(Warning_("subagent", "This is a subagent's session: nobody talked in it."))
+        found.append(Caution("subagent", "This is a subagent's session: nobody talked in it."))
     elif source in AUTOMATION_SOURCES:
-        found.append(Warning_("automation", f"This is automation ({source}): nobody talked in it."))
+        found.append(Caution("automation", f"This is automation ({source}): nobody talked in it."))
     elif source in GATEWAY_SOURCES or conversation.root.session_key:
         text = f"This is a {source} chat: resuming opens it here, and its people will not see what you write."
         if conversation.tip.end_reason in RESET_REASONS:
@@ -145,13 +145,13 @@ def _warnings(conversation: Conversation, predicted: str, executable: str | None
                 f"This {source} chat was reset: resuming clears the reset, so the gateway may go on in it "
                 "for that chat."
             )
-        found.append(Warning_("gateway", text))
+        found.append(Caution("gateway", text))
     if conversation.status is Status.EMPTY:
-        found.append(Warning_("empty", "It has no messages."))
+        found.append(Caution("empty", "It has no messages."))
     if conversation.status is Status.LIVE:
         found.append(
-            Warning_("live", "It seems open elsewhere: it was written to moments ago, or a turn is running in it.")
+            Caution("live", "It seems open elsewhere: it was written to moments ago, or a turn is running in it.")
         )
     if conversation.cwd and not Path(conversation.cwd).is_dir():
-        found.append(Warning_("missing-directory", f"Its directory {conversation.cwd} does not exist here."))
+        found.append(Caution("missing-directory", f"Its directory {conversation.cwd} does not exist here."))
     return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from hermes_browse.store.models import Conversation, Kind, Status
+from hermes_browse.store.models import Conversation, Kind, Node, Relation, Status
 from hermes_browse.store.text import one_line, printable
 
 from . import formats
-from .rows import ConversationRow, HitRow, JobRow, ListRow, NoteRow
+from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, NoteRow
 
 Span = tuple[str, str]
 """Text and the name of its look: `title`, `plain`, `dim`, `accent`, `live`, `hit`, `note`."""
@@ -129,6 +129,49 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     return spans
 
 
+_EDGES = {
+    Relation.ROOT: "◆",
+    Relation.CONTINUED: "≡",
+    Relation.BRANCHED: "⑂",
+    Relation.DELEGATED: "⊕",
+    Relation.RESET: "↺",
+    Relation.UNKNOWN: "?",
+    Relation.ORPHAN: "◇",
+}
+
+
+def _node_name(node: Node) -> str:
+    session = node.session
+    said = session.title or formats.end_reason(session.end_reason) or node.status.value
+    return one_line(said, 200)
+
+
+def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
+    node = row.node
+    session = node.session
+    lead = f" {'  ' * min(row.depth, 12)}{_EDGES[node.relation]} "
+    relation = formats.relation(node.relation) if node.relation not in (Relation.ROOT, Relation.CONTINUED) else ""
+    facts = [
+        f"{formats.number(node.rows)} msgs",
+        formats.money(session.cost_usd),
+        formats.age(session.last_active, now),
+    ]
+    tail = " · ".join(fact for fact in facts if fact)
+    target = " ▶ resumes here" if row.is_target else ""
+    note = one_line(node.note)
+    room = width - cell_len(lead) - cell_len(tail) - 2
+    target = target if cell_len(target) < room - 8 else " ▶" if row.is_target else ""
+    room -= cell_len(target)
+    name = _node_name(node)
+    label = f"{relation}: {name}" if relation and name != relation else name
+    name = formats.clip(label, room)
+    room -= cell_len(name)
+    noted = formats.clip(f"  {note}", room) if note and room > 12 else ""
+    look = "title" if node.on_path else "plain"
+    spans: list[Span] = [(lead, "accent" if node.on_path else "dim"), (name, look), (target, "accent"), (noted, "note")]
+    return [*spans, (" " * max(room - cell_len(noted), 0), "plain"), (f" {tail} ", "dim")]
+
+
 def format_row(row: ListRow, width: int, now: float) -> list[Span]:
     """The row in exactly `width` cells.
 
@@ -143,5 +186,7 @@ def format_row(row: ListRow, width: int, now: float) -> list[Span]:
         return _job(row, width, now)
     if isinstance(row, HitRow):
         return _hit(row, width, now)
+    if isinstance(row, LineageRow):
+        return _lineage(row, width, now)
     assert isinstance(row, NoteRow)
     return [(formats.fit(f" {one_line(row.text)}", width), "note")]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hermes_browse.store.models import Conversation, Hit
+from hermes_browse.store.models import Conversation, Hit, Lineage, Node, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,21 @@ class HitRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LineageRow:
+    """A session in the family tree."""
+
+    node: Node
+    depth: int
+    is_target: bool
+    """A resume opens this one."""
+
+    @property
+    def key(self) -> str:
+        """The session."""
+        return f"l{self.node.session.id}"
+
+
+@dataclass(frozen=True, slots=True)
 class NoteRow:
     """A sentence in the place of rows."""
 
@@ -64,7 +79,7 @@ class NoteRow:
         return f"n{self.text}"
 
 
-ListRow = ConversationRow | JobRow | HitRow | NoteRow
+ListRow = ConversationRow | JobRow | HitRow | LineageRow | NoteRow
 
 
 class RowSource(Protocol):
@@ -98,3 +113,15 @@ class FixedRows:
     def index_of(self, key: str) -> int | None:
         """Where the row with a key is."""
         return self._index.get(key)
+
+
+def lineage_rows(lineage: Lineage) -> list[LineageRow]:
+    """The family tree line by line: continuations stand below each other, everything else one step in."""
+    depths: dict[str, int] = {}
+    rows = []
+    for node in lineage.nodes:
+        above = depths.get(node.parent_id, 0) if node.parent_id is not None else -1
+        beside = node.relation is Relation.CONTINUED and not node.note
+        depths[node.session.id] = depth = max(above, 0) if beside else above + 1
+        rows.append(LineageRow(node, depth, node.session.id == lineage.resume.id))
+    return rows

@@ -14,8 +14,11 @@ from . import (
     scenes_code,
     scenes_family,
     scenes_gateway,
+    scenes_mail,
     scenes_ops,
+    scenes_rounds,
     scenes_tests,
+    scenes_today,
     scenes_world,
 )
 from .script import DAY, Script
@@ -26,6 +29,9 @@ _SCENES = (
     scenes_code,
     scenes_ops,
     scenes_tests,
+    scenes_rounds,
+    scenes_today,
+    scenes_mail,
     scenes_family,
     scenes_world,
     scenes_gateway,

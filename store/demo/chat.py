@@ -70,12 +70,12 @@ class Chat:
             else:
                 found[-1][1].append(line)
         for mark, lines in found:
-            body = "\n".join(lines).strip("\n")
+            body = "\n".join(lines).rstrip("\n")
             joined, word, failed, first = mark[1] == "+", mark[2], mark[3] == "!", mark[4]
             if word in tools.NAMES:
                 self.use(word, first, body, failed=failed, joined=joined)
                 continue
-            said = f"{first}\n{body}".strip("\n")
+            said = f"{first}\n{body}".strip("\n")  # a blank line after the first one is a paragraph's end
             if word == "you":
                 self.say(said)
             elif word == "hermes":
@@ -96,7 +96,7 @@ class Chat:
         text = content if isinstance(content, str) else "\x00json:" + json.dumps(content)
         if self.draft.columns.get("session_key"):
             columns.setdefault("platform_message_id", str(int(digits(self.key, 4), 16) + self._received))
-        self.write("user", 15 + 60 * self._random.random(), content=text, **columns)
+        self.write("user", 20 + 220 * self._random.random() ** 2, content=text, **columns)
         return self
 
     def reply(self, text: str, **columns: Value) -> Self:

@@ -45,7 +45,8 @@ def branch(parent: Chat, key: str, *, title: str | None, marker: bool = True) ->
     if marker:
         child.marked("_branched_from", parent.id)
     for line in parent.draft.lines:
-        copied = Line(child.wait(0.000001).clock, line.columns | {"session_id": child.id}, line.calls)
+        moment = child.wait(0.001).clock  # copies carry the time of the copying, as in 0.19
+        copied = Line(moment, line.columns | {"session_id": child.id, "timestamp": round(moment, 6)}, line.calls)
         child.draft.lines.append(copied)
         child.draft.count(copied)
     return child

@@ -22,7 +22,7 @@ def play(script: Script) -> None:
     second.until(script.ago(hours=6.2))
     _middleware(second)
     third = compress(second, _SUMMARY_TWO, title="Fix auth bug #3")
-    third.until(script.ago(minutes=11))
+    third.until(script.ago(minutes=6.5))
     _tip(third)
 
 

@@ -11,13 +11,13 @@ RUNS = 12
 """Runs of each job in the sample."""
 
 _HINT = (
-    "[IMPORTANT: You are running as a scheduled cron job. Your final answer is delivered by itself; "
-    "answer [SILENT] when there is nothing to report.]\n\n"
+    "[IMPORTANT: You are running as a scheduled cron job. The final answer is delivered by itself, so send nothing. "
+    'If there is nothing new to report, answer with exactly "[SILENT]" and nothing else.]\n\n'
 )
 _NEWS = (
     "strike at the shipyard settled", "new gangway at Donsö approved", "diesel up 4 %", "school boat on time all week",
     "harbour fees unchanged", "island council meets on the 14th", "electric ferry trial extended",
-    "fog, two cancellations", "summer timetable out", "lighthouse open day", "quay at Styrsö repaired", "nothing of note",
+    "fog, two cancellations", "summer timetable out", "lighthouse open day", "Styrsö quay repaired", "nothing of note",
 )  # fmt: skip
 
 
@@ -49,6 +49,10 @@ def _morning(script: Script, run: int) -> None:
     cancelled = ["15:10 Vrångö"] if wind > 13 else []
     talk.use("terminal", "skerry status --json", json.dumps({"sailings": 320 - run, "cancelled": cancelled}))
     boats = f"**{cancelled[0]} is cancelled.**" if cancelled else "All boats sail."
+    talk.use("web_extract", '{"urls": ["https://example.org/islands/news"]}', f'[{{"title": "{_NEWS[run]}"}}]')
+    talk.use("terminal", "khal list today tomorrow", ("07:45 board", "16:00 swimming", "nothing planned")[run % 3])
+    if run % 2:
+        talk.use("terminal", "notmuch count tag:unread and from:harbour", str(run % 4))
     talk.reply(f"Wind {forecast['direction']} {wind} m/s, gusts {wind + 4}. {boats}\n\n*{_NEWS[run].capitalize()}.*")
     talk.end("cron_complete", after=1.5)
 
@@ -59,6 +63,7 @@ def _backup(script: Script, run: int) -> None:
     )
     failed = run == 7
     log = f"dump skerry {41.2 + run * 0.1:.1f} GB\nupload s3 …"
+    talk.use("terminal", "systemctl show backup.service -p Result", "Result=exit-code" if failed else "Result=success")
     if failed:
         talk.use("terminal", "cat /var/log/backup/last", f"{log}\nerror: no space left on device", failed=True)
         talk.use("terminal", "df -h /var/backup | tail -1", "/dev/sdb1  250G  250G  0  100% /var/backup")

@@ -108,6 +108,8 @@ def _move(talk: Chat, number: int, name: str, count: int, odd: str) -> None:
         f"pytest -q {path} && git commit -qam 'tests: {head} with pytest'",
         f"{'.' * count}{' ' * max(1, 72 - count)}[100%]\n{count} passed in {0.08 * count:.2f}s",
     )
+    names = f"comm -3 old/{name}.txt <(pytest --co -q {path})"
+    talk.use("terminal", names, "" if number % 7 else f"\t{path}::test_renamed_for_pytest")
     if odd or number % 5 == 0:
         talk.reply(f"{number}/30 `{name}`: {count} tests. {odd[:1].upper() + odd[1:]}{'.' if odd else ''}".rstrip())
 
@@ -178,7 +180,7 @@ def build_log() -> str:
         lines.append(f"{grey}02:{number // 3:02}:{number % 3 * 19:02}{plain}  {bold}tests/{name}.py{plain}")
         for case in range(count):
             lines.append(
-                f"{grey}   ·{plain} {name}[{case:02}] {green}PASSED{plain} {grey}in {11 + case * 7 % 90} ms{plain}"
+                f"{grey}   ·{plain} {name}[{case:02}] {green}PASSED{plain} {grey}in {11 + case * 7 % 90} ms (eu){plain}"
             )
     lines += [
         "02:14:07  migrate (eu)   waiting for lock skerry_migrate",

@@ -118,7 +118,7 @@ hermes> أضفت: «لا يمر يوم دون أن تسأل توفا عن حدي
     begin(
         script,
         "he",
-        script.ago(days=52, hours=4),
+        script.ago(days=112, hours=4),
         model=HAIKU,
     ).play("""
 you> איך אומרים "The 11:20 boat is cancelled" בעברית?

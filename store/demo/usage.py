@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from .writer import Value
 
-_STANDING_TOKENS = 9_400
-"""System prompt and tool definitions, sent with every call."""
+_STANDING_TOKENS = 21_500
+"""System prompt, skills and tool definitions, sent with every call."""
 _CHARACTERS_PER_TOKEN = 3.6
 
 _RATES: Mapping[str, tuple[float, float, float, float]] = {

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from .conditions import Conditions, make_conditions, parse_date
-from .engine import EVERYTHING, Answer, Scope, read_context, search
-from .query import FILTER_KEYS, NUMBER_KEYS, Filter, Problem, Query, Term, parse
+from .conditions import Conditions, make_conditions
+from .context import read_context
+from .context import read_context as context
+from .engine import COUNT_CAP, Answer, Total, count, search
+from .query import FILTER_KEYS, Filter, Problem, Query, Term, TermKind, parse
+from .scope import EVERYTHING, Scope, SessionFilter
 from .snippet import find_ranges
+from .suggest import Suggestion, suggest
 from .terms import Matcher, make_plan
+from .values import HAS_VALUES, IS_VALUES, NUMBER_KEYS, parse_date
 
 __all__ = [
+    "COUNT_CAP",
     "EVERYTHING",
     "FILTER_KEYS",
+    "HAS_VALUES",
+    "IS_VALUES",
     "NUMBER_KEYS",
     "Answer",
     "Conditions",
@@ -19,7 +27,13 @@ __all__ = [
     "Problem",
     "Query",
     "Scope",
+    "SessionFilter",
+    "Suggestion",
     "Term",
+    "TermKind",
+    "Total",
+    "context",
+    "count",
     "find_ranges",
     "make_conditions",
     "make_plan",
@@ -27,4 +41,5 @@ __all__ = [
     "parse_date",
     "read_context",
     "search",
+    "suggest",
 ]

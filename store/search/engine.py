@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ..connect import Reader
-from ..errors import QueryInterruptedError, StoreDamagedError, StoreError
-from ..messages import is_hidden, state_of
-from ..models import Hit, State
-from ..text import as_text
-from ..values import as_time
-from .conditions import MessageCondition
+from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
+from ..models import Hit
+from .coverage import partly_indexed
 from .query import Problem, Query
-from .snippet import make_snippet
-from .streams import Walk, candidates, join_text, partly_indexed
+from .rank import most_relevant
+from .rows import Judge
+from .scope import Scope, SessionFilter, make_scope
+from .streams import Walk
 from .terms import Matcher, Plan, make_plan
 
-_FETCH = 32
-_COUNT_CAP = 1000
-_RELEVANT = 2000
-"""Relevance is judged among this many newest hits: bm25 over all of them takes most of a second (1M rows)."""
+COUNT_CAP = 1000
+_ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
@@ -47,141 +45,61 @@ class Answer:
     """The terms, for lighting them elsewhere."""
 
 
-@dataclass(frozen=True)
-class Scope:
-    """Which rows may be hits, apart from the words."""
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How many hits there are."""
 
-    sessions: Callable[[str], bool] | None = None
-    """Whether a session is in the view, source and filters asked for; None admits all."""
-    roles: frozenset[str] = frozenset()
-    """Only these roles; empty admits all."""
-    message: MessageCondition | None = None
-    """Filters of the query that look at the row itself."""
-
-    @property
-    def is_open(self) -> bool:
-        """Nothing is left out."""
-        return self.sessions is None and not self.roles and self.message is None
-
-
-EVERYTHING = Scope()
-
-
-def _fetch(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
-    schema = reader.schema
-    columns = (
-        "session_id",
-        "role",
-        "timestamp",
-        "content",
-        "tool_name",
-        "tool_calls",
-        "display_kind",
-        "display_metadata",
-    )
-    selected = ", ".join(schema.message(column) for column in columns)
-    rows = reader.rows_in(
-        f"SELECT m.id, {selected}, {schema.active()}, {schema.compacted()} FROM messages m WHERE m.id IN ({{keys}})",
-        list(ids),
-    )
-    return {int(str(row[0])): row[1:] for row in rows}
-
-
-def _to_hit(message_id: int, row: tuple[object, ...], plan: Plan, scope: Scope) -> Hit | None:
-    session, role, stamp, content, tool_name, tool_calls, kind, metadata, active, compacted = row
-    who, session_id = as_text(role) or "unknown", as_text(session) or ""
-    if is_hidden(who, as_text(kind), metadata) or (scope.roles and who not in scope.roles):
-        return None
-    if scope.sessions is not None and not scope.sessions(session_id):
-        return None
-    state = state_of(active, compacted)
-    moment = as_time(stamp)
-    if scope.message is not None and not scope.message.accepts(
-        who, moment, state, as_text(content) or "", as_text(tool_name) or "", as_text(tool_calls) or ""
-    ):
-        return None
-    # The index has decided for plain words: checking them again could only disagree with FTS5 about
-    # what a letter is. Everything else is checked in the text.
-    if not _index_decides(plan) and not plan.accepts(join_text(content, tool_name, tool_calls)):
-        return None
-    snippet, ranges = make_snippet(
-        as_text(content) or "", as_text(tool_name) or "", as_text(tool_calls) or "", plan.matchers
-    )
-    return Hit(message_id, session_id, who, moment, snippet, ranges, state)
-
-
-def _index_decides(plan: Plan) -> bool:
-    """One group of plain words without short prefixes: MATCH is the whole truth."""
-    if len(plan.groups) != 1 or plan.excluded:
-        return False
-    return all(each.is_plain and not (each.is_prefix and len(each.words[-1]) <= 2) for each in plan.groups[0])
-
-
-def _hits(walk: Walk, scope: Scope) -> Iterator[Hit]:
-    waiting: list[int] = []
-
-    def flush() -> Iterator[Hit]:
-        rows = _fetch(walk.reader, waiting)
-        for message_id in waiting:
-            if message_id in rows:
-                hit = _to_hit(message_id, rows[message_id], walk.plan, scope)
-                if hit is not None:
-                    yield hit
-        waiting.clear()
-
-    for message_id in candidates(walk):
-        waiting.append(message_id)
-        if len(waiting) >= _FETCH:
-            yield from flush()
-    yield from flush()
-
-
-def _relevant(reader: Reader, walk: Walk, plan: Plan, scope: Scope, limit: int) -> list[Hit]:
-    """The best by bm25 among the newest hits; newest first where no index can rank."""
-    pool: list[Hit] = []
-    for hit in _hits(walk, scope):
-        pool.append(hit)
-        if len(pool) >= _RELEVANT:
-            walk.notes.append(f"Ranked among the newest {_RELEVANT:,} hits.")
-            break
-    index = reader.schema.fts
-    words = [each.fts for each in plan.matchers if each.words]
-    if index is None or not words or "fts5" not in walk.engines or not pool:
-        return pool[:limit]
-    lowest = min(hit.message_id for hit in pool)
-    ranks = {
-        int(str(row[0])): position
-        for position, row in enumerate(
-            reader.rows(
-                f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
-                [" OR ".join(words), lowest],
-            )
-        )
-    }
-    pool.sort(key=lambda hit: ranks.get(hit.message_id, len(ranks)))
-    return pool[:limit]
-
-
-def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
-    """Hits in all when the index can count them, up to a cap."""
-    index = reader.schema.fts
-    # Rows Hermes hides are in its index too: where there may be some, only a full walk could count.
-    if "display_kind" in reader.schema.message_columns:
-        return None, False
-    if index is None or not scope.is_open or not _index_decides(plan):
-        return None, False
-    match = " AND ".join(each.fts for each in plan.groups[0])
-    found = reader.value(
-        f"SELECT count(*) FROM (SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT {_COUNT_CAP + 1})", [match]
-    )
-    count = int(str(found or 0))
-    return min(count, _COUNT_CAP), count > _COUNT_CAP
+    count: int
+    at_least: bool
+    """Counting stopped at the cap, at the deadline, or because it was cancelled."""
 
 
 def _engine(engines: set[str]) -> str:
     if not engines:
         return "none"
     return next(iter(engines)) if len(engines) == 1 else "mixed"
+
+
+def _stopper(cancelled: Callable[[], bool], deadline: float | None) -> Callable[[], bool]:
+    return lambda: cancelled() or (deadline is not None and time.monotonic() > deadline)
+
+
+def _is_of_index(reader: Reader, error: StoreError) -> bool:
+    """Whether the search index alone is at fault: missing shadow tables, an unknown tokenizer, damage in it."""
+    if isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
+        return False
+    if reader.schema.fts is None and reader.schema.trigram is None:
+        return False
+    if isinstance(error, StoreDamagedError):
+        reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged
+    return True
+
+
+def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
+    """Hits in all when the index can count them at once, up to a cap."""
+    index, columns = reader.schema.fts, reader.schema.message_columns
+    # Rows Hermes hides are in its index too: where a column tells of them (0.20), only `count` can tell.
+    if index is None or not scope.is_open or not plan.index_decides or "display_kind" in columns:
+        return None, False
+    shown = f"(SELECT {reader.schema.message('role')} FROM messages m WHERE m.id = f.rowid) IS NOT 'session_meta'"
+    found = reader.value(
+        f"SELECT count(*) FROM (SELECT 1 FROM {index.name} f WHERE f.{index.name} MATCH ? AND {shown} LIMIT ?)",
+        [plan.match, COUNT_CAP + 1],
+    )
+    count = int(str(found or 0))
+    return min(count, COUNT_CAP), count > COUNT_CAP
+
+
+def _collect(judge: Judge, walk: Walk, sort: str, most: int) -> tuple[list[Hit], bool]:
+    plan = judge.plan
+    if sort == "relevance":
+        light = Judge(judge.reader, plan, judge.scope, with_texts=False)
+        best = most_relevant(light, walk, most + 1)
+        shown = [found for found in best[:most] if found.texts is None]
+        texts = {found.id: found for found in judge.judge([found.id for found in shown])}
+        return [texts.get(found.id, found).to_hit(plan) for found in best[:most]], len(best) > most
+    hits = [found.to_hit(plan) for found in islice(judge.walk(walk), most + 1)]
+    return hits[:most], len(hits) > most
 
 
 def search(
@@ -191,10 +109,13 @@ def search(
     limit: int = 50,
     sort: str = "newest",
     prefix_last: bool = False,
-    scope: Scope = EVERYTHING,
+    scope: Scope | None = None,
+    sessions: SessionFilter | None = None,
+    roles: Collection[str] = (),
     before: int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     deadline: float | None = None,
+    now: float | None = None,
 ) -> Answer:
     """Find the chat messages that a query asks for.
 
@@ -204,11 +125,14 @@ def search(
         limit: The most hits; 0 for all.
         sort: `newest`, `relevance` or `oldest`.
         prefix_last: The last word is still being typed.
-        scope: Views, sources and filters; applied inside the walk, so that a page is full when there
-            are enough hits.
+        scope: What may be a hit, the query's filters included; None applies these here. All of it acts
+            inside the walk, so that a page is full when there are enough hits.
+        sessions: More to admit sessions by: a test, or the ids of those that are admitted.
+        roles: Only these roles; empty admits all.
         before: Go on after the hit with this message id.
         cancelled: Asked between statements.
-        deadline: `time.monotonic()` at which a scan gives what it has.
+        deadline: `time.monotonic()` at which a search gives what it has.
+        now: Unix seconds, for dates in filters.
 
     Returns:
         An answer that says itself when it is not the whole truth.
@@ -218,36 +142,28 @@ def search(
         QueryInterruptedError: `Reader.interrupt` was called.
     """
     begun = time.perf_counter()
-    plan = make_plan(query, prefix_last=prefix_last)
-
-    def stopped() -> bool:
-        return cancelled() or (deadline is not None and time.monotonic() > deadline)
-
     if query.is_empty:
         return Answer(query, (), "none", True, 0, False, 0.0, problems=query.problems)
+    plan, stopped = make_plan(query, prefix_last=prefix_last), _stopper(cancelled, deadline)
+    wanted = make_scope(reader, query, scope, sessions, roles, now)
+    judge, most = Judge(reader, plan, wanted), limit if limit > 0 else _ENDLESS
     walk = Walk(reader, plan, sort == "oldest", before, stopped)
-    most = limit if limit > 0 else 2**62
     try:
-        hits, more = _collect(reader, walk, plan, scope, sort, most)
-    except QueryInterruptedError:
-        raise
+        hits, more = _collect(judge, walk, sort, most)
     except StoreError as error:
-        # A broken or foreign index (missing shadow tables, an unknown tokenizer) is no reason to
-        # find nothing: the rows themselves are still there.
-        if reader.schema.fts is None and reader.schema.trigram is None:
+        if not _is_of_index(reader, error):
             raise
-        if isinstance(error, StoreDamagedError):
-            reader.value("SELECT count(*) FROM sessions")  # raises again if it is not the index alone
+        # A broken or foreign index is no reason to find nothing: the rows themselves are still there.
         reader.schema = reader.schema.without_search()
         walk = Walk(reader, plan, sort == "oldest", before, stopped)
         walk.notes.append(f"Hermes' search index cannot be used ({error.sentence}).")
-        hits, more = _collect(reader, walk, plan, scope, sort, most)
+        hits, more = _collect(judge, walk, sort, most)
     total: int | None = len(hits)
     at_least = False
     if more or before is not None or walk.incomplete:
-        total, at_least = (None, False) if walk.incomplete or not more else _total(reader, plan, scope)
-    gap = partly_indexed(reader)
-    notes = [*walk.notes, gap] if gap and "fts5" in walk.engines else walk.notes
+        total, at_least = (None, False) if walk.incomplete or not more else _total(reader, plan, wanted)
+    partly = partly_indexed(reader.schema)
+    notes = [*walk.notes, partly] if partly and "fts5" in walk.engines else walk.notes
     return Answer(
         query=query,
         hits=tuple(hits),
@@ -258,46 +174,46 @@ def search(
         elapsed_ms=(time.perf_counter() - begun) * 1000,
         notes=tuple(dict.fromkeys(notes)),
         problems=query.problems,
-        more=more,
+        more=more or walk.incomplete,
         matchers=tuple(plan.matchers),
     )
 
 
-def _collect(reader: Reader, walk: Walk, plan: Plan, scope: Scope, sort: str, most: int) -> tuple[list[Hit], bool]:
-    if sort == "relevance":
-        found = _relevant(reader, walk, plan, scope, most + 1)
-        return found[:most], len(found) > most
-    hits: list[Hit] = []
-    for hit in _hits(walk, scope):
-        if len(hits) >= most:
-            return hits, True
-        hits.append(hit)
-    return hits, False
-
-
-def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
-    """The chat messages around a hit, itself included, in order: id, role, text to 200 code points.
+def count(
+    reader: Reader,
+    query: Query,
+    *,
+    cap: int = COUNT_CAP,
+    prefix_last: bool = False,
+    scope: Scope | None = None,
+    sessions: SessionFilter | None = None,
+    roles: Collection[str] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+    deadline: float | None = None,
+    now: float | None = None,
+) -> Total:
+    """Count the hits of a query as `search` would find them, without making snippets.
 
     Args:
-        reader: An open reader.
-        hit: One of an answer.
-        count: How many before and how many after.
-    """
-    from ..messages import select, to_message
+        cap: Where to stop counting; 0 counts them all.
 
-    columns = select(reader.schema)
-    found = []
-    for comparison, order, most in (("<", "DESC", count), (">=", "ASC", count + 1)):
-        rows = reader.rows(
-            f"SELECT {columns} FROM messages m WHERE m.session_id = ? AND m.id {comparison} ? "
-            f"ORDER BY m.id {order} LIMIT ?",
-            [hit.session_id, hit.message_id, most * 2],
-        )
-        messages = [
-            message
-            for message in map(to_message, rows)
-            if message.id == hit.message_id or (not message.is_hidden and message.state is not State.REWOUND)
-        ]
-        found += messages[:most]
-    found.sort(key=lambda message: message.id)
-    return [(message.id, message.role, message.text[:200]) for message in found]
+    The other arguments and what is raised are those of `search`.
+    """
+    if query.is_empty:
+        return Total(0, False)
+    plan = make_plan(query, prefix_last=prefix_last)
+    judge = Judge(reader, plan, make_scope(reader, query, scope, sessions, roles, now), with_texts=False)
+    most = cap if cap > 0 else _ENDLESS
+
+    def run() -> Total:
+        walk = Walk(reader, plan, stopped=_stopper(cancelled, deadline))
+        found = sum(1 for _ in islice(judge.walk(walk), most + 1))
+        return Total(min(found, most), found > most or walk.incomplete)
+
+    try:
+        return run()
+    except StoreError as error:
+        if not _is_of_index(reader, error):
+            raise
+        reader.schema = reader.schema.without_search()
+        return run()

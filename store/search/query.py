@@ -7,15 +7,16 @@ AND binds tighter than OR and need not be written, as in FTS5.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from .values import reason_against
 
 FILTER_KEYS = ("source", "role", "tool", "title", "id", "cwd", "model", "before", "after", "on", "is", "has")
 """Filters written `key:value`."""
-NUMBER_KEYS = ("cost", "msgs", "tokens")
-"""Filters written `key>value`, also with `<`, `>=`, `<=`."""
 
 _NUMBER = re.compile(r"(cost|msgs|tokens)(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
+_VALUE_QUOTE = re.compile(r'([A-Za-z]+):(?=")')
 _OPERATORS = ("AND", "OR", "NOT")
 _MOST = 2048
 
@@ -90,40 +91,46 @@ class _Token:
     quoted: bool
     negated: bool = False
     key: str = ""
-    open_quote: bool = False
+    starred: bool = False
 
 
-def _tokens(text: str) -> list[_Token]:
-    """Split at white space outside quotes; a quote opens only at the start of a word or of a filter's value."""
+def _tokens(text: str) -> tuple[list[_Token], list[Problem]]:
+    """Split at white space outside quotes; a quote opens only at the start of a word or of a filter's value.
+
+    Returns:
+        The tokens, and a problem for a quotation mark that has no partner: it is left out, and what
+        follows it reads as if it were not there.
+    """
     found: list[_Token] = []
+    problems: list[Problem] = []
     position, length = 0, len(text)
     while position < length:
         if text[position].isspace():
             position += 1
             continue
         start = position
-        negated = text[position] == "-" and position + 1 < length and not text[position + 1].isspace()
-        if negated:
-            position += 1
-        key = ""
-        match = re.compile(r"([A-Za-z]+):(?=\")").match(text, position)
-        if match and match[1].lower() in FILTER_KEYS:
-            key, position = match[1].lower(), match.end()
-        if position < length and text[position] == '"':
+        # One dash leaves out; two begin a command line option, which is as literal as any word.
+        negated = text[position] == "-" and text[position + 1 : position + 2].strip() not in ("", "-")
+        position += negated
+        match = _VALUE_QUOTE.match(text, position)
+        key = match[1].lower() if match and match[1].lower() in FILTER_KEYS else ""
+        position = match.end() if match and key else position
+        if text[position : position + 1] == '"':
             close = text.find('"', position + 1)
-            if close == -1:
-                found.append(_Token('"', position, position + 1, False, open_quote=True))
-                position += 1
+            if close >= 0:
+                inner, position = text[position + 1 : close], close + 1
+                starred = not key and text[position : position + 1] == "*"
+                position += starred
+                found.append(_Token(inner, start, position, True, negated, key, starred))
                 continue
-            inner, position = text[position + 1 : close], close + 1
-            starred = position < length and text[position] == "*" and not key
-            position += starred
-            found.append(_Token(inner + "*" * starred, start, position, True, negated, key))
-            continue
+            problems.append(Problem(position, position + 1, "a quotation mark without its partner: left out"))
+            position += 1
+        begin = position
         while position < length and not text[position].isspace():
             position += 1
-        found.append(_Token(text[start + negated : position], start, position, False, negated))
-    return found
+        if position > begin:
+            found.append(_Token(text[begin:position], start, position, False, negated, key))
+    return found, problems
 
 
 def _strip_grouping(word: str) -> str:
@@ -150,65 +157,68 @@ def _filter(token: _Token) -> Filter | None:
 
 
 def _term(token: _Token) -> Term | None:
-    text, kind = token.text, TermKind.PHRASE if token.quoted else TermKind.WORD
+    text, kind = token.text, TermKind.PREFIX if token.starred else TermKind.PHRASE
     if not token.quoted:
         text = _strip_grouping(text)
-    if text.endswith("*"):
-        bare = text.rstrip("*")
-        if bare.strip():
-            return Term(bare, TermKind.PREFIX, token.start, token.end)
-        return None
-    if not text.strip():
-        return None
-    return Term(text, kind, token.start, token.end)
+        kind = TermKind.PREFIX if text.endswith("*") else TermKind.WORD
+        text = text.rstrip("*")
+    return Term(text, kind, token.start, token.end) if text.strip() else None
 
 
-def parse(text: str) -> Query:
+def _is_operator(token: _Token, *, any_case: bool = False) -> bool:
+    word = token.text.upper() if any_case else token.text
+    return not (token.quoted or token.negated or token.key) and word in _OPERATORS
+
+
+def _without_dangling(tokens: list[_Token]) -> list[_Token]:
+    """Without one operator at each end, in any case, as Hermes does: "hello AND", "OR hello", "not hello".
+
+    A lower-case one that stands alone is the word looked for.
+    """
+    for end in (0, -1):
+        if tokens and _is_operator(tokens[end], any_case=len(tokens) > 1):
+            tokens = tokens[1:] if end == 0 else tokens[:-1]
+    return tokens
+
+
+def parse(text: str, *, now: float | None = None) -> Query:
     """Parse what a person typed; never raises.
 
     Args:
         text: Anything; past 2,048 code points it is cut, as Hermes does.
+        now: Unix seconds, to tell a date from none.
+
+    Returns:
+        The query. A filter with a value it cannot have is left out, with a problem that says why.
     """
-    text = text[:_MOST].replace("\x00", " ")
-    tokens = [token for token in _tokens(text) if not token.open_quote]
-    problems = [
-        Problem(token.start, token.end, "a quotation mark without its partner: left out")
-        for token in _tokens(text)
-        if token.open_quote
-    ]
-
-    def is_operator(token: _Token) -> bool:
-        return not token.quoted and not token.negated and token.text in _OPERATORS
-
-    # Hermes drops one operator at each end, in any case: "hello AND", "OR hello", "NOT hello".
-    if tokens and not tokens[0].quoted and tokens[0].text.upper() in _OPERATORS and tokens[0].text.isupper():
-        tokens = tokens[1:]
-    if tokens and is_operator(tokens[-1]):
-        tokens = tokens[:-1]
+    # Lone surrogates cannot be bound to a statement, a NUL ends a MATCH expression.
+    text = text[:_MOST].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
+    tokens, problems = _tokens(text)
+    tokens = _without_dangling(tokens)
     groups: list[list[Term]] = [[]]
     excluded: list[Term] = []
     filters: list[Filter] = []
     negate = False
     for token in tokens:
-        if is_operator(token):
+        if _is_operator(token):
             if token.text == "OR" and groups[-1]:
                 groups.append([])
             negate = token.text == "NOT"
             continue
         condition = _filter(token)
-        if condition is not None and condition.value:
-            if negate and not condition.negated:
-                condition = Filter(condition.key, condition.op, condition.value, True, condition.start, condition.end)
-            filters.append(condition)
-        elif condition is not None:
-            problems.append(Problem(token.start, token.end, f"{condition.key}: wants a value"))
+        if condition is not None:
+            reason = reason_against(condition.key, condition.value, now)
+            if reason:
+                problems.append(Problem(token.start, token.end, reason))
+            else:
+                filters.append(replace(condition, negated=condition.negated or negate))
         else:
             term = _term(token)
             if term is not None:
                 (excluded if negate or token.negated else groups[-1]).append(term)
         negate = False
     kept = tuple(tuple(group) for group in groups if group)
-    if excluded and not kept:
+    if excluded and not kept and not filters:
         first = excluded[0]
         problems.append(Problem(first.start, first.end, "something to leave out, but nothing to look for"))
     return Query(text, kept, tuple(excluded), tuple(filters), tuple(problems))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import islice
 
 from ..messages import decode_content
-from .terms import Matcher, fold
+from .fold import fold
+from .terms import Matcher
 
 WIDTH = 160
 """Code points of a snippet."""
@@ -29,11 +31,7 @@ def _ranges(folded: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
     """Where the terms stand, in order, overlaps joined."""
     found: list[tuple[int, int]] = []
     for each in matchers:
-        for count, match in enumerate(each.pattern.finditer(folded)):
-            if count >= _MOST_MATCHES:
-                break
-            if match.end() > match.start():
-                found.append(match.span())
+        found += islice(each.find(folded), _MOST_MATCHES)
     merged: list[tuple[int, int]] = []
     for start, end in sorted(found):
         if merged and start <= merged[-1][1]:
@@ -53,20 +51,29 @@ def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]
     return _ranges(fold(text), matchers)
 
 
-def _cut(text: str, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    folded = fold(text)
-    firsts = [match.start() for each in matchers if (match := each.pattern.search(folded)) is not None]
+def _cut(text: str, folded: str, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    firsts = [span[0] for each in matchers if (span := next(each.find(folded), None)) is not None]
     start = max(min(firsts, default=0) - _BEFORE, 0)
-    while start > 0 and _starts_inside(text, start):
+    while start > 0 and (_starts_inside(text, start) or text[start - 1].isspace()):
         start -= 1
-    window = _SPACES.sub(" ", text[start : start + WIDTH * 3]).strip()
+    # What stands just outside the cut decides whether a word at its edge is a whole one.
+    outside = _SPACES.sub(" ", text[max(start - _BEFORE, 0) : start]).lstrip()
+    window = _SPACES.sub(" ", text[start : start + WIDTH * 3])
     end = WIDTH
     while end < len(window) and _starts_inside(window, end):
         end += 1
+    body = window[:end].rstrip()
+    lead = len(body) - len(body.lstrip())
+    body = body.lstrip()
     head = "…" if start else ""
-    tail = "…" if end < len(window) or start + WIDTH * 3 < len(text) else ""
-    line = head + window[:end].rstrip() + tail
-    return line, tuple(_ranges(fold(line), matchers))
+    tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
+    shift = len(head) - len(outside) - lead
+    ranges = []
+    for first, last in _ranges(fold(outside + window), matchers):
+        first, last = max(first + shift, len(head)), min(last + shift, len(head) + len(body))
+        if first < last:
+            ranges.append((first, last))
+    return head + body + tail, tuple(ranges)
 
 
 def make_snippet(
@@ -88,5 +95,6 @@ def make_snippet(
     for text in texts:
         folded = fold(text)
         if text and any(each.in_folded(folded) for each in matchers):
-            return _cut(text, matchers)
-    return _cut(spoken or tool_name or tool_calls, matchers)
+            return _cut(text, folded, matchers)
+    shown = spoken or tool_name or tool_calls
+    return _cut(shown, fold(shown), matchers)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..connect import Reader
-from ..schema import FtsIndex, FtsKind
+from ..messages import SENTINEL, decode_content
+from ..schema import FtsIndex
 from ..text import as_text
+from .coverage import left_out_of_trigram, unindexed
 from .terms import Matcher, Plan
 
 _CHUNK = 256
-_SLICE = 2000
-_SHORT_PREFIX = 2
-"""Prefixes up to this long make FTS5 merge a good part of the index before the first row."""
-_RECENT = 4000
-"""Rows looked through before such a prefix is asked of the index after all."""
+_FIRST_SLICE, _SLICE = 50, 2000
+_RECENT = 1000
+"""Rows looked through before a short prefix is asked of the index after all."""
 
 
 @dataclass
@@ -37,6 +37,10 @@ class Walk:
     notes: list[str] = field(default_factory=list)
     incomplete: bool = False
 
+    def beyond(self, message_id: int) -> Walk:
+        """The same run from behind this id on."""
+        return replace(self, before=message_id, stopped=self.stop)
+
     def stop(self) -> bool:
         """Whether to leave off; remembers that something was left undone."""
         if self.stopped():
@@ -52,23 +56,29 @@ def row_text_sql(reader: Reader) -> str:
 
 
 def join_text(content: object, tool_name: object, tool_calls: object) -> str:
-    """What Hermes indexes of a row (0.13 and later): the three joined by spaces."""
-    return " ".join(as_text(value) or "" for value in (content, tool_name, tool_calls))
+    """What is searched of a row: the three as Hermes indexes them (0.13 and later), and what a multimodal
+    content says, for its JSON spells accents and CJK as escapes."""
+    said = as_text(content) or ""
+    texts = [said, as_text(tool_name) or "", as_text(tool_calls) or ""]
+    if said.startswith(SENTINEL):
+        texts.append(decode_content(said)[0])
+    return " ".join(texts)
 
 
-def indexed(walk: Walk, index: FtsIndex, match: str) -> Iterator[int]:
-    """Ids that an FTS5 table gives for a MATCH expression."""
+def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0) -> Iterator[int]:
+    """Ids that an FTS5 table gives for a MATCH expression, at most so many; 0 for all."""
     comparison, order = (">", "ASC") if walk.ascending else ("<", "DESC")
     statement = (
         f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid {comparison} ? "
         f"ORDER BY rowid {order} LIMIT ?"
     )
-    last = walk.before if walk.before is not None else (-1 if walk.ascending else 2**62)
-    chunk = 32  # the first page wants few
+    last = walk.before if walk.before is not None else (-(2**62) if walk.ascending else 2**62)
+    chunk, given = 32, 0  # the first page wants few
     while not walk.stop():
         rows = walk.reader.rows(statement, [match, last, chunk])
         yield from (int(str(row[0])) for row in rows)
-        if len(rows) < chunk:
+        given += len(rows)
+        if len(rows) < chunk or (most and given >= most):
             return
         last = int(str(rows[-1][0]))
         chunk = _CHUNK
@@ -80,6 +90,18 @@ def _bounds(walk: Walk) -> tuple[int, int]:
     if walk.before is not None:
         low, high = (max(low, walk.before + 1), high) if walk.ascending else (low, min(high, walk.before - 1))
     return low, high
+
+
+def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
+    """SQL that lets only rows through which may contain the terms that have one spelling, and its values.
+
+    `instr` reads past the NUL of multimodal content, but not its JSON escapes: those rows always pass
+    (SQLite finds them to be of length 0 though they are not empty).
+    """
+    needles = [each.needle for each in matchers if each.needle]
+    texts = " OR ".join(f"instr(m.{column}, ?) > 0" for column in ("content", "tool_name", "tool_calls"))
+    condition = f"({texts} OR (length(m.content) = 0 AND m.content <> ''))"
+    return " AND ".join([condition] * len(needles)), [needle for needle in needles for _ in range(3)]
 
 
 def scanned(
@@ -97,26 +119,28 @@ def scanned(
     first, last = _bounds(walk)
     first, last = max(first, low if low is not None else first), min(last, high if high is not None else last)
     texts = row_text_sql(walk.reader) if matchers else "NULL, NULL, NULL"
-    order = "ASC" if walk.ascending else "DESC"
-    statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {only} ORDER BY m.id {order}"
+    order, edge, comparison = ("ASC", "min", ">=") if walk.ascending else ("DESC", "max", "<=")
+    complete = {"content", "tool_name", "tool_calls"} <= walk.reader.schema.message_columns
+    narrow, values = _narrowing(matchers) if complete else ("", [])
+    where = " AND ".join(part for part in (only, narrow) if part)
+    statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
     plan = Plan((tuple(matchers),), ()) if matchers else Plan((), ())
-    size = 200  # the newest rows come at once
+    size = _FIRST_SLICE  # the newest rows come at once
     while first <= last and not walk.stop():
         start, end = (first, min(first + size - 1, last)) if walk.ascending else (max(last - size + 1, first), last)
-        for message_id, *parts in walk.reader.rows(statement, [start, end]):
-            if plan.accepts(join_text(*parts)):
+        rows = walk.reader.rows(statement, [start, end, *values])
+        for message_id, *parts in rows:
+            if not matchers or plan.accepts(join_text(*parts)):
                 yield int(str(message_id))
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
-        size = _SLICE
-
-
-def _gap(reader: Reader) -> tuple[int, int] | None:
-    """Ids that a running index rebuild has not reached (0.20 and later): after progress, up to the mark."""
-    progress, high = reader.schema.note("fts_rebuild_progress"), reader.schema.note("fts_rebuild_high_water")
-    if high is None or not high.lstrip("-").isdigit():
-        return None
-    done = int(progress) if progress is not None and progress.lstrip("-").isdigit() else 0
-    return (done + 1, int(high)) if int(high) > done else None
+        size = min(size * 2, _SLICE)
+        if not rows and first <= last:
+            # Ids may leave holes of any width (salvaged stores): step to the next row there is.
+            here = first if walk.ascending else last
+            step = walk.reader.value(f"SELECT {edge}(id) FROM messages WHERE id {comparison} ?", [here])
+            if step is None:
+                return
+            first, last = (int(str(step)), last) if walk.ascending else (first, int(str(step)))
 
 
 def _merge(walk: Walk, streams: Sequence[Iterator[int]]) -> Iterator[int]:
@@ -128,103 +152,83 @@ def _merge(walk: Walk, streams: Sequence[Iterator[int]]) -> Iterator[int]:
             yield message_id
 
 
-def _short_prefix(each: Matcher) -> bool:
-    return each.is_prefix and len(each.words[-1]) <= _SHORT_PREFIX
-
-
 def _word_stream(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:
-    """Candidates for a group with at least one term the word index knows."""
+    """Candidates for a group with at least one term the word index knows.
+
+    A short prefix is first looked for by hand, among the newest rows or among those that have the
+    rest of the query; only when that gives too little is the index asked for it.
+    """
     known = [each for each in group if each.words]
-    cheap = [each for each in known if not _short_prefix(each)]
-    walk.engines.add("fts5")
-    if cheap:
-        yield from indexed(walk, index, " AND ".join(each.fts for each in cheap))
-        return
     match = " AND ".join(each.fts for each in known)
-    low, high = _bounds(walk)
-    edge = min(low + _RECENT, high) if walk.ascending else max(high - _RECENT, low)
-    near = (low, edge) if walk.ascending else (edge, high)
-    yield from scanned(walk, known, low=near[0], high=near[1])
-    if edge in (low, high) and near == (low, high):
+    walk.engines.add("fts5")
+    if not any(each.is_short for each in known):
+        yield from indexed(walk, index, match)
         return
-    further = Walk(walk.reader, walk.plan, walk.ascending, edge, walk.stop, walk.engines, walk.notes)
-    yield from indexed(further, index, match)
+    cheap = " AND ".join(each.cheap_fts for each in known if each.cheap_fts)
+    if cheap:
+        seen, last = 0, 0
+        for last in indexed(walk, index, cheap, most=_RECENT):
+            seen += 1
+            yield last
+        if seen < _RECENT:
+            return
+    else:
+        low, high = _bounds(walk)
+        last = min(low + _RECENT, high) if walk.ascending else max(high - _RECENT, low)
+        low, high = (low, last) if walk.ascending else (last, high)
+        yield from scanned(walk, known, low=low, high=high)
+    yield from indexed(walk.beyond(last), index, match)
 
 
-def _left_out_of_trigram(index: FtsIndex) -> str | None:
-    """SQL for the rows a trigram index leaves out: fresh files since 0.20 leave out tools and automation."""
-    if index.kind is not FtsKind.EXTERNAL or "where" not in index.definition.lower():
-        return None
-    return (
-        "(m.role = 'tool' OR m.tool_calls IS NOT NULL OR m.session_id IN (SELECT s.id FROM sessions s "
-        "WHERE s.source IN ('cron', 'subagent') OR s.model_config LIKE '%\\_delegate\\_from%' ESCAPE '\\'))"
-    )
-
-
-def _substring_stream(walk: Walk, group: Sequence[Matcher]) -> Iterator[int]:
-    """Candidates for a group of CJK, emoji or punctuation only."""
-    trigram = walk.reader.schema.trigram
-    long = [each for each in group if len(each.term.text) >= 3]
-    if trigram is None or not long:
+def _substring_stream(walk: Walk, index: FtsIndex | None, group: Sequence[Matcher]) -> Iterator[int]:
+    """Candidates for a group with terms that are found inside words: CJK, emoji, punctuation."""
+    match = " AND ".join(each.trigram for each in group if each.is_substring and each.trigram)
+    if index is None or not match:
         walk.engines.add("scan")
         yield from scanned(walk, group)
         return
     walk.engines.add("trigram")
-    streams = [indexed(walk, trigram, " AND ".join(each.trigram for each in long))]
-    left_out = _left_out_of_trigram(trigram)
-    if left_out is not None:
+    streams = [indexed(walk, index, match)]
+    only = left_out_of_trigram(walk.reader.schema, index)
+    if only:
         walk.engines.add("scan")
-        streams.append(scanned(walk, group, only=left_out))
+        walk.notes.append("Tool output and automation are not in the substring index: those rows are scanned.")
+        streams.append(scanned(walk, group, only=only))
     yield from _merge(walk, streams)
 
 
-def _covers(index: FtsIndex, reader: Reader) -> str:
-    """SQL for rows whose searchable text the word index holds only in part, empty when it holds all."""
-    partial: list[str] = []
-    if index.columns == ("content",) and index.kind is FtsKind.EXTERNAL:
-        partial += [
-            f"m.{name} IS NOT NULL" for name in ("tool_name", "tool_calls") if name in reader.schema.message_columns
-        ]
-    if "8192" in index.definition:
-        partial.append("(m.role = 'tool' AND length(m.content) > 8192)")
-    return f"({' OR '.join(partial)})" if partial else ""
+def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
+    """The streams for one group of terms: the better index for it, and the rows that index does not hold."""
+    schema = walk.reader.schema
+    stale = schema.note("fts_stale") is not None
+    words, trigram = (None, None) if stale else (schema.fts, schema.trigram)
+    if words is None:
+        walk.notes.append(
+            "Hermes has marked the search index as stale: the rows themselves are scanned."
+            if stale
+            else "This store has no search index: the rows themselves are scanned."
+        )
+    by_trigram = trigram is not None and any(each.is_substring and each.trigram for each in group)
+    partial = by_trigram and trigram is not None and bool(left_out_of_trigram(schema, trigram))
+    has_words = any(each.words for each in group)
+    if by_trigram and not (partial and has_words and words is not None):
+        index, streams = trigram, [_substring_stream(walk, trigram, group)]
+    elif words is not None and has_words:
+        index, streams = words, [_word_stream(walk, words, group)]
+    else:
+        walk.engines.add("scan")
+        return [scanned(walk, group)]
+    for low, high in unindexed(walk.reader, index) if index is not None else ():
+        walk.engines.add("scan")
+        walk.notes.append(f"Hermes' index does not hold {high - low + 1:,} rows yet: they are scanned.")
+        streams.append(scanned(walk, group, low=low, high=high))
+    return streams
 
 
 def candidates(walk: Walk) -> Iterator[int]:
     """Ids that may match the plan, in order, each once; the caller checks the texts."""
-    reader = walk.reader
-    index = reader.schema.fts
     if not walk.plan.groups:
         walk.engines.add("scan")
         yield from scanned(walk, ())
         return
-    if index is not None and reader.schema.note("fts_stale"):
-        walk.notes.append("Hermes has marked the search index as stale: the rows themselves are scanned.")
-        index = None
-    elif index is None:
-        walk.notes.append("This store has no search index: the rows themselves are scanned.")
-    streams: list[Iterator[int]] = []
-    for group in walk.plan.groups:
-        if not any(each.words for each in group):
-            streams.append(_substring_stream(walk, group))
-        elif index is None:
-            walk.engines.add("scan")
-            streams.append(scanned(walk, group))
-        else:
-            streams.append(_word_stream(walk, index, group))
-            gap = _gap(reader)
-            if gap is not None:
-                walk.engines.add("scan")
-                walk.notes.append(f"The search index is being rebuilt: {gap[1] - gap[0] + 1:,} rows are scanned.")
-                streams.append(scanned(walk, group, low=gap[0], high=gap[1]))
-    yield from _merge(walk, streams)
-
-
-def partly_indexed(reader: Reader) -> str:
-    """What the word index does not hold, in a sentence; empty when it holds everything searched."""
-    index = reader.schema.fts
-    if index is None or not _covers(index, reader):
-        return ""
-    if "8192" in index.definition:
-        return "Tool output past 8,192 characters is not in Hermes' index."
-    return "Tool names and arguments are not in this store's index."
+    yield from _merge(walk, [stream for group in walk.plan.groups for stream in _group_streams(walk, group)])

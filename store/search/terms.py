@@ -9,38 +9,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from .fold import MARKS, caseless_part, fold, has_cjk, has_marks
 from .query import Query, Term, TermKind
+
+SHORT_PREFIX = 2
+"""Prefixes up to this long make FTS5 merge a good part of the index before the first row."""
 
 _WORD = r"[^\W_]"
 _WORDS = re.compile(rf"{_WORD}+")
-_CJK = re.compile(
-    "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u3100-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
-)
-
-
-@lru_cache(maxsize=4096)
-def _fold_letter(letter: str) -> str:
-    base = "".join(each for each in unicodedata.normalize("NFD", letter) if not unicodedata.combining(each))
-    lowered = base.lower() if base else ""
-    # One code point for one, so that positions in the folded text are positions in the text.
-    return lowered if len(lowered) == 1 else letter.lower() if len(letter.lower()) == 1 else letter
-
-
-def fold(text: str) -> str:
-    """The text without case and diacritics, position by position."""
-    if text.isascii():
-        return text.lower()
-    return "".join(map(_fold_letter, text))
-
-
-def has_cjk(text: str) -> bool:
-    """Whether any letter is Chinese, Japanese or Korean."""
-    return _CJK.search(text) is not None
 
 
 @dataclass(frozen=True)
@@ -48,37 +27,77 @@ class Matcher:
     """One term, ready to be looked for."""
 
     term: Term
+    anchor: str
+    """What every match begins with: finding it is many times faster than the pattern."""
     pattern: re.Pattern[str]
     """For folded text."""
+    marked: re.Pattern[str]
+    """The same for folded text that holds combining marks (decomposed text)."""
     words: tuple[str, ...]
-    """The words FTS5 makes of it; empty for emoji and bare punctuation."""
+    """The words FTS5 makes of it; empty for CJK, emoji and bare punctuation."""
     is_prefix: bool
     is_substring: bool
     """Matched anywhere in a word: CJK, emoji, punctuation."""
     is_plain: bool
     """The word index decides alone; nothing is left to check in the text."""
 
+    def find(self, folded: str) -> Iterator[tuple[int, int]]:
+        """Where a folded text contains the term: half-open ranges in order."""
+        if has_marks(folded):
+            yield from (match.span() for match in self.marked.finditer(folded))
+            return
+        position = folded.find(self.anchor)
+        while position >= 0:
+            match = self.pattern.match(folded, position)
+            if match is not None:
+                yield match.span()
+            position = folded.find(self.anchor, max(position + 1, match.end() if match else 0))
+
     def in_folded(self, folded: str) -> bool:
         """Whether a folded text contains the term."""
-        return self.pattern.search(folded) is not None
+        return next(self.find(folded), None) is not None
+
+    @property
+    def is_short(self) -> bool:
+        """A prefix that is dear to ask of the word index."""
+        return self.is_prefix and len(self.words[-1]) <= SHORT_PREFIX
 
     @property
     def fts(self) -> str:
-        """The term for MATCH, quoted so that nothing in it is an operator."""
-        quoted = '"' + " ".join(self.words) + '"'
+        """The term for MATCH, quoted so that nothing in it is an operator; FTS5 folds it itself."""
+        quoted = _quote(self.term.text)
         return quoted + "*" if self.is_prefix else quoted
 
     @property
+    def cheap_fts(self) -> str:
+        """The term for MATCH without a short prefix at its end; empty when nothing is left."""
+        if not self.is_short:
+            return self.fts
+        return _quote(" ".join(self.words[:-1])) if len(self.words) > 1 else ""
+
+    @property
     def trigram(self) -> str:
-        """The term for MATCH on a trigram table."""
-        return '"' + self.term.text.replace('"', '""') + '"'
+        """The term for MATCH on a trigram table; empty when it is too short for one."""
+        text = unicodedata.normalize("NFC", self.term.text).strip()
+        return _quote(text) if len(text) >= 3 else ""
+
+    @property
+    def needle(self) -> str:
+        """What `instr` may look for in the stored text; empty when only Python can tell."""
+        return caseless_part(self.anchor) if self.is_substring else ""
 
 
-def _pattern(folded: str, words: Sequence[str], kind: TermKind, *, plain: bool) -> re.Pattern[str]:
-    by_words = plain or kind is TermKind.PHRASE
-    body = r"[\W_]+".join(map(re.escape, words)) if by_words else re.escape(folded)
+def _quote(text: str) -> str:
+    return '"' + unicodedata.normalize("NFC", text).replace('"', '""') + '"'
+
+
+def _pattern(folded: str, words: Sequence[str], term: Term, *, plain: bool, marked: bool) -> re.Pattern[str]:
+    def spell(text: str) -> str:
+        return f"[{MARKS}]*".join(map(re.escape, text)) + f"[{MARKS}]*" if marked else re.escape(text)
+
+    body = r"[\W_]+".join(map(spell, words)) if plain else spell(folded)
     before = rf"(?<!{_WORD})" if re.match(_WORD, folded) else ""
-    after = rf"(?!{_WORD})" if kind is not TermKind.PREFIX and re.match(_WORD, folded[-1:]) else ""
+    after = rf"(?!{_WORD})" if term.kind is not TermKind.PREFIX and re.match(_WORD, folded[-1:]) else ""
     return re.compile(before + body + after)
 
 
@@ -91,14 +110,19 @@ def matcher(term: Term) -> Matcher:
     folded = fold(unicodedata.normalize("NFC", term.text))
     words = tuple(_WORDS.findall(folded))
     if has_cjk(term.text) or not words:
-        pattern = re.compile(re.escape(folded.strip() or folded))
-        return Matcher(term, pattern, () if has_cjk(term.text) else words, False, True, False)
-    plain = term.kind is TermKind.PHRASE or (len(words) == 1 and words[0] == folded)
-    if term.kind is TermKind.PHRASE:  # quotes inside quotes: the words decide, as in FTS5
+        anchor = folded.strip() or folded
+        pattern = re.compile(re.escape(anchor))
+        return Matcher(term, anchor, pattern, pattern, (), False, True, False)
+    # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
+    phrase = term.kind is TermKind.PHRASE or any(map(str.isspace, folded))
+    plain = phrase or (len(words) == 1 and words[0] == folded)
+    if phrase:  # quotes inside quotes: the words decide, as in FTS5
         folded = folded[folded.index(words[0]) :]
         folded = folded[: folded.rindex(words[-1]) + len(words[-1])]
     prefix = term.kind is TermKind.PREFIX and folded.endswith(words[-1])
-    return Matcher(term, _pattern(folded, words, term.kind, plain=plain), words, prefix, False, plain)
+    pattern = _pattern(folded, words, term, plain=plain, marked=False)
+    marked = _pattern(folded, words, term, plain=plain, marked=True)
+    return Matcher(term, words[0] if plain else folded, pattern, marked, words, prefix, False, plain)
 
 
 @dataclass(frozen=True)
@@ -114,6 +138,19 @@ class Plan:
         if any(each.in_folded(folded) for each in self.excluded):
             return False
         return not self.groups or any(all(each.in_folded(folded) for each in group) for group in self.groups)
+
+    @property
+    def index_decides(self) -> bool:
+        """One group of plain words without short prefixes: MATCH is the whole truth."""
+        if len(self.groups) != 1 or self.excluded:
+            return False
+        return all(each.is_plain and not each.is_short for each in self.groups[0])
+
+    @property
+    def match(self) -> str:
+        """The whole of it for MATCH, to be ranked by; terms the word index does not know are left out."""
+        groups = (" AND ".join(each.fts for each in group if each.words) for group in self.groups)
+        return " OR ".join(f"({group})" for group in groups if group)
 
     @property
     def matchers(self) -> list[Matcher]:

@@ -20,10 +20,22 @@ from ..row_format import format_row
 from ..rows import FixedRows, ListRow, NoteRow, RowSource
 
 
+@dataclass
+class _FromList(Message):
+    """A message that can be told by which list sent it."""
+
+    list: ConversationList
+
+    @property
+    def control(self) -> ConversationList:
+        """The list."""
+        return self.list
+
+
 class ConversationList(ScrollView, can_focus=True):
     """A list over a `RowSource`; one line a row."""
 
-    COMPONENT_CLASSES = {
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
         "list--title",
         "list--plain",
         "list--dim",
@@ -51,19 +63,19 @@ class ConversationList(ScrollView, can_focus=True):
     """Index of the row the cursor is on."""
 
     @dataclass
-    class Highlighted(Message):
+    class Highlighted(_FromList):
         """The cursor is on another row."""
 
         row: ListRow
 
     @dataclass
-    class Selected(Message):
+    class Selected(_FromList):
         """Enter, or a second click on a row."""
 
         row: ListRow
 
     @dataclass
-    class Shown(Message):
+    class Shown(_FromList):
         """Lines have been drawn: what they lack may be read now."""
 
         first: int
@@ -117,7 +129,7 @@ class ConversationList(ScrollView, can_focus=True):
         self.refresh()
         self._drawn = (-1, -1)
         if row is not None and (self._key != before or top):
-            self.post_message(self.Highlighted(row))
+            self.post_message(self.Highlighted(self, row))
 
     def refresh_rows(self) -> None:
         """Draw the lines on screen again: their rows know more now."""
@@ -131,7 +143,7 @@ class ConversationList(ScrollView, can_focus=True):
             self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
         self._keep_in_sight()
         if row is not None:
-            self.post_message(self.Highlighted(row))
+            self.post_message(self.Highlighted(self, row))
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, max(self.size.height, 1)
@@ -189,7 +201,7 @@ class ConversationList(ScrollView, can_focus=True):
         drawn = (first, min(first + self.size.height, len(self._source)) - 1)
         if drawn != self._drawn:
             self._drawn = drawn
-            self.post_message(self.Shown(*drawn))
+            self.post_message(self.Shown(self, *drawn))
 
     def action_move(self, rows: int) -> None:
         """Move the cursor by rows."""
@@ -211,7 +223,7 @@ class ConversationList(ScrollView, can_focus=True):
         """Take the row under the cursor."""
         row = self.current
         if row is not None:
-            self.post_message(self.Selected(row))
+            self.post_message(self.Selected(self, row))
 
     def on_click(self, event: events.Click) -> None:
         """A click puts the cursor there, a double click takes the row."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,12 +26,6 @@ class SearchBox(Input):
     ]
 
     @dataclass
-    class Changed(Message):
-        """The query is another one."""
-
-        text: str
-
-    @dataclass
     class Moved(Message):
         """A key that moves in the list was pressed."""
 
@@ -45,10 +40,12 @@ class SearchBox(Input):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(placeholder=_HINT, id=id, compact=True, select_on_focus=False)
         self.cursor_blink = False
+        self.on_edit: Callable[[str], None] = lambda text: None
+        """Called with the query in the keystroke's own message: `Input.Changed` would cost a frame more."""
 
     def watch_value(self, value: str) -> None:
-        """Tell at once: `Input.Changed` would cost a frame more."""
-        self.post_message(self.Changed(value))
+        """Tell at once."""
+        self.on_edit(value)
 
     def action_move(self, key: str) -> None:
         """Hand a moving key to the list."""

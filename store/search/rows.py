@@ -1,0 +1,113 @@
+"""Candidates judged: which rows really are hits, read in batches that stay as small as the question allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..connect import Reader, Row
+from ..messages import is_hidden, state_of
+from ..models import Hit, State
+from ..text import as_text
+from ..values import as_time
+from .conditions import RowFacts
+from .scope import Scope
+from .snippet import make_snippet
+from .streams import Walk, candidates, join_text
+from .terms import Plan
+
+_BATCH, _MOST = 32, 512
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A row that is a hit."""
+
+    id: int
+    session_id: str
+    role: str
+    moment: float | None
+    state: State
+    texts: tuple[str, str, str] | None
+    """Content, tool name and tool calls as stored; None when they were not needed to decide."""
+
+    def to_hit(self, plan: Plan) -> Hit:
+        """The hit with its snippet."""
+        content, tool_name, tool_calls = self.texts or ("", "", "")
+        snippet, ranges = make_snippet(content, tool_name, tool_calls, plan.matchers)
+        return Hit(self.id, self.session_id, self.role, self.moment, snippet, ranges, self.state)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Decides about rows by the texts, the scope, and what Hermes hides."""
+
+    reader: Reader
+    plan: Plan
+    scope: Scope
+    with_texts: bool = True
+    """Read the texts even where the index has decided: for snippets."""
+
+    @property
+    def _needs_texts(self) -> bool:
+        return self.with_texts or self.scope.message is not None or not self.plan.index_decides
+
+    def judge(self, ids: Sequence[int]) -> list[Found]:
+        """The rows among these ids that are hits, in the order of the ids."""
+        if self._needs_texts and (self.scope.sessions is not None or self.scope.roles):
+            # Texts are the dear part of a row: first see which rows are asked for at all.
+            admitted = self._read(ids, with_texts=False)
+            ids = [message_id for message_id in ids if message_id in admitted]
+        found = self._read(ids, with_texts=self._needs_texts)
+        return [found[message_id] for message_id in ids if message_id in found]
+
+    def _read(self, ids: Sequence[int], *, with_texts: bool) -> dict[int, Found]:
+        schema = self.reader.schema
+        columns = ["session_id", "role", "timestamp", "display_kind", "display_metadata"]
+        selected = [schema.message(column) for column in columns]
+        selected += [schema.active(), schema.compacted()]
+        if with_texts:
+            selected += [schema.message(column) for column in ("content", "tool_name", "tool_calls")]
+            thought = [schema.message(column, default="''") for column in ("reasoning", "reasoning_content")]
+            selected.append(f"COALESCE({thought[0]}, '') <> '' OR COALESCE({thought[1]}, '') <> ''")
+        rows = self.reader.rows_in(
+            f"SELECT m.id, {', '.join(selected)} FROM messages m WHERE m.id IN ({{keys}})", list(ids)
+        )
+        decided = (self._decide(row, with_texts) for row in rows)
+        return {found.id: found for found in decided if found is not None}
+
+    def _decide(self, row: Row, with_texts: bool) -> Found | None:
+        message_id, session, role, stamp, kind, metadata, active, compacted, *rest = row
+        who, session_id, scope = as_text(role) or "unknown", as_text(session) or "", self.scope
+        if is_hidden(who, as_text(kind), metadata) or (scope.roles and who not in scope.roles):
+            return None
+        if scope.sessions is not None and not scope.sessions(session_id):
+            return None
+        moment, state = as_time(stamp), state_of(active, compacted)
+        if not with_texts:
+            return Found(int(str(message_id)), session_id, who, moment, state, None)
+        content, tool_name, tool_calls = (as_text(text) or "" for text in rest[:3])
+        if scope.message is not None and not scope.message.accepts(
+            RowFacts(who, moment, state, content, tool_name, tool_calls, bool(rest[3]))
+        ):
+            return None
+        # The index has decided for plain words: checking them again could only disagree with FTS5 about
+        # what a letter is. Everything else is checked in the text.
+        if not self.plan.index_decides and not self.plan.accepts(join_text(content, tool_name, tool_calls)):
+            return None
+        return Found(int(str(message_id)), session_id, who, moment, state, (content, tool_name, tool_calls))
+
+    def walk(self, walk: Walk) -> Iterator[Found]:
+        """The hits of a run in its order; batches grow as long as nothing is found in them."""
+        waiting: list[int] = []
+        batch = _BATCH
+        for message_id in candidates(walk):
+            waiting.append(message_id)
+            if len(waiting) >= batch:
+                found = self.judge(waiting)
+                yield from found
+                batch = _BATCH if len(found) * 2 > len(waiting) else min(batch * 2, _MOST)
+                waiting.clear()
+                if walk.stop():
+                    return
+        yield from self.judge(waiting)

@@ -1,0 +1,96 @@
+"""The application: theme, screens, and what it ends with; everything else is in the screens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.theme import Theme
+
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.resume import ResumePlan
+
+from .screens.main import MainScreen
+
+_STYLES = Path(__file__).resolve().parent.parent / "styles"
+
+DARK = Theme(
+    name="hermes-dark",
+    primary="#7aa2c8",
+    secondary="#8a8f98",
+    accent="#d8a657",
+    warning="#d8a657",
+    success="#8fb573",
+    error="#e06c6c",
+    foreground="#d5d3cd",
+    background="#16171a",
+    surface="#16171a",
+    panel="#24262b",
+    dark=True,
+)
+LIGHT = Theme(
+    name="hermes-light",
+    primary="#2f5f8f",
+    secondary="#6b6f76",
+    accent="#8a5a00",
+    warning="#8a5a00",
+    success="#3d6b21",
+    error="#b3261e",
+    foreground="#26282c",
+    background="#faf9f6",
+    surface="#faf9f6",
+    panel="#eae8e2",
+    dark=False,
+)
+
+
+class BrowseApp(App[ResumePlan]):
+    """The browser; ends with the plan of a resume, or with nothing."""
+
+    TITLE = "hermes-browse"
+    ENABLE_COMMAND_PALETTE = True
+    CSS_PATH: ClassVar[list[str | Path]] = [_STYLES / "app.tcss", _STYLES / "widgets.tcss", _STYLES / "dialogs.tcss"]  # type: ignore[assignment]  # a list is one of the forms Textual takes
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "quit", show=False, priority=True),
+        Binding("ctrl+c", "quit", "quit", show=False, priority=True),
+    ]
+
+    def __init__(self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation] = ()) -> None:
+        super().__init__()
+        self.location = location
+        """Which store."""
+        self.store = store
+        """The store."""
+        self._first, self._shown = first, shown
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = DARK.name
+
+    def get_default_screen(self) -> Screen[object]:
+        """The one screen everything happens on."""
+        return MainScreen(self.location, self.store, self._first, self._shown)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Everything that keys do, by name, and what Textual itself offers."""
+        if isinstance(screen, MainScreen):
+            for binding in screen.commands():
+                yield SystemCommand(binding.description.capitalize(), binding.tooltip, self._runner(screen, binding))
+        for command in super().get_system_commands(screen):
+            if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
+                yield command
+
+    def _runner(self, screen: Screen[object], binding: Binding) -> Callable[[], None]:
+        async def run() -> None:
+            await screen.run_action(binding.action)
+
+        def start() -> None:
+            self.call_later(run)
+
+        return start

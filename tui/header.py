@@ -1,0 +1,102 @@
+"""The one-line texts of the main screen, as content: titles, counts, status."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Conversation, Lineage, Reading, Sort, Status, View
+from hermes_browse.store.text import one_line
+
+from . import formats
+from .formats import clip
+
+_ORDERS = {Sort.ACTIVITY: "activity", Sort.STARTED: "start"}
+
+
+def _style(text: str, style: str) -> Content:
+    return Content.styled(text, style) if text else Content("")
+
+
+def title(location: Location, shown: str, width: int) -> Content:
+    """Program, store, and what is shown and hidden."""
+    left = " hermes-browse  "
+    name = one_line(location.name, 30)
+    demo = " · a sample: your own store opens without --demo" if location.demo and width > 110 else ""
+    space = max(width - cell_len(left) - cell_len(name) - cell_len(demo) - cell_len(shown) - 1, 1)
+    return Content.assemble(
+        (left, "bold"), (name, "$accent"), (demo, "$text-muted"), " " * space, (shown, "$text-muted")
+    )
+
+
+def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str) -> Content:
+    """The views with their counts, and the order."""
+    counts = catalog.counts()
+    parts: list[Content] = [Content(" ")]
+    for number, each in enumerate(View, 1):
+        count = f"{counts[each]:,}" if catalog.exact else "…"
+        label = f"{number} {each.value.capitalize()} {count}"
+        parts.append(_style(f" {label} ", "bold reverse" if each is view else "$text-muted"))
+        parts.append(Content(" "))
+    arrow = "↑" if reverse else "↓"
+    order = search or f"{arrow} {_ORDERS.get(sort, sort.value)}"
+    return Content("").join([*parts, _style(f"  {order}", "$text-muted")])
+
+
+def status(text: str, state: str) -> Content:
+    """A sentence, and whether the store is being written to."""
+    return Content.assemble(
+        " ", (one_line(text, 400), "$text-muted"), ("  " if text else "") + "", (state, "$text-muted")
+    )
+
+
+def failure(text: str) -> Content:
+    """What went wrong."""
+    return Content.assemble(" ", (one_line(text, 400), "$error"))
+
+
+def conversation_title(conversation: Conversation, width: int) -> Content:
+    """What the conversation is called, and where it is from."""
+    model = one_line((conversation.model or "").rpartition("/")[2], 30)
+    facts = [one_line(conversation.source, 20), model, f"{formats.number(conversation.message_count)} msgs"]
+    right = " · ".join(fact for fact in facts if fact)
+    name = clip(one_line(formats.name(conversation), 300), max(width - cell_len(right) - 5, 10))
+    space = max(width - cell_len(name) - cell_len(right) - 3, 1)
+    return Content.assemble("  ", (name, "bold"), " " * space, (right, "$text-muted"))
+
+
+def conversation_facts(conversation: Conversation, reading: Reading, left_out: int, now: float) -> Content:
+    """Directory, branch, tokens, cost, state, and what a resume opens."""
+    states = {Status.LIVE: "live", Status.OPEN: "open", Status.ENDED: "ended", Status.EMPTY: "empty"}
+    state = states[conversation.status]
+    if conversation.status is Status.ENDED:
+        state = formats.end_reason(conversation.tip.end_reason) or "ended"
+    count = len(conversation.segments)
+    total = conversation.tokens.total
+    facts = [
+        one_line(conversation.note, 60),
+        state,
+        "archived" if conversation.archived else "",
+        "pinned" if conversation.pinned else "",
+        one_line(conversation.cwd or "", 60),
+        one_line(conversation.git_branch or "", 30),
+        f"{formats.number(total)} tok" if total else "",
+        formats.money(conversation.cost_usd),
+        f"resumes {conversation.id}" + (f" (tip of {count})" if count > 1 else ""),
+    ]
+    shown = {Reading.SAID: "", Reading.LIVE: "what the model still sees", Reading.EVERYTHING: "everything"}[reading]
+    if shown:
+        facts.insert(0, shown)
+    return Content.assemble("  ", (" · ".join(fact for fact in facts if fact), "$text-muted"))
+
+
+def lineage_title(lineage: Lineage) -> Content:
+    """How large the family is, and a warning where Hermes would open something else."""
+    count = len(lineage.nodes)
+    label = f"  Lineage · {count} session{'s' if count != 1 else ''}"
+    if lineage.predicted != lineage.resume.id:
+        warning = f"  Hermes would open {one_line(lineage.predicted, 60)} instead"
+        return Content.assemble((label, "bold"), (warning, "$warning"))
+    return Content.assemble((label, "bold"), (f" · {lineage.resume.reason}", "$text-muted"))

@@ -1,0 +1,130 @@
+"""The rows of the list from a catalog: order, cron runs folded into jobs, details as they are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.models import Conversation, Sort, View
+
+from .rows import ConversationRow, JobRow, ListRow, NoteRow
+
+_CRON = re.compile(r"cron_(.+)_\d{8}_\d{6}")
+
+_EMPTY = {
+    View.CHATS: "No chats in this store · 2 automation · 3 archived · 4 everything",
+    View.AUTOMATION: "No automation here: no cron jobs, webhooks or orphaned subagents",
+    View.ARCHIVED: "Nothing is archived",
+    View.ALL: "This store has no sessions yet: start a chat in Hermes",
+}
+
+
+class Details:
+    """Previews and counts read so far, by conversation and its last activity."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[float | None, int], str, int]] = {}
+
+    @staticmethod
+    def _mark(conversation: Conversation) -> tuple[float | None, int]:
+        return conversation.last_active, sum(segment.message_count for segment in conversation.segments)
+
+    def add(self, conversations: Iterable[Conversation]) -> None:
+        """Keep what was read."""
+        for each in conversations:
+            if each.rows is not None:
+                self._known[each.root_id] = (self._mark(each), each.preview, each.rows)
+
+    def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
+        """The conversation with what is known, and whether that is all and up to date."""
+        known = self._known.get(conversation.root_id)
+        if known is None:
+            return conversation, False
+        mark, preview, rows = known
+        return conversation.with_details(preview=preview, rows=rows), mark == self._mark(conversation)
+
+
+def job_name(conversation: Conversation) -> str | None:
+    """The job whose run a conversation is; None when it is no cron run."""
+    if conversation.source != "cron":
+        return None
+    match = _CRON.fullmatch(conversation.root_id)
+    return f"cron {match[1]}" if match else None
+
+
+class CatalogRows:
+    """Conversations in order as rows; runs of a cron job are one row until it is opened."""
+
+    def __init__(
+        self, conversations: Sequence[Conversation], details: Details, opened: Collection[str], empty: str
+    ) -> None:
+        self._details = details
+        self._rows: list[Conversation | JobRow | NoteRow] = []
+        jobs: dict[str, list[Conversation]] = {}
+        places: dict[str, int] = {}
+        for each in conversations:
+            job = job_name(each)
+            if job is None:
+                self._rows.append(each)
+            else:
+                if job not in jobs:
+                    places[job] = len(self._rows)
+                    self._rows.append(NoteRow(job))
+                jobs.setdefault(job, []).append(each)
+        for job, place in sorted(places.items(), key=lambda item: -item[1]):
+            row = JobRow(job, tuple(jobs[job]), job in opened)
+            self._rows[place : place + 1] = [row, *(row.runs if row.expanded else ())]
+        if not self._rows:
+            self._rows.append(NoteRow(empty))
+        self._index: dict[str, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int) -> ListRow:
+        """The row at an index."""
+        row = self._rows[index]
+        if isinstance(row, Conversation):
+            conversation, complete = self._details.complete(row)
+            return ConversationRow(conversation, complete=complete)
+        return row
+
+    def index_of(self, key: str) -> int | None:
+        """Where the row with a key is."""
+        if self._index is None:
+            self._index = {
+                f"c{row.root_id}" if isinstance(row, Conversation) else row.key: index
+                for index, row in enumerate(self._rows)
+            }
+        return self._index.get(key)
+
+
+def make_rows(
+    catalog: Catalog, details: Details, view: View, sort: Sort, *, reverse: bool, opened: Collection[str]
+) -> CatalogRows:
+    """The rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread."""
+    return CatalogRows(catalog.select(view, sort=sort, reverse=reverse), details, opened, _EMPTY[view])
+
+
+def incomplete(source: object, first: int, last: int) -> list[Conversation]:
+    """The conversations on screen whose preview and count have not been read."""
+    if not isinstance(source, CatalogRows):
+        return []
+    rows = [source.row(index) for index in range(first, min(last + 1, len(source)))]
+    return [row.conversation for row in rows if isinstance(row, ConversationRow) and not row.complete]
+
+
+def shown_line(catalog: Catalog, view: View) -> str:
+    """`214 of 21,703 shown · 20,912 automation · 577 archived`: what is hidden is counted."""
+    counts = catalog.counts()
+    if not catalog.exact:
+        return f"{counts[view]:,} newest shown · counting…"
+    parts = [f"{counts[view]:,} of {counts[View.ALL]:,} shown"]
+    if view is not View.ALL:
+        narrow = (View.CHATS, View.AUTOMATION, View.ARCHIVED)
+        parts += [f"{counts[each]:,} {each.value}" for each in narrow if each is not view and counts[each]]
+        others = counts[View.ALL] - sum(counts[each] for each in narrow)
+        if others:
+            parts.append(f"{others:,} subagents or hidden")
+    return " · ".join(parts)

@@ -1,0 +1,38 @@
+"""One table for everything the main screen does: keys, footer, palette and help come from it."""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+
+MAIN_BINDINGS = [
+    Binding("slash", "search", "search", tooltip="Find conversations by what was said", id="search"),
+    Binding("R", "resume", "resume", tooltip="Go on with this conversation in Hermes", key_display="↵", id="resume"),
+    Binding("tab", "next_pane", "pane", tooltip="To the next pane", show=False, id="next-pane"),
+    Binding("shift+tab", "previous_pane", "pane back", tooltip="To the previous pane", show=False, id="previous-pane"),
+    Binding("right", "next_pane", "transcript", tooltip="To the next pane", show=False),
+    Binding("left", "to_list", "list", tooltip="Back to the list", show=False, id="to-list"),
+    Binding("n", "hit(1)", "next hit", tooltip="To the next hit of the search", show=False, id="next-hit"),
+    Binding("N", "hit(-1)", "previous hit", tooltip="To the previous hit of the search", show=False, id="previous-hit"),
+    Binding("1", "view('chats')", "chats", tooltip="Show the chats", show=False, id="view-chats"),
+    Binding("2", "view('automation')", "automation", tooltip="Show cron jobs, webhooks …", show=False, id="view-auto"),
+    Binding("3", "view('archived')", "archived", tooltip="Show what was archived", show=False, id="view-archived"),
+    Binding("4", "view('all')", "all", tooltip="Show every session", show=False, id="view-all"),
+    Binding("s", "sort", "sort", tooltip="Order the list by something else", id="sort"),
+    Binding("S", "reverse", "reverse", tooltip="Turn the order of the list round", show=False, id="reverse"),
+    Binding("o", "search_order", "hits order", tooltip="Hits newest, best or oldest first", show=False, id="hit-order"),
+    Binding("l", "lineage", "lineage", tooltip="To the family tree of this conversation", id="lineage"),
+    Binding("t", "transcript('cycle_tools')", "tools", tooltip="Tool calls off, short, full", id="tools"),
+    Binding("r", "transcript('toggle_reasoning')", "reasoning", tooltip="Show reasoning", show=False, id="reasoning"),
+    Binding("v", "reading", "said/live", tooltip="What was said, what the model still sees, everything", id="reading"),
+    Binding("p", "recap", "recap", tooltip="The recap Hermes shows on resume", show=False, id="recap"),
+    Binding("y", "copy_id", "copy id", tooltip="Copy the id of the conversation", id="copy-id"),
+    Binding(
+        "Y", "copy_command", "copy command", tooltip="Copy the command that resumes", show=False, id="copy-command"
+    ),
+    Binding("z", "zoom", "zoom", tooltip="This pane alone, and back", show=False, id="zoom"),
+    Binding("f5", "reload", "reload", tooltip="Read the store again", show=False, id="reload"),
+    Binding("question_mark", "help", "help", tooltip="All keys and the query language", id="help"),
+    Binding("escape", "step_back", "back", tooltip="One step back: first clears, then leaves", show=False, id="back"),
+    Binding("q", "quit", "quit", tooltip="Leave", id="quit"),
+]
+"""Bindings of the main screen; `id` is what a keymap names."""

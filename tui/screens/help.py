@@ -1,0 +1,110 @@
+"""Help from the bindings themselves, so that it is never wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ..widgets.conversation_list import ConversationList
+from ..widgets.transcript_view import TranscriptView
+from .bindings import MAIN_BINDINGS
+
+_NAMES = {
+    "slash": "/",
+    "question_mark": "?",
+    "right_curly_bracket": "}",
+    "left_curly_bracket": "{",
+    "escape": "Esc",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "enter": "Enter",
+    "space": "Space",
+    "down": "↓",
+    "up": "↑",
+    "left": "←",
+    "right": "→",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "home": "Home",
+    "end": "End",
+    "f5": "F5",
+}
+
+QUERY_HELP = (
+    ("word word", "both, anywhere in a message; punctuation is literal: don't .env src/main.py 50%"),
+    ('"a phrase"', "these words in this order"),
+    ("one OR two", "either; OR in capitals"),
+    ("-word, NOT word", "without"),
+    ("pre*", "words that begin so"),
+    ("source:cli role:user tool:terminal", "where, who, with which tool"),
+    ("title:x id:x cwd:x model:x", "of the conversation"),
+    ("after:3d before:2026-03 on:mon", "when; also today, yesterday, 2w, 2026-03-05"),
+    (
+        "is:live is:archived is:rewound …",
+        "live open ended empty archived pinned hidden chat automation subagent branch",
+    ),
+    ("has:image has:error has:code", "also has:tool has:branch has:subagent"),
+    ("cost>1 msgs>100 tokens>1m", "size of the conversation"),
+)
+
+
+def key_names(keys: str) -> str:
+    """Keys of a binding as they are printed on a keyboard."""
+    found = []
+    for key in keys.split(","):
+        name = _NAMES.get(key, key)
+        found.append(name.replace("ctrl+", "Ctrl+"))
+    return " ".join(found)
+
+
+def binding_rows(bindings: Iterable[BindingType]) -> list[tuple[str, str]]:
+    """Keys and what they do; keys of one action together."""
+    rows: dict[str, tuple[list[str], str]] = {}
+    for binding in bindings:
+        if isinstance(binding, Binding):
+            text = binding.tooltip or binding.description
+            rows.setdefault(binding.action, ([], text))[0].append(key_names(binding.key))
+    return [(" ".join(keys), text) for keys, text in rows.values()]
+
+
+class HelpScreen(ModalScreen[None]):
+    """All keys by pane, and the query language."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark", "dismiss", "back"),
+        Binding("down,j", "scroll(1)", "down", show=False),
+        Binding("up,k", "scroll(-1)", "up", show=False),
+        Binding("pagedown,space", "scroll(20)", "page down", show=False),
+        Binding("pageup", "scroll(-20)", "page up", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """Four tables in one scroll."""
+        sections: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
+            (
+                "Everywhere",
+                [*binding_rows(MAIN_BINDINGS), ("Ctrl+p", "Command palette: every command by name, themes")],
+            ),
+            ("List and lineage", binding_rows(ConversationList.BINDINGS)),
+            ("Transcript", binding_rows(TranscriptView.BINDINGS)),
+            ("Search", QUERY_HELP),
+        )
+        with Vertical(id="card"):
+            with VerticalScroll(id="help", can_focus=False):
+                for title, rows in sections:
+                    yield Static(Content.styled(title, "bold $accent"), classes="section")
+                    for keys, text in rows:
+                        with_keys = Content.assemble((f"{keys:<24} ", "bold"), (text, "$text-muted"))
+                        yield Static(with_keys)
+            yield Static(Content.styled("Esc back", "$accent"), id="answer")
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll."""
+        self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -1,0 +1,132 @@
+"""What the list shows: the catalog, its view and order, and what is read behind it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.preview import with_details
+
+from ..list_model import CatalogRows, incomplete, make_rows
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+_PAUSE = 0.4
+"""Seconds after a change before the catalog is read again, at least; more where reading takes long."""
+_SHARE = 20.0
+"""A reading that took a second is not repeated within this many."""
+
+
+class Listing:
+    """Keeps the list true to the store without moving what is on screen."""
+
+    def __init__(self, screen: MainScreen, first: Catalog) -> None:
+        self._screen = screen
+        self.catalog = first
+        """What is known of all conversations."""
+        self.view = View.CHATS
+        self.sort = Sort.ACTIVITY
+        self.reverse = False
+        self._opened: set[str] = set()
+        self._took = 0.0
+        self._read_at = 0.0
+        self._scheduled = False
+        self._live = False
+
+    def begin(self) -> None:
+        """Show the first page and read the whole."""
+        rows = make_rows(
+            self.catalog, self._screen.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
+        )
+        self._screen.rows.show(rows, top=True)
+        self.read()
+
+    def read(self) -> None:
+        """Read the catalog anew, in the background."""
+        details, view, sort, reverse = self._screen.details, self.view, self.sort, self.reverse
+        opened = frozenset(self._opened)
+        now = self._screen.clock()
+
+        def work(reader: Reader) -> tuple[Catalog, CatalogRows, float]:
+            begun = time.monotonic()
+            catalog = read_catalog(reader, now)
+            rows = make_rows(catalog, details, view, sort, reverse=reverse, opened=opened)
+            return catalog, rows, time.monotonic() - begun
+
+        self._read_at = time.monotonic()
+        self._screen.list_worker.submit("rows", work, self._take_catalog, self._screen.failed)
+
+    def _take_catalog(self, result: tuple[Catalog, CatalogRows, float]) -> None:
+        self.catalog, rows, self._took = result
+        self._take_rows(rows)
+        self._screen.reading.catalog_read(self.catalog)
+
+    def _take_rows(self, rows: CatalogRows) -> None:
+        if not self._screen.searching.is_active:
+            self._screen.rows.show(rows)
+        self._screen.show_header()
+
+    def refresh(self, *, top: bool = False) -> None:
+        """Make the rows anew from the catalog at hand."""
+        catalog, details, view, sort = self.catalog, self._screen.details, self.view, self.sort
+        reverse, opened = self.reverse, frozenset(self._opened)
+
+        def work(reader: Reader) -> CatalogRows:
+            known = catalog if catalog.exact else read_catalog(reader, catalog.now)
+            return make_rows(known, details, view, sort, reverse=reverse, opened=opened)
+
+        def done(rows: CatalogRows) -> None:
+            if not self._screen.searching.is_active:
+                self._screen.rows.show(rows, top=top)
+
+        self._screen.page_worker.submit("rows", work, done, self._screen.failed)
+
+    def changed(self) -> None:
+        """The store has changed: read it again soon, but never all the time."""
+        self._live = True
+        if self._scheduled:
+            return
+        self._scheduled = True
+        since = time.monotonic() - self._read_at
+        self._screen.set_timer(max(_PAUSE, self._took * _SHARE - since), self._again)
+
+    def _again(self) -> None:
+        self._scheduled = False
+        self.read()
+
+    def complete(self, first: int, last: int) -> None:
+        """Read previews and counts of rows on screen that lack them."""
+        wanted = incomplete(self._screen.rows.source, first, last)
+        if not wanted:
+            return
+
+        def done(found: list[Conversation]) -> None:
+            self._screen.details.add(found)
+            self._screen.rows.refresh_rows()
+
+        self._screen.page_worker.submit(
+            "details", lambda reader: with_details(reader, wanted), done, self._screen.failed
+        )
+
+    def set_view(self, view: View) -> None:
+        """Show another view, from its top."""
+        self.view = view
+        self.refresh(top=True)
+
+    def set_sort(self, sort: Sort, *, reverse: bool) -> None:
+        """Order by something else; the cursor stays on its conversation."""
+        self.sort, self.reverse = sort, reverse
+        self.refresh()
+
+    def toggle_job(self, name: str) -> None:
+        """Show or fold the runs of a job."""
+        self._opened ^= {name}
+        self.refresh()
+
+    def state_text(self) -> str:
+        """Whether the store is being written to."""
+        return "live" if self._live else "read-only"

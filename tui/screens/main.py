@@ -1,0 +1,384 @@
+"""The main screen: list, transcript, lineage and search wired together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.events import AppBlur, AppFocus, Resize
+from textual.screen import Screen
+
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Conversation, Sort, View
+
+from .. import header
+from ..list_model import Details, shown_line
+from ..rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow
+from ..widgets.conversation_list import ConversationList
+from ..widgets.keys import KeyLine
+from ..widgets.line import TextLine
+from ..widgets.search_box import SearchBox
+from ..widgets.transcript_view import TranscriptView
+from ..worker import Answered, StoreChanged, Worker
+from .bindings import MAIN_BINDINGS
+from .listing import Listing
+from .reading import ConversationPane
+from .resuming import Resuming
+from .searching import Searching
+
+if TYPE_CHECKING:
+    from ..app import BrowseApp
+
+NARROW = 100
+"""Columns below which the panes stand above each other."""
+
+
+class MainScreen(Screen[object]):
+    """Composition and wiring; what is shown in the panes is decided by four small controllers."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*MAIN_BINDINGS]
+
+    def __init__(self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]) -> None:
+        super().__init__()
+        self.location, self.store = location, store
+        self.details = Details()
+        self.details.add(shown)
+        post = self.post_message
+        self.list_worker = Worker(store, post, "list", watch=True)
+        self.page_worker = Worker(store, post, "page")
+        self.transcript_worker = Worker(store, post, "transcript")
+        self.search_worker = Worker(store, post, "search")
+        self.listing = Listing(self, first)
+        self.reading = ConversationPane(self)
+        self.searching = Searching(self)
+        self.resuming = Resuming(self)
+        self.clock = time.time
+        """Tells the time; tests freeze it."""
+
+    # Parts
+
+    def compose(self) -> ComposeResult:
+        """Header, search, views, the three panes, status and keys."""
+        yield TextLine(id="header")
+        yield SearchBox(id="search")
+        yield TextLine(id="views")
+        with Horizontal(id="panes"):
+            yield ConversationList(id="list")
+            with Vertical(id="side"):
+                yield TextLine(id="title")
+                yield TextLine(id="facts")
+                yield TranscriptView(id="transcript")
+                yield TextLine(id="lineage-title")
+                yield ConversationList(id="lineage")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    @property
+    def rows(self) -> ConversationList:
+        """The list of conversations, or of hits."""
+        return self.query_one("#list", ConversationList)
+
+    @property
+    def lineage(self) -> ConversationList:
+        """The family tree."""
+        return self.query_one("#lineage", ConversationList)
+
+    @property
+    def transcript(self) -> TranscriptView:
+        """The transcript."""
+        return self.query_one("#transcript", TranscriptView)
+
+    @property
+    def box(self) -> SearchBox:
+        """The search box."""
+        return self.query_one("#search", SearchBox)
+
+    def line(self, name: str) -> TextLine:
+        """One of the one-line texts."""
+        return self.query_one(f"#{name}", TextLine)
+
+    def commands(self) -> list[Binding]:
+        """What the palette and the help offer."""
+        return MAIN_BINDINGS
+
+    def browse_app(self) -> BrowseApp:
+        """The application, as what it is."""
+        from ..app import BrowseApp
+
+        assert isinstance(self.app, BrowseApp)
+        return self.app
+
+    # Life
+
+    def on_mount(self) -> None:
+        """Show the first page, then read the rest behind it."""
+        for widget in (self.rows, self.lineage):
+            widget.clock = self.clock
+        self.rows.border_title = None
+        self.box.on_edit = self.searching.edited
+        for worker in (self.list_worker, self.page_worker, self.transcript_worker, self.search_worker):
+            worker.start()
+        self.rows.focus()
+        self.listing.begin()
+        self.show_header()
+
+    def on_unmount(self) -> None:
+        """Let go of the store."""
+        for worker in (self.list_worker, self.page_worker, self.transcript_worker, self.search_worker):
+            worker.stop()
+
+    @on(Answered)
+    def take_answer(self, event: Answered) -> None:
+        """A job of a worker is done."""
+        event.stop()
+        event.deliver()
+
+    @on(StoreChanged)
+    def store_changed(self, event: StoreChanged) -> None:
+        """Someone wrote: read again, without moving anything."""
+        event.stop()
+        self.listing.changed()
+        self.reading.changed()
+
+    def on_app_focus(self, event: AppFocus) -> None:
+        """The terminal has the focus again: look at the file more often."""
+        self.list_worker.away = False
+
+    def on_app_blur(self, event: AppBlur) -> None:
+        """Nobody is looking: look at the file less often."""
+        self.list_worker.away = True
+
+    def on_resize(self, event: Resize) -> None:
+        """Panes beside each other where there is room, else above each other."""
+        self.set_class(event.size.width < NARROW, "-narrow")
+        self.set_class(event.size.height < 30, "-short")
+
+    # Telling
+
+    def say(self, text: str) -> None:
+        """Put a sentence in the status line."""
+        self.line("status").update(header.status(text, self.listing.state_text()))
+
+    def failed(self, error: BrowseError) -> None:
+        """Say what went wrong, where it can be seen and does not hide anything."""
+        self.line("status").update(header.failure(str(error)))
+
+    def show_header(self) -> None:
+        """The store's name, what is shown, and what is hidden."""
+        catalog = self.listing.catalog
+        view = self.view
+        self.line("header").update(header.title(self.location, shown_line(catalog, view), self.size.width))
+        self.line("views").update(
+            header.views(catalog, view, self.listing.sort, self.listing.reverse, self.searching.describe())
+        )
+
+    @property
+    def view(self) -> View:
+        """The view on screen; a search looks everywhere unless told otherwise."""
+        return self.searching.view if self.searching.is_active else self.listing.view
+
+    # Events of the panes
+
+    @on(ConversationList.Highlighted, "#list")
+    def row_highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Show what the cursor is on."""
+        self.reading.preview(event.row)
+
+    @on(ConversationList.Selected, "#list")
+    def row_selected(self, event: ConversationList.Selected) -> None:
+        """Enter: open a job, go to a hit, resume a conversation."""
+        self.take(event.row)
+
+    @on(ConversationList.Shown, "#list")
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        """Read what the rows on screen lack."""
+        self.listing.complete(event.first, event.last)
+        self.searching.maybe_more(event.last)
+
+    @on(ConversationList.Highlighted, "#lineage")
+    def node_highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Moving in the tree moves the transcript."""
+        if isinstance(event.row, LineageRow) and self.lineage.has_focus:
+            self.reading.go_to_session(event.row.node.session.id)
+
+    @on(ConversationList.Selected, "#lineage")
+    def node_selected(self, event: ConversationList.Selected) -> None:
+        """Resume the conversation of a node."""
+        if isinstance(event.row, LineageRow):
+            self.resuming.start(event.row.node.session.id)
+
+    @on(TranscriptView.Wanted)
+    def messages_wanted(self, event: TranscriptView.Wanted) -> None:
+        """Read the messages that came into sight."""
+        self.reading.read_window(event.first, event.last)
+
+    @on(TranscriptView.Told)
+    def transcript_told(self, event: TranscriptView.Told) -> None:
+        """A word from the transcript."""
+        self.say(event.text)
+
+    @on(SearchBox.Moved)
+    def box_moved(self, event: SearchBox.Moved) -> None:
+        """Moving keys typed in the search box."""
+        steps = {"down": 1, "up": -1}
+        if event.key in steps:
+            self.rows.action_move(steps[event.key])
+        else:
+            self.rows.action_page(1 if event.key == "pagedown" else -1)
+
+    @on(SearchBox.Left)
+    def box_left(self) -> None:
+        """Escape in the empty box."""
+        self.rows.focus()
+
+    @on(SearchBox.Entered)
+    def box_entered(self) -> None:
+        """Enter in the box: to the results, or into the one under the cursor."""
+        self.searching.flush()
+        row = self.rows.current
+        if isinstance(row, HitRow):
+            self.take(row)
+        else:
+            self.rows.focus()
+
+    def take(self, row: ListRow) -> None:
+        """What Enter does with a row."""
+        if isinstance(row, JobRow):
+            self.listing.toggle_job(row.name)
+        elif isinstance(row, HitRow):
+            self.reading.preview(row)
+            self.transcript.focus()
+        elif isinstance(row, ConversationRow):
+            self.resuming.start(row.conversation.id)
+
+    # Actions
+
+    def action_search(self) -> None:
+        """To the search box."""
+        self.box.focus()
+
+    def action_next_pane(self) -> None:
+        """To the next pane."""
+        self._focus_pane(1)
+
+    def action_previous_pane(self) -> None:
+        """To the previous pane."""
+        self._focus_pane(-1)
+
+    def _focus_pane(self, by: int) -> None:
+        panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
+        focused = self.focused
+        index = next((i for i, pane in enumerate(panes) if pane is focused), -1 if by > 0 else 0)
+        panes[(index + by) % len(panes)].focus()
+
+    def action_to_list(self) -> None:
+        """Back to the list."""
+        self.rows.focus()
+
+    def action_lineage(self) -> None:
+        """To the family tree, or away from it."""
+        if self.lineage.has_focus:
+            self.remove_class("-lineage")
+            self.rows.focus()
+        else:
+            self.add_class("-lineage")
+            self.lineage.focus()
+
+    def action_transcript(self, action: str) -> None:
+        """Something the transcript does, from any pane."""
+        getattr(self.transcript, f"action_{action}")()
+
+    def action_hit(self, by: int) -> None:
+        """To the next or previous hit."""
+        self.searching.step(by)
+
+    def action_view(self, name: str) -> None:
+        """Another view."""
+        if self.searching.is_active:
+            self.searching.set_view(View(name))
+        else:
+            self.listing.set_view(View(name))
+        self.show_header()
+
+    def action_sort(self) -> None:
+        """The next order."""
+        order: Sequence[Sort] = [sort for sort in Sort if sort is not Sort.SIZE]
+        self.listing.set_sort(order[(order.index(self.listing.sort) + 1) % len(order)], reverse=False)
+        self.show_header()
+
+    def action_reverse(self) -> None:
+        """The other way round."""
+        self.listing.set_sort(self.listing.sort, reverse=not self.listing.reverse)
+        self.show_header()
+
+    def action_search_order(self) -> None:
+        """Hits newest, best or oldest first."""
+        self.searching.next_order()
+
+    def action_reading(self) -> None:
+        """Said, live, everything."""
+        self.reading.next_reading()
+
+    def action_recap(self) -> None:
+        """The recap in place of the transcript."""
+        self.reading.show_recap()
+
+    def action_resume(self) -> None:
+        """Resume what is shown."""
+        conversation = self.reading.conversation
+        if conversation is not None:
+            self.resuming.start(conversation.id)
+
+    def action_copy_id(self) -> None:
+        """Copy the id of the conversation shown."""
+        conversation = self.reading.conversation
+        if conversation is not None:
+            self.app.copy_to_clipboard(conversation.id)
+            self.say(f"{conversation.id} sent to the terminal's clipboard (OSC 52)")
+
+    def action_copy_command(self) -> None:
+        """Copy the command that resumes the conversation shown."""
+        conversation = self.reading.conversation
+        if conversation is not None:
+            self.resuming.copy_command(conversation.id)
+
+    def action_zoom(self) -> None:
+        """The focused pane alone, or all again."""
+        if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
+            self.remove_class("-zoom-list", "-zoom-side")
+        else:
+            self.add_class("-zoom-list" if self.rows.has_focus else "-zoom-side")
+
+    def action_reload(self) -> None:
+        """Read the store again now."""
+        self.listing.read()
+        self.say("reading the store again")
+
+    def action_help(self) -> None:
+        """All keys."""
+        from .help import HelpScreen
+
+        self.app.push_screen(HelpScreen())
+
+    def action_step_back(self) -> None:
+        """One step: from a pane to the list, from a search to the list as it was, then out."""
+        if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
+            self.remove_class("-zoom-list", "-zoom-side")
+        elif self.focused is not self.rows:
+            self.rows.focus()
+        elif self.searching.is_active:
+            self.box.value = ""
+        else:
+            self.app.exit()
+
+    def action_quit(self) -> None:
+        """Leave."""
+        self.app.exit()

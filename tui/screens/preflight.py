@@ -1,0 +1,75 @@
+"""The card before a risky resume: what is opened, what speaks against it, and the recap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from hermes_browse.store.recap import RecapLine
+from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.text import one_line, printable
+
+from .. import formats
+
+
+class PreflightScreen(ModalScreen[bool]):
+    """Asks for a key that is not the one that brought it up."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "go", "resume"),
+        Binding("c", "copy", "copy the command"),
+        Binding("down,j", "scroll(1)", "down", show=False),
+        Binding("up,k", "scroll(-1)", "up", show=False),
+        Binding("escape,q,n", "dismiss(False)", "back"),
+    ]
+
+    def __init__(self, plan: ResumePlan, recap: Sequence[RecapLine]) -> None:
+        super().__init__()
+        self._plan, self._recap = plan, recap
+
+    def compose(self) -> ComposeResult:
+        """Target, warnings, command, recap, keys."""
+        plan, conversation = self._plan, self._plan.conversation
+        with Vertical(id="card"):
+            yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
+            yield Static(Content.styled(f"{plan.target.id} · {plan.target.reason}", "$text-muted"))
+            for warning in plan.warnings:
+                yield Static(Content.assemble(("! ", "$warning bold"), printable(warning.text)), classes="warning")
+            yield Static(Content.styled(printable(plan.shell()), "$text-muted"), id="command")
+            with VerticalScroll(id="recap", can_focus=False):
+                yield Static(self._recap_content())
+            keys = "y resume · c copy the command · Esc back"
+            if plan.executable is None:
+                keys = "c copy the command · Esc back"
+            yield Static(Content.styled(keys, "$accent"), id="answer")
+
+    def _recap_content(self) -> Content:
+        looks = {"user": "$warning", "assistant": "$success", "earlier": "$text-muted"}
+        names = {"user": "you  ", "assistant": "asst ", "earlier": ""}
+        parts: list[Content] = []
+        for line in self._recap:
+            parts.append(Content.assemble((names[line.role], looks[line.role]), line.text))
+        return Content("\n").join(parts) if parts else Content.styled("No messages.", "$text-muted")
+
+    def action_go(self) -> None:
+        """Resume; not where there is nothing to resume with."""
+        if self._plan.executable is not None:
+            self.dismiss(True)
+
+    def action_copy(self) -> None:
+        """Put the command on the clipboard, and say by which way."""
+        self.app.copy_to_clipboard(self._plan.shell())
+        self.query_one("#answer", Static).update(
+            Content.styled("sent to the terminal's clipboard (OSC 52) · Esc back", "$accent")
+        )
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the recap."""
+        self.query_one("#recap", VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -1,0 +1,272 @@
+"""What the transcript and the tree show: the conversation under the cursor, read as it is needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.catalog import Catalog, read_neighbourhood
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.lineage import read_lineage
+from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.recap import read_recap
+from hermes_browse.store.transcript import read_messages, read_skeleton
+
+from .. import header
+from ..entries import EntryKind, TranscriptModel
+from ..rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow, lineage_rows
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+_WINDOW = 60
+_ORDER = list(Reading)
+
+
+def open_conversation(
+    reader: Reader, conversation: Conversation, reading: Reading, message_id: int | None, segment: str | None = None
+) -> TranscriptModel:
+    """A conversation with the window that will be on screen first; on a worker's thread."""
+    if conversation.rows is None:
+        conversation = with_details(reader, [conversation])[0]
+    model = TranscriptModel(conversation, read_skeleton(reader, conversation.segments, reading))
+    target = model.entry_of(message_id) if message_id is not None else None
+    if target is None and segment is not None:
+        target = model.entry_of_segment(segment)
+    middle = target if target is not None else len(model)
+    model.add(read_messages(reader, model.missing(middle - _WINDOW, middle + _WINDOW)))
+    return model
+
+
+class ConversationPane:
+    """Keeps transcript, title and tree on one conversation."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self.conversation: Conversation | None = None
+        """What is shown, or about to be."""
+        self.reading = Reading.SAID
+        self._recap = False
+
+    def preview(self, row: ListRow) -> None:
+        """Show what a row is about: a conversation at its end, a hit in its place."""
+        if isinstance(row, JobRow):
+            self.show(row.runs[0])
+        elif isinstance(row, ConversationRow):
+            first = self._screen.searching.first_hit(row.conversation) if row.hits else None
+            self.show(row.conversation, message_id=first)
+        elif isinstance(row, HitRow) and row.conversation is not None:
+            self.show(row.conversation, message_id=row.hit.message_id)
+        elif isinstance(row, NoteRow):
+            self._show_nothing()
+
+    def _show_nothing(self) -> None:
+        self.conversation = None
+        self._screen.transcript_worker.cancel("open")
+        self._screen.transcript.show(None)
+        self._screen.lineage.show(FixedRows([]))
+        for name in ("title", "facts", "lineage-title"):
+            self._screen.line(name).update("")
+
+    def show(self, conversation: Conversation, *, message_id: int | None = None, segment: str | None = None) -> None:
+        """Show a conversation.
+
+        Args:
+            conversation: Which.
+            message_id: At this message, lit as a hit.
+            segment: At the start of this session.
+        """
+        transcript = self._screen.transcript
+        matchers = self._screen.searching.matchers
+        self._recap = False
+        same = self.conversation is not None and self.conversation.root_id == conversation.root_id
+        on_screen = transcript.model is not None and transcript.model.conversation.root_id == conversation.root_id
+        # Hits of a conversation that is on screen need no reading.
+        if same and on_screen and message_id is not None and transcript.go_to_message(message_id, matchers):
+            return
+        self.conversation = conversation
+        self._show_titles(conversation)
+        reading = self.reading
+
+        def done(model: TranscriptModel) -> None:
+            self.conversation = model.conversation
+            at = message_id
+            if at is not None and model.entry_of(at) is None:
+                self._screen.say("the hit is in a rewound message: v shows everything")
+            transcript.show(model, message_id=at, matchers=matchers, segment=segment)
+            self._show_titles(model.conversation)
+
+        self._screen.transcript_worker.submit(
+            "open",
+            lambda reader: open_conversation(reader, conversation, reading, message_id, segment),
+            done,
+            self._screen.failed,
+        )
+        if not same or not len(self._screen.lineage):
+            self._read_lineage(conversation)
+
+    def _read_lineage(self, conversation: Conversation) -> None:
+        now = self._screen.clock()
+        tip = conversation.id
+
+        def done(lineage: Lineage) -> None:
+            rows = FixedRows(list(lineage_rows(lineage)))
+            self._screen.lineage.show(rows, key=f"l{tip}")
+            self._screen.set_class(len(lineage.nodes) > 1, "-family")
+            self._screen.line("lineage-title").update(header.lineage_title(lineage))
+
+        self._screen.page_worker.submit(
+            "lineage", lambda reader: read_lineage(reader, tip, now), done, self._screen.failed
+        )
+
+    def _show_titles(self, conversation: Conversation) -> None:
+        width = self._screen.transcript.size.width
+        left_out = self._screen.transcript.model.skeleton.left_out if self._screen.transcript.model else 0
+        self._screen.line("title").update(header.conversation_title(conversation, width))
+        self._screen.line("facts").update(
+            header.conversation_facts(conversation, self.reading, left_out, self._screen.clock())
+        )
+
+    def go_to_session(self, session_id: str) -> None:
+        """Show a session of the family: scroll to it, or open the conversation it is part of."""
+        current = self.conversation
+        if current is not None and session_id in (segment.id for segment in current.segments):
+            self._screen.transcript.go_to_segment(session_id)
+            return
+        known = self._screen.listing.catalog.of_session(session_id)
+        if known is not None:
+            self._show_member(known, session_id)
+            return
+        now = self._screen.clock()
+
+        def done(catalog: Catalog) -> None:
+            found = catalog.of_session(session_id)
+            if found is not None:
+                self._show_member(found, session_id)
+
+        self._screen.page_worker.submit(
+            "member", lambda reader: read_neighbourhood(reader, [session_id], now), done, self._screen.failed
+        )
+
+    def _show_member(self, conversation: Conversation, session_id: str) -> None:
+        """Show another conversation of the same family; the tree stays as it is."""
+        self.conversation = conversation
+        self._show_titles(conversation)
+        reading = self.reading
+
+        def done(model: TranscriptModel) -> None:
+            self.conversation = model.conversation
+            self._screen.transcript.show(model, segment=session_id)
+            self._show_titles(model.conversation)
+
+        self._screen.transcript_worker.submit(
+            "open",
+            lambda reader: open_conversation(reader, conversation, reading, None, session_id),
+            done,
+            self._screen.failed,
+        )
+
+    def read_window(self, first: int, last: int) -> None:
+        """Read messages that came into sight."""
+        model = self._screen.transcript.model
+        if model is None:
+            return
+        bones = model.missing(first, last)
+
+        def done(messages: list[ChatMessage]) -> None:
+            if self._screen.transcript.model is model:
+                model.add(messages)
+                self._screen.transcript.loaded()
+
+        self._screen.transcript_worker.submit(
+            "window", lambda reader: read_messages(reader, bones), done, self._screen.failed
+        )
+
+    def changed(self) -> None:
+        """The store has changed: read what is new in the conversation on screen."""
+        transcript = self._screen.transcript
+        shown = transcript.model
+        if shown is None or self._recap:
+            return
+        conversation, reading = shown.conversation, self.reading
+
+        def work(reader: Reader) -> TranscriptModel | None:
+            skeleton = read_skeleton(reader, conversation.segments, reading)
+            if skeleton.bones == shown.skeleton.bones:
+                return None
+            model = TranscriptModel(conversation, skeleton)
+            model.add(read_messages(reader, model.missing(len(model) - _WINDOW, len(model))))
+            return model
+
+        def done(model: TranscriptModel | None) -> None:
+            if model is None or transcript.model is not shown:
+                return
+            model.add([m for m in map(shown.message, range(len(shown))) if m is not None])
+            new = transcript.grow(model)
+            if new:
+                self._screen.say(f"{new} new · G to the end")
+
+        self._screen.transcript_worker.submit("tail", work, done, self._screen.failed)
+
+    def catalog_read(self, catalog: Catalog) -> None:
+        """The whole list is known: the conversation on screen may have grown a segment."""
+        if self.conversation is None:
+            return
+        known = catalog.of_session(self.conversation.root_id)
+        if known is not None and len(known.segments) != len(self.conversation.segments):
+            self.show(known)
+
+    def next_reading(self) -> None:
+        """Said → live → everything, at the message on screen."""
+        self.reading = _ORDER[(_ORDER.index(self.reading) + 1) % len(_ORDER)]
+        names = {
+            Reading.SAID: "what was said",
+            Reading.LIVE: "what the model still sees",
+            Reading.EVERYTHING: "everything: rewound, hidden and repeated messages too",
+        }
+        if self.conversation is not None:
+            current = self._screen.transcript.current
+            conversation, self.conversation = self.conversation, None
+            at_end = self._screen.transcript.at_end
+            self.show(conversation, message_id=current.id if current is not None and not at_end else None)
+        self._screen.say(names[self.reading])
+
+    def show_recap(self) -> None:
+        """The recap of Hermes in place of the transcript, and back."""
+        conversation = self.conversation
+        if conversation is None:
+            return
+        if self._recap:
+            self.conversation = None
+            self.show(conversation)
+            return
+
+        def done(model: TranscriptModel) -> None:
+            self._recap = True
+            self._screen.transcript.show(model)
+            self._screen.say("the recap Hermes shows on resume · p back to the transcript")
+
+        self._screen.transcript_worker.submit(
+            "open", lambda reader: recap_model(reader, conversation), done, self._screen.failed
+        )
+
+
+def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
+    """The recap as a transcript of its own."""
+    from hermes_browse.store.models import State
+    from hermes_browse.store.transcript import Bone, Skeleton
+
+    lines = read_recap(reader, conversation.segments)
+    bones = tuple(
+        Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
+        for index, line in enumerate(lines)
+    )
+    model = TranscriptModel(conversation, Skeleton((conversation.root_id,), bones, Reading.SAID))
+    model.add(
+        [
+            ChatMessage(bone.id, conversation.root_id, bone.role, line.text)
+            for bone, line in zip(bones, lines, strict=True)
+        ]
+    )
+    assert all(entry.kind is EntryKind.MESSAGE for entry in model.entries)
+    return model

@@ -1,0 +1,58 @@
+"""From a conversation to Hermes: the plan, the card where something speaks against it, the hand-over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.recap import RecapLine, read_recap
+from hermes_browse.store.resume import ResumePlan, plan_resume
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+
+class Resuming:
+    """Plans a resume off the screen's thread and asks where it is risky."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+
+    def start(self, session_id: str) -> None:
+        """Resume the conversation of a session; at once, or after the card."""
+        location, now = self._screen.location, self._screen.clock()
+
+        def work(reader: Reader) -> tuple[ResumePlan, list[RecapLine]]:
+            plan = plan_resume(reader, location, session_id, now)
+            return plan, read_recap(reader, plan.conversation.segments) if plan.is_risky else []
+
+        self._screen.page_worker.submit("plan", work, self._planned, self._refused)
+
+    def _planned(self, result: tuple[ResumePlan, list[RecapLine]]) -> None:
+        plan, recap = result
+        if not plan.is_risky:
+            self._screen.browse_app().exit(plan)
+            return
+        from .preflight import PreflightScreen
+
+        def decided(go: bool | None) -> None:
+            if go:
+                self._screen.browse_app().exit(plan)
+
+        self._screen.app.push_screen(PreflightScreen(plan, recap), decided)
+
+    def _refused(self, error: BrowseError) -> None:
+        self._screen.failed(error)
+
+    def copy_command(self, session_id: str) -> None:
+        """Put the command on the clipboard."""
+        location, now = self._screen.location, self._screen.clock()
+
+        def done(plan: ResumePlan) -> None:
+            self._screen.app.copy_to_clipboard(plan.shell())
+            self._screen.say(f"sent to the terminal's clipboard (OSC 52): {plan.shell()}")
+
+        self._screen.page_worker.submit(
+            "command", lambda reader: plan_resume(reader, location, session_id, now), done, self._refused
+        )

@@ -1,0 +1,184 @@
+"""Searching as you type: one question at a time, the newest wins, hits walked with n and N."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.models import Conversation, View
+from hermes_browse.store.search import Matcher, Query, make_conditions, parse
+
+from .. import search_model
+from ..list_model import CatalogRows
+from ..rows import HitRow
+from ..search_model import Found
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+_PATIENCE = 8.0
+"""Seconds a scan may take before it gives what it has."""
+_ORDERS = ("newest", "relevance", "oldest")
+
+
+class Searching:
+    """Turns what is typed into rows of the list."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self.view = View.ALL
+        """Where to look."""
+        self.order = _ORDERS[0]
+        self._query: Query | None = None
+        self._found: Found | None = None
+        self._reading_on = False
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the list shows results."""
+        return self._query is not None
+
+    @property
+    def matchers(self) -> Sequence[Matcher]:
+        """Terms to light in the transcript."""
+        return self._found.answer.matchers if self._found is not None else ()
+
+    def describe(self) -> str:
+        """What the line of views says of the search, empty without one."""
+        return f"hits {self.order}" if self.is_active else ""
+
+    def edited(self, text: str) -> None:
+        """The query is another one; called within the keystroke."""
+        query = parse(text)
+        if query.is_empty:
+            if self._query is not None:
+                self._leave()
+            return
+        if self._query is None:
+            self.view = View.ALL
+        self._query = query
+        self._search()
+
+    def _leave(self) -> None:
+        self._query = self._found = None
+        self._screen.search_worker.cancel("search")
+        self._screen.listing.refresh()
+        self._screen.show_header()
+        self._screen.say("")
+
+    def _search(self) -> None:
+        query = self._query
+        if query is None:
+            return
+        now = self._screen.clock()
+        catalog, view, order = self._screen.listing.catalog, self.view, self.order
+        conditions = make_conditions(query, now)
+        details = self._screen.details
+        sort = self._screen.listing.sort
+        self._reading_on = False
+
+        def work(reader: Reader) -> Found | CatalogRows:
+            known = catalog
+            if not known.exact and (view is not View.ALL or conditions.conversation is not None):
+                from hermes_browse.store.catalog import read_catalog
+
+                known = read_catalog(reader, now)
+            if not query.groups and conditions.message is None and conditions.conversation is not None:
+                # Only filters of conversations: the list itself, narrowed.
+                chosen = [each for each in known.select(view, sort=sort) if conditions.conversation(each)]
+                return CatalogRows(chosen, details, (), "No conversation is like this")
+            return search_model.run(
+                reader,
+                query,
+                conditions,
+                catalog=known,
+                view=view,
+                sort=order,
+                now=now,
+                deadline=time.monotonic() + _PATIENCE,
+            )
+
+        problems = [problem.text for problem in conditions.problems]
+
+        def done(found: Found | CatalogRows) -> None:
+            if isinstance(found, CatalogRows):
+                self._found = None
+                self._screen.rows.show(found, top=True)
+                self._screen.say(" · ".join([f"{len(found):,} conversations", *problems]))
+            else:
+                self._found = found
+                self._screen.rows.show(found.rows(), top=True)
+                self._screen.say(" · ".join([found.status(), *problems]))
+            self._screen.show_header()
+
+        self._screen.search_worker.submit("search", work, done, self._screen.failed)
+
+    def flush(self) -> None:
+        """Nothing to wait for: every keystroke has been submitted already."""
+
+    def maybe_more(self, last: int) -> None:
+        """The end of the results is on screen: read on."""
+        found, query = self._found, self._query
+        if found is None or query is None or not found.answer.more or self._reading_on:
+            return
+        if last < len(self._screen.rows) - 1 or self.order == "relevance":
+            return
+        self._reading_on = True
+        now = self._screen.clock()
+        catalog, view, order = self._screen.listing.catalog, self.view, self.order
+
+        def work(reader: Reader) -> Found:
+            return search_model.run(
+                reader,
+                query,
+                make_conditions(query, now),
+                catalog=catalog,
+                view=view,
+                sort=order,
+                now=now,
+                deadline=time.monotonic() + _PATIENCE,
+                earlier=found,
+            )
+
+        def done(longer: Found) -> None:
+            self._reading_on = False
+            if self._found is found:
+                self._found = longer
+                self._screen.rows.show(longer.rows())
+                self._screen.say(longer.status())
+
+        self._screen.search_worker.submit("search", work, done, self._screen.failed)
+
+    def set_view(self, view: View) -> None:
+        """Look somewhere else."""
+        self.view = view
+        self._search()
+
+    def next_order(self) -> None:
+        """Newest → relevance → oldest."""
+        self.order = _ORDERS[(_ORDERS.index(self.order) + 1) % len(_ORDERS)]
+        self._screen.show_header()
+        self._screen.say(f"hits: {self.order} first")
+        self._search()
+
+    def first_hit(self, conversation: Conversation) -> int | None:
+        """The first hit of a conversation."""
+        segments = {segment.id for segment in conversation.segments}
+        hits = self._found.hits if self._found is not None else ()
+        return next((hit.message_id for hit in hits if hit.session_id in segments), None)
+
+    def step(self, by: int) -> None:
+        """To the next or previous hit, across conversations."""
+        if self._found is None:
+            self._screen.say("no search: / finds words, n and N walk the hits")
+            return
+        widget = self._screen.rows
+        index = widget.cursor + by
+        while 0 <= index < len(widget):
+            if isinstance(widget.source.row(index), HitRow):
+                widget.cursor = index
+                return
+            index += by
+        self._screen.say("no further hit")
