@@ -1,6 +1,6 @@
 """Stores for tests: tiny ones in any shape, a hostile one, a large one.
 
-    store = make_store(tmp_path / "state.db", "31", sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "hi"}])
+    make_store(tmp_path / "state.db", "31", sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "hi"}])
 
 Columns a shape lacks are left out, so one list of rows serves all shapes; a column no shape has raises.
 """
@@ -8,128 +8,17 @@ Columns a shape lacks are left out, so one list of rows serves all shapes; a col
 from __future__ import annotations
 
 import json
-import os
 import random
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import shapes
-from hermes_browse.store.demo.writer import Value, insert, new_store
+from store_builder import T0, StoreBuilder, tool_call
 
-T0 = 1_767_258_000.0
-"""2026-01-01 09:00 UTC, where the stores in `tests/data` begin too."""
+__all__ = ["DAY", "T0", "StoreBuilder", "big_store", "hostile_store", "make_store", "tool_call"]
 
 DAY = 86_400.0
-
-
-class StoreBuilder:
-    """Collects rows and writes them as a store of one shape."""
-
-    def __init__(
-        self, path: Path, shape: str = "22", *, journal: str = "wal", without: Iterable[str] = (), fts: bool = True
-    ) -> None:
-        """
-        Args:
-            path: A path that is free.
-            shape: One of `shapes.NAMES`.
-            journal: `wal` or `delete`.
-            without: As for `Shape.without`.
-            fts: False leaves out all of full-text search.
-        """
-        self.path = path
-        self.journal = journal
-        self.shape = shapes.shape(shape)
-        missing = list(without) if fts else [*without, *self.shape.search]
-        for name in missing:
-            if fts or name in self.shape.search or "." in name:
-                self.shape = self.shape.without([name])
-        self.version: int | None = self.shape.version
-        """What `schema_version` says; None leaves the table empty."""
-        self.tables: dict[str, list[dict[str, Value]]] = {}
-        self._message_id = 0
-
-    def session(self, id: str, **columns: object) -> str:
-        """Add a session; it is `cli` and starts a minute after the one before unless told otherwise. Returns its id."""
-        rows = self.tables.setdefault("sessions", [])
-        self._add("sessions", {"id": id, "source": "cli", "started_at": T0 + 60 * len(rows)} | columns)
-        return id
-
-    def message(self, session_id: str, role: str = "user", content: object = None, **columns: object) -> int:
-        """Add a message; lists and dicts as content are stored multimodal. Returns its id."""
-        self._message_id = int(str(columns.get("id", self._message_id + 1)))
-        number = self._message_id
-        row: dict[str, object] = {"id": number, "session_id": session_id, "role": role, "content": content}
-        row |= {"timestamp": T0 + number}
-        if self.shape.version >= 31:
-            row |= {"message_uid": f"{number:032x}"}
-            if self.shape.name == "31":  # an upgraded file holds NULL until Hermes shows the session
-                row |= {"display_order": number}
-        self._add("messages", row | columns)
-        return number
-
-    def row(self, table: str, **columns: object) -> None:
-        """Add a row to any other table."""
-        self._add(table, columns)
-
-    def _add(self, table: str, columns: Mapping[str, object]) -> None:
-        unknown = set(columns) - shapes.known_columns(table)
-        if unknown:
-            raise ValueError(f"no store has {table}.{min(unknown)}")
-        have = set(self.shape.columns(table))
-        row = {name: _stored(name, value) for name, value in columns.items() if name in have}
-        if row:
-            self.tables.setdefault(table, []).append(row)
-
-    def _count(self) -> None:
-        """Fill the counters of sessions that were not given any."""
-        counts: dict[object, list[int]] = {}
-        for message in self.tables.get("messages", ()):
-            counted = counts.setdefault(message["session_id"], [0, 0])
-            counted[0] += 1
-            counted[1] += _calls(message.get("tool_calls"))
-        for session in self.tables.get("sessions", ()):
-            messages, calls = counts.get(session["id"], (0, 0))
-            session.setdefault("message_count", messages)
-            session.setdefault("tool_call_count", calls)
-
-    def write(self) -> Path:
-        """Write the store; returns its path."""
-        self._count()
-        shape = self.shape
-        with new_store(self.path, journal=self.journal) as connection:
-            for table, lines in shape.tables.items():
-                connection.execute(f"CREATE TABLE {table} ({', '.join(lines)})")
-            if self.version is not None and "schema_version" in shape.tables:
-                insert(connection, "schema_version", [{"version": self.version}])
-            if "state_meta" in shape.tables:
-                given = {row["key"] for row in self.tables.get("state_meta", ())}
-                meta = [{"key": key, "value": value} for key, value in shape.meta.items() if key not in given]
-                insert(connection, "state_meta", meta)
-            for table, rows in self.tables.items():
-                insert(connection, table, rows)
-            for statement in (*shape.indexes.values(), *shape.search.values()):
-                connection.execute(statement)
-            for statement in (*shape.fill.values(), *shape.triggers.values()):
-                connection.execute(statement)
-        return self.path
-
-
-def _stored(column: str, value: object) -> Value:
-    if isinstance(value, dict | list):
-        text = json.dumps(value)
-        return f"\x00json:{text}" if column == "content" else text
-    if value is None or isinstance(value, str | bytes | int | float):
-        return value
-    raise TypeError(f"{column}: a store holds no {type(value).__name__}")
-
-
-def _calls(stored: Value) -> int:
-    try:
-        loaded = json.loads(stored) if isinstance(stored, str) else []
-    except ValueError:
-        return 0  # a broken list, as hostile stores hold; Hermes counts none either
-    return len(loaded) if isinstance(loaded, list) else 1
+"""Seconds."""
 
 
 def make_store(
@@ -163,14 +52,145 @@ def make_store(
         builder.session(str(session["id"]), **{name: value for name, value in session.items() if name != "id"})
     for message in messages:
         named = dict(message)
-        builder.message(str(named.pop("session_id")), str(named.pop("role", "user")), named.pop("content", None), **named)
+        builder.message(
+            str(named.pop("session_id")), str(named.pop("role", "user")), named.pop("content", None), **named
+        )
     for table, rows in (tables or {}).items():
         for row in rows:
             builder.row(table, **row)
     return builder.write()
 
 
-def tool_call(name: str, arguments: object = None, *, id: str = "call_1") -> dict[str, object]:
-    """One item of `tool_calls` as Hermes stores it; arguments that are no text become JSON."""
-    given = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    return {"id": id, "call_id": id, "type": "function", "function": {"name": name, "arguments": given}}
+HOSTILE_IDS = ("-rf", "--help", "", "../../etc/passwd", "a b\nc", "x'; DROP TABLE sessions;--", "%", "日本", "a" * 300)
+"""Ids that are flags, paths, patterns or nothing at all."""
+
+_HOSTILE_TEXT = "\x1b[31mred\x1b]0;title\x07 \u202egnp.exe\u202c \x9b2J [bold]x[/] \r\n\x00nul \u2066isolate"
+
+
+def hostile_store(path: Path) -> Path:
+    """A store of schema 22 no Hermes wrote: everything a salvaged or malicious file may hold.
+
+    Its trigger `messages_fts_delete` is missing and `schema_version` is empty; the list of the real 0.19 fails on it.
+
+    Args:
+        path: A path that is free.
+    """
+    builder = StoreBuilder(path, "22", without=["messages_fts_delete"])
+    builder.version = None
+    configs = ('{"_branched_from": ', '["list"]', '"text"', "null", "{}{}", '{"_delegate_from": ["x"]}', "[" * 5000)
+    for number, config in enumerate(configs):
+        builder.session(f"config-{number}", model_config=config)
+        builder.message(f"config-{number}", content=f"config {number}")
+    builder.session("self", parent_session_id="self", end_reason="compression")
+    for one, other in (("ring-a", "ring-c"), ("ring-b", "ring-a"), ("ring-c", "ring-b")):
+        builder.session(one, parent_session_id=other, end_reason="compression", ended_at=T0)
+        builder.message(one, content=f"in the ring, {one}")
+    times: tuple[object, ...] = ("yesterday", "2026-01-01T09:00:00", 9e18, 1e308, -9e18, -1.0, 0, b"\x00\xff")
+    for number, moment in enumerate(times):
+        builder.session(f"time-{number}", started_at=moment, ended_at=moment, end_reason=moment)
+        builder.message(f"time-{number}", content="when", timestamp=moment)
+    builder.session(
+        "control", title=_HOSTILE_TEXT, source="\x1b[2J", model="m\x07", cwd="/tmp/\x1b[31m", git_branch="\n"
+    )
+    builder.message("control", content=_HOSTILE_TEXT)
+    builder.message("control", "tool", _HOSTILE_TEXT, tool_name="\x1b]0;x\x07", tool_call_id="\x00")
+    builder.message("control", "assistant", None, tool_calls='[{"id": "call_z", "function": {"name": ')
+    builder.message("control", "assistant", "", tool_calls=[tool_call("x" * 5000, '{"cut": "sho')])
+    builder.message("control", "\x1b[1mrole", '\x00json:[{"type": "text", ')
+    builder.session("counts", message_count="many", tool_call_count=-5, input_tokens=b"\x01", estimated_cost_usd="free")
+    builder.message("counts", content=b"\xff\xfe\x00blob")
+    builder.message("counts", content=42)
+    builder.message("counts", content=b"broken \xc3( text \xed\xa0\x80")
+    broken = builder.message("counts", content=b"invalid \xff\xfe text")
+    for session_id in HOSTILE_IDS:
+        builder.session(session_id)
+        builder.message(session_id, content=f"said in {session_id!r}")
+    builder.row("sessions", source="cli", started_at=T0)  # SQLite lets a TEXT PRIMARY KEY be NULL
+    builder.message("no such session", content="dangling")
+    builder.write()
+    connection = sqlite3.connect(path)
+    with connection:  # bound bytes are blobs: only a cast makes them invalid text
+        connection.execute("UPDATE messages SET content = CAST(content AS TEXT) WHERE id = ?", [broken])
+        connection.execute("UPDATE sessions SET title = CAST(x'fffe41' AS TEXT) WHERE id = 'counts'")
+    connection.close()
+    return path
+
+
+_WORDS = (
+    "anchor", "harbour", "quay", "tide", "lantern", "ferry", "rope", "gangway", "sailing", "ticket", "refund",
+    "parser", "index", "query", "token", "session", "deploy", "rollback", "branch", "merge", "review",
+    "fixture", "cache", "latency", "timeout", "retry", "schema", "column", "trigger", "commit", "island", "fog",
+    "storm", "bread",
+)  # fmt: skip
+
+
+def _sessions(generator: random.Random, count: int) -> Iterator[dict[str, object]]:
+    """Sessions a minute or so apart: a tenth compressed into the next one, some delegated, a quarter cron."""
+    last: dict[str, object] = {}
+    for number in range(count):
+        started = T0 + number * 90.0
+        row: dict[str, object] = {
+            "id": f"s{number:06}",
+            "started_at": started,
+            "ended_at": started + 80 if number % 7 else None,
+            "end_reason": "cli_close" if number % 7 else None,
+            "model": generator.choice(("anthropic/claude-sonnet-4.6", "openai/gpt-5.4", "local")),
+            "title": f"{generator.choice(_WORDS)} {generator.choice(_WORDS)} {number}" if number % 3 else None,
+            "input_tokens": generator.randrange(50_000),
+            "output_tokens": generator.randrange(5_000),
+            "estimated_cost_usd": generator.random(),
+        }
+        kind = number % 20
+        if kind in (1, 2) and last:
+            row |= {"parent_session_id": last["id"]}
+            last |= {"end_reason": "compression", "ended_at": started}
+        elif kind in (5, 6) and last:
+            config = json.dumps({"_delegate_from": last["id"]})
+            row |= {"source": "subagent", "parent_session_id": last["id"], "model_config": config}
+        elif kind >= 15:
+            row |= {"id": f"cron_{number % 4:012x}_{number:06}", "source": "cron", "end_reason": "cron_complete"}
+        elif kind >= 12:
+            row |= {"source": "telegram", "session_key": f"agent:main:telegram:dm:{number % 50}"}
+        if last:
+            yield last
+        last = row
+    if last:
+        yield last
+
+
+def big_store(path: Path, sessions: int = 3000, messages: int = 30_000, *, shape: str = "22", seed: int = 7) -> Path:
+    """A store of many rows, quick to make, the same for the same arguments. Its search indexes are filled in bulk.
+
+    Every message holds a few words of `_WORDS`; `needle` is in five of them, `rare` in one of a thousand.
+
+    Args:
+        path: A path that is free.
+        sessions: How many.
+        messages: How many, spread over the sessions in order of time.
+        shape: One of `shapes.NAMES`.
+        seed: For the words.
+    """
+    generator = random.Random(seed)
+    builder = StoreBuilder(path, shape)
+    ids = []
+    for columns in _sessions(generator, sessions):
+        named = dict(columns)
+        ids.append(builder.session(str(named.pop("id")), **named))
+    needles = {round(messages * part / 6) for part in range(1, 6)}
+    for number in range(messages):
+        at = number * sessions // messages
+        text = " ".join(generator.choices(_WORDS, k=generator.randrange(6, 40)))
+        text += " needle" if number in needles else " rare" if number % 1000 == 999 else ""
+        stamp = T0 + at * 90.0 + number % max(1, messages // sessions)
+        match number % 4:
+            case 0:
+                builder.message(ids[at], "user", text, timestamp=stamp)
+            case 1:
+                calls = [tool_call("terminal", {"command": text[:40]}, id=f"call_{number}")]
+                builder.message(ids[at], "assistant", "", timestamp=stamp, tool_calls=calls)
+            case 2:
+                call = f"call_{number - 1}"
+                builder.message(ids[at], "tool", text, timestamp=stamp, tool_name="terminal", tool_call_id=call)
+            case _:
+                builder.message(ids[at], "assistant", text, timestamp=stamp, finish_reason="stop")
+    return builder.write()

@@ -22,14 +22,15 @@ NAMES = ("6", "11", "14", "22", "26", "31", "31-migrated")
 
 _FIXTURES = {"11": "state-v11-hermes-0.14.0.db", "14": "state-v14-hermes-0.16.0.db", "31": "state-v31-hermes-0.22.2.db"}
 
-_SINCE_7_TO_11 = frozenset(
-    "reasoning_content api_call_count codex_message_items handoff_state handoff_platform handoff_error".split()
-)
-_SINCE_27_TO_31 = frozenset(
-    "created_source compression_recovery_deadline compression_overload_streak transport_profile auto_archived tool_names "
-    "_compressed_summary display_identity display_order message_uid absorbed_message_uids tool_call_uids tool_call_uid "
-    "origin_session_id".split()
-)
+_SINCE_7_TO_11 = frozenset({
+    "reasoning_content", "api_call_count", "codex_message_items", "handoff_state", "handoff_platform",
+    "handoff_error",
+})  # fmt: skip
+_SINCE_27_TO_31 = frozenset({
+    "created_source", "compression_recovery_deadline", "compression_overload_streak", "transport_profile",
+    "auto_archived", "tool_names", "_compressed_summary", "display_identity", "display_order", "message_uid",
+    "absorbed_message_uids", "tool_call_uids", "tool_call_uid", "origin_session_id",
+})  # fmt: skip
 _TABLES_OF_31 = frozenset({"conversation_generations", "gateway_heartbeats"})
 
 
@@ -71,6 +72,11 @@ class Shape:
             shape = shape._without_column(table, column) if column else shape._without_object(table)
         return shape
 
+    def without_search(self) -> Shape:
+        """The same shape without full-text search."""
+        triggers = {name: sql for name, sql in self.triggers.items() if not name.startswith(sample.WORDS)}
+        return replace(self, search={}, fill={}, triggers=triggers)
+
     def _without_column(self, table: str, column: str) -> Shape:
         if column not in self.columns(table):
             raise ValueError(f"shape {self.name} has no column {table}.{column}")
@@ -81,8 +87,18 @@ class Shape:
             return {name: sql for name, sql in statements.items() if not (word.search(sql) and on.search(sql))}
 
         kept = tuple(line for line in self.tables[table] if not word.search(line))
-        tables = {**self.tables, table: kept}
-        return replace(self, tables=tables, indexes=keep(self.indexes), triggers=keep(self.triggers))
+        shape = replace(
+            self,
+            tables={**self.tables, table: kept},
+            indexes=keep(self.indexes),
+            triggers=keep(self.triggers),
+            fill=keep(self.fill),
+        )
+        if table == "messages":
+            for name, sql in self.search.items():
+                if name in shape.search and (word.search(sql) or (name in self.fill and name not in shape.fill)):
+                    shape = shape._without_object(name)
+        return shape
 
     def _without_object(self, name: str) -> Shape:
         parts = (self.tables, self.indexes, self.search, self.triggers)
@@ -100,7 +116,7 @@ class Shape:
             indexes=keep(self.indexes),
             search=keep(self.search),
             triggers=keep(self.triggers),
-            fill={key: sql for key, sql in self.fill.items() if key != name},
+            fill=keep(self.fill),
         )
 
 
@@ -212,8 +228,9 @@ def _shape_26() -> Shape:
     columns = ("content", "tool_name", "tool_calls")
     listed = ", ".join(columns)
     view = f"{sample.TRIGRAM}_src"
+    source = "content='messages', content_rowid='id'"
     search = {
-        sample.WORDS: f"CREATE VIRTUAL TABLE {sample.WORDS} USING fts5({listed}, content='messages', content_rowid='id')",
+        sample.WORDS: f"CREATE VIRTUAL TABLE {sample.WORDS} USING fts5({listed}, {source})",
         view: f"CREATE VIEW {view} AS SELECT id, role, {listed} FROM messages WHERE role <> 'tool'",
         sample.TRIGRAM: f"CREATE VIRTUAL TABLE {sample.TRIGRAM} USING fts5({listed}, content='{view}', "
         "content_rowid='id', tokenize='trigram')",
@@ -236,10 +253,9 @@ def _shape_31_migrated() -> Shape:
         # ALTER TABLE appends columns, and constraints of the table come after all of them.
         columns = [line for line in lines if column_name(line)]
         tables[table] = (*columns, *added, *(line for line in lines if not column_name(line)))
-    gap = (
-        "WHEN {row}.id > COALESCE((SELECT CAST(value AS INTEGER) FROM state_meta WHERE key = 'fts_rebuild_high_water'), -1)"
-        " OR {row}.id <= COALESCE((SELECT CAST(value AS INTEGER) FROM state_meta WHERE key = 'fts_rebuild_progress'), -1)"
-    )
+    note = "COALESCE((SELECT CAST(value AS INTEGER) FROM state_meta WHERE key = 'fts_rebuild_{key}'), -1)"
+    low, high = note.format(key="progress"), note.format(key="high_water")
+    gap = f"WHEN {{row}}.id > {high} OR {{row}}.id <= {low}"
     plain = {name: sql for name, sql in new.triggers.items() if not name.startswith(sample.WORDS)}
     rewritten = {
         name: sql.replace(" BEGIN ", f" {gap.format(row='new' if name.endswith('_insert') else 'old')} BEGIN ", 1)

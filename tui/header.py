@@ -24,10 +24,15 @@ def title(location: Location, shown: str, width: int) -> Content:
     """Program, store, and what is shown and hidden."""
     left = " hermes-browse  "
     name = one_line(location.name, 30)
-    demo = " · a sample: your own store opens without --demo" if location.demo and width > 110 else ""
-    space = max(width - cell_len(left) - cell_len(name) - cell_len(demo) - cell_len(shown) - 1, 1)
+    demo = " · a sample: your own store opens without --demo" if location.demo else ""
+    space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
+    demo = demo if cell_len(demo) + 2 < space else ""
     return Content.assemble(
-        (left, "bold"), (name, "$accent"), (demo, "$text-muted"), " " * space, (shown, "$text-muted")
+        (left, "bold"),
+        (name, "$accent"),
+        (demo, "dim"),
+        " " * max(space - cell_len(demo), 2),
+        (shown, "dim"),
     )
 
 
@@ -38,18 +43,16 @@ def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str) 
     for number, each in enumerate(View, 1):
         count = f"{counts[each]:,}" if catalog.exact else "…"
         label = f"{number} {each.value.capitalize()} {count}"
-        parts.append(_style(f" {label} ", "bold reverse" if each is view else "$text-muted"))
+        parts.append(_style(f" {label} ", "bold reverse" if each is view else "dim"))
         parts.append(Content(" "))
     arrow = "↑" if reverse else "↓"
     order = search or f"{arrow} {_ORDERS.get(sort, sort.value)}"
-    return Content("").join([*parts, _style(f"  {order}", "$text-muted")])
+    return Content("").join([*parts, _style(f"  {order}", "dim")])
 
 
 def status(text: str, state: str) -> Content:
     """A sentence, and whether the store is being written to."""
-    return Content.assemble(
-        " ", (one_line(text, 400), "$text-muted"), ("  " if text else "") + "", (state, "$text-muted")
-    )
+    return Content.assemble(" ", (one_line(text, 400), "dim"), ("  " if text else "") + "", (state, "dim"))
 
 
 def failure(text: str) -> Content:
@@ -64,7 +67,7 @@ def conversation_title(conversation: Conversation, width: int) -> Content:
     right = " · ".join(fact for fact in facts if fact)
     name = clip(one_line(formats.name(conversation), 300), max(width - cell_len(right) - 5, 10))
     space = max(width - cell_len(name) - cell_len(right) - 3, 1)
-    return Content.assemble("  ", (name, "bold"), " " * space, (right, "$text-muted"))
+    return Content.assemble("  ", (name, "bold"), " " * space, (right, "dim"))
 
 
 def conversation_facts(conversation: Conversation, reading: Reading, left_out: int, now: float) -> Content:
@@ -80,16 +83,16 @@ def conversation_facts(conversation: Conversation, reading: Reading, left_out: i
         state,
         "archived" if conversation.archived else "",
         "pinned" if conversation.pinned else "",
+        f"resumes …{conversation.id[-6:]} (tip of {count})" if count > 1 else "",
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
         f"{formats.number(total)} tok" if total else "",
         formats.money(conversation.cost_usd),
-        f"resumes {conversation.id}" + (f" (tip of {count})" if count > 1 else ""),
     ]
     shown = {Reading.SAID: "", Reading.LIVE: "what the model still sees", Reading.EVERYTHING: "everything"}[reading]
     if shown:
         facts.insert(0, shown)
-    return Content.assemble("  ", (" · ".join(fact for fact in facts if fact), "$text-muted"))
+    return Content.assemble("  ", (" · ".join(fact for fact in facts if fact), "dim"))
 
 
 def lineage_title(lineage: Lineage) -> Content:
@@ -99,4 +102,4 @@ def lineage_title(lineage: Lineage) -> Content:
     if lineage.predicted != lineage.resume.id:
         warning = f"  Hermes would open {one_line(lineage.predicted, 60)} instead"
         return Content.assemble((label, "bold"), (warning, "$warning"))
-    return Content.assemble((label, "bold"), (f" · {lineage.resume.reason}", "$text-muted"))
+    return Content.assemble((label, "bold"), (f" · {lineage.resume.reason}", "dim"))

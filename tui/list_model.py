@@ -126,5 +126,5 @@ def shown_line(catalog: Catalog, view: View) -> str:
         parts += [f"{counts[each]:,} {each.value}" for each in narrow if each is not view and counts[each]]
         others = counts[View.ALL] - sum(counts[each] for each in narrow)
         if others:
-            parts.append(f"{others:,} subagents or hidden")
+            parts.append(f"{others:,} other")
     return " · ".join(parts)

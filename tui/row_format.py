@@ -48,7 +48,7 @@ def _columns(conversation: Conversation, width: int, now: float, *, complete: bo
     text = formats.fit(formats.age(conversation.last_active, now), _AGE_WIDTH, right=True)
     if width >= 44:
         text += " " + formats.fit(formats.source(conversation.source), _SOURCE_WIDTH)
-    if width >= 56:
+    if width >= 50:
         count = formats.number(conversation.message_count) if complete or conversation.message_count else "…"
         text += formats.fit(count, _COUNT_WIDTH, right=True)
     if width >= 70:
@@ -65,7 +65,7 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
     columns, taken = _columns(conversation, width, now, complete=row.complete)
     extra = f"{row.hits} hit{'s' if row.hits != 1 else ''}" if row.hits else badges(conversation)
     note = one_line(conversation.note)
-    room = width - 3 - taken - 1
+    room = width - 3 - taken - 2
     extra = extra if cell_len(extra) <= room // 2 else ""
     space = room - (cell_len(extra) + 1 if extra else 0)
     title = one_line(formats.name(conversation), 400)
@@ -79,7 +79,7 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
     spans.append((" " * remaining, "plain"))
     if extra:
         spans.append((f" {extra}", "accent" if row.hits else "dim"))
-    spans.append((f" {columns}", "dim"))
+    spans.append((f" {columns} ", "dim"))
     return spans
 
 
@@ -88,9 +88,9 @@ def _job(row: JobRow, width: int, now: float) -> list[Span]:
     columns, taken = _columns(newest, width, now, complete=True)
     count = f"{len(row.runs)} runs"
     arrow = "▾" if row.expanded else "▸"
-    room = width - 3 - taken - 1 - cell_len(count) - 1
+    room = width - 3 - taken - 2 - cell_len(count) - 1
     name = formats.fit(one_line(row.name), room)
-    return [(f" {arrow} ", "dim"), (name, "title"), (f" {count}", "accent"), (f" {columns}", "dim")]
+    return [(f" {arrow} ", "dim"), (name, "title"), (f" {count}", "accent"), (f" {columns} ", "dim")]
 
 
 _STATES = {"compacted": "compacted ", "rewound": "rewound "}
@@ -102,7 +102,7 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     state = _STATES.get(hit.state.value, "")
     lead = f"   {formats.fit(_ROLES.get(hit.role, one_line(hit.role)), 4)} "
     time = formats.fit(formats.age(hit.timestamp, now), _AGE_WIDTH, right=True)
-    room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 1
+    room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
     spans: list[Span] = [(lead, "dim"), (state, "note")]
     used, position = 0, 0
     snippet = hit.snippet
@@ -125,7 +125,7 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
                 used += cell_len(piece)
         position = max(end, position)
     spans.append((" " * max(room - used, 0), "plain"))
-    spans.append((f" {time}", "dim"))
+    spans.append((f" {time} ", "dim"))
     return spans
 
 

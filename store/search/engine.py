@@ -81,6 +81,8 @@ def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
     # Rows Hermes hides are in its index too: where a column tells of them (0.20), only `count` can tell.
     if index is None or not scope.is_open or not plan.index_decides or "display_kind" in columns:
         return None, False
+    if any(each.is_prefix for each in plan.matchers):
+        return None, False  # another merge of all words that begin so: dear while typing
     shown = f"(SELECT {reader.schema.message('role')} FROM messages m WHERE m.id = f.rowid) IS NOT 'session_meta'"
     found = reader.value(
         f"SELECT count(*) FROM (SELECT 1 FROM {index.name} f WHERE f.{index.name} MATCH ? AND {shown} LIMIT ?)",

@@ -21,6 +21,10 @@ _CHUNK = 256
 _FIRST_SLICE, _SLICE = 50, 2000
 _RECENT = 1000
 """Rows looked through before a short prefix is asked of the index after all."""
+_TRIED = 500
+"""Rows with the rest of a query tried for a short prefix before the same."""
+_GLANCE, _LONG_PREFIX = 200, 4
+"""Rows looked through before a prefix of up to so many letters is: where it is common that fills a page."""
 
 
 @dataclass
@@ -85,7 +89,8 @@ def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0) -> Iterator[
 
 
 def _bounds(walk: Walk) -> tuple[int, int]:
-    row = walk.reader.rows("SELECT min(id), max(id) FROM messages")[0]
+    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
+    row = walk.reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
     low, high = (int(str(value)) if value is not None else 0 for value in row)
     if walk.before is not None:
         low, high = (max(low, walk.before + 1), high) if walk.ascending else (low, min(high, walk.before - 1))
@@ -161,23 +166,24 @@ def _word_stream(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Itera
     known = [each for each in group if each.words]
     match = " AND ".join(each.fts for each in known)
     walk.engines.add("fts5")
-    if not any(each.is_short for each in known):
-        yield from indexed(walk, index, match)
-        return
-    cheap = " AND ".join(each.cheap_fts for each in known if each.cheap_fts)
+    short = any(each.is_short for each in known)
+    cheap = " AND ".join(each.cheap_fts for each in known if each.cheap_fts) if short else ""
     if cheap:
         seen, last = 0, 0
-        for last in indexed(walk, index, cheap, most=_RECENT):
+        for last in indexed(walk, index, cheap, most=_TRIED):
             seen += 1
             yield last
-        if seen < _RECENT:
+        if seen < _TRIED:
             return
-    else:
+        walk = walk.beyond(last)
+    elif short or any(each.is_prefix and len(each.words[-1]) <= _LONG_PREFIX for each in known):
         low, high = _bounds(walk)
-        last = min(low + _RECENT, high) if walk.ascending else max(high - _RECENT, low)
+        rows = _RECENT if short else _GLANCE
+        last = min(low + rows, high) if walk.ascending else max(high - rows, low)
         low, high = (low, last) if walk.ascending else (last, high)
         yield from scanned(walk, known, low=low, high=high)
-    yield from indexed(walk.beyond(last), index, match)
+        walk = walk.beyond(last)
+    yield from indexed(walk, index, match)
 
 
 def _substring_stream(walk: Walk, index: FtsIndex | None, group: Sequence[Matcher]) -> Iterator[int]:

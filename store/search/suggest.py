@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from ..connect import Reader
-from .engine import search
-from .query import Query, TermKind, parse
+from .engine import count
+from .query import Query, Term, TermKind, parse
+from .scope import SessionFilter
 
-_CAP = 1000
+_SECONDS = 1.0
+"""Time for one measurement: what takes longer is not suggested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,34 +28,74 @@ class Suggestion:
     """There are more than `hits`."""
 
 
+def _written(term: Term) -> str:
+    """A term as it would be typed."""
+    quoted = term.kind is TermKind.PHRASE or any(map(str.isspace, term.text))
+    return (f'"{term.text}"' if quoted else term.text) + "*" * (term.kind is TermKind.PREFIX)
+
+
+def _without(query: Query, start: int, end: int) -> str:
+    return " ".join((query.text[:start] + " " + query.text[end:]).split())
+
+
 def _variants(query: Query) -> list[tuple[str, str]]:
-    """Wider queries with what they are."""
-    words = [term.text for term in query.terms]
-    quoted = [f'"{term.text}"' if term.kind is TermKind.PHRASE else term.text for term in query.terms]
-    found: list[tuple[str, str]] = []
-    if query.filters and words:
-        found.append(("without the filters", " ".join(quoted)))
-    if words:
-        starred = [word if word.startswith('"') else f"{word}*" for word in quoted]
-        found.append(("as the beginnings of words", " ".join(starred)))
-        bare = " ".join(re.sub(r"[\W_]+", " ", " ".join(words)).split())
-        if bare and bare != " ".join(words):
-            found.append(("without the punctuation", bare))
-    if len(words) > 1:
-        found.append(("any of the words", " OR ".join(quoted)))
-    return found
+    """Wider queries with what they are, the nearest first."""
+    terms = query.terms
+    filters = [query.text[each.start : each.end] for each in query.filters]
+    excluded = [f"-{_written(term)}" for term in query.excluded]
+
+    def rest(words: str) -> str:
+        return " ".join([words, *excluded, *filters])
+
+    spans = [(each.start, each.end) for each in query.filters] + [(term.start, term.end) for term in query.excluded]
+    found = [(f"without {query.text[start:end]}", _without(query, start, end)) for start, end in spans]
+    if len(query.filters) > 1 and terms:
+        found.append(("without the filters", " OR ".join(" ".join(map(_written, group)) for group in query.groups)))
+    if len(terms) == 1 and terms[0].kind is TermKind.WORD:
+        found.append((f"as a prefix: {terms[0].text}*", rest(f"{terms[0].text}*")))
+    elif any(term.kind is TermKind.WORD for term in terms):
+        starred = [term.text + "*" if term.kind is TermKind.WORD else _written(term) for term in terms]
+        found.append(("as the beginnings of words", rest(" ".join(starred))))
+    bare = " ".join(re.sub(r"[\W_]+", " ", " ".join(term.text for term in terms)).split())
+    if bare and bare != " ".join(term.text for term in terms):
+        found.append(("without the punctuation", rest(bare)))
+    if len(query.groups) == 1 and len(terms) > 1:
+        found.append(("any of the words", rest(" OR ".join(map(_written, terms)))))
+    return [each for place, each in enumerate(found) if each[1] not in (wider for _, wider in found[:place])]
 
 
-def suggest(reader: Reader, query: Query) -> tuple[Suggestion, ...]:
+def suggest(
+    reader: Reader,
+    query: Query,
+    *,
+    sessions: SessionFilter | None = None,
+    roles: Collection[str] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+    now: float | None = None,
+) -> tuple[Suggestion, ...]:
     """Wider queries that find something, each measured.
 
     Args:
         reader: An open reader.
         query: One that found nothing.
+        sessions: Admitted sessions, as in `search`; a query is widened, what the caller admits is not.
+        roles: Only these roles; empty admits all.
+        cancelled: Asked between statements.
+        now: Unix seconds, for dates in filters.
     """
     found: list[Suggestion] = []
     for text, wider in _variants(query):
-        answer = search(reader, parse(wider), limit=_CAP)
-        if answer.hits:
-            found.append(Suggestion(text, wider, len(answer.hits), answer.more))
+        if cancelled():
+            break
+        total = count(
+            reader,
+            parse(wider, now=now),
+            sessions=sessions,
+            roles=roles,
+            cancelled=cancelled,
+            deadline=time.monotonic() + _SECONDS,
+            now=now,
+        )
+        if total.count:
+            found.append(Suggestion(text, wider, total.count, total.at_least))
     return tuple(found)

@@ -83,7 +83,8 @@ def _commands() -> dict[str, Callable[[Context], int]]:
 
 
 def _browse(location: Location, arguments: argparse.Namespace) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # Textual paints on standard error, so that one has to be a terminal as well.
+    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
         note("hermes-browse: the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")
         return USAGE
     from hermes_browse.tui.launch import launch

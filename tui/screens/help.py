@@ -101,7 +101,7 @@ class HelpScreen(ModalScreen[None]):
                 for title, rows in sections:
                     yield Static(Content.styled(title, "bold $accent"), classes="section")
                     for keys, text in rows:
-                        with_keys = Content.assemble((f"{keys:<24} ", "bold"), (text, "$text-muted"))
+                        with_keys = Content.assemble((f"{keys:<24} ", "bold"), (text, "dim"))
                         yield Static(with_keys)
             yield Static(Content.styled("Esc back", "$accent"), id="answer")
 

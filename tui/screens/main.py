@@ -129,6 +129,7 @@ class MainScreen(Screen[object]):
         self.rows.focus()
         self.listing.begin()
         self.show_header()
+        self.say("")
 
     def on_unmount(self) -> None:
         """Let go of the store."""
@@ -175,7 +176,10 @@ class MainScreen(Screen[object]):
         """The store's name, what is shown, and what is hidden."""
         catalog = self.listing.catalog
         view = self.view
-        self.line("header").update(header.title(self.location, shown_line(catalog, view), self.size.width))
+        shown = shown_line(catalog, view)
+        if self.searching.is_active and catalog.exact:
+            shown = f"searching {catalog.counts()[view]:,} of {len(catalog.chains):,} conversations"
+        self.line("header").update(header.title(self.location, shown, self.size.width))
         self.line("views").update(
             header.views(catalog, view, self.listing.sort, self.listing.reverse, self.searching.describe())
         )

@@ -39,10 +39,10 @@ class PreflightScreen(ModalScreen[bool]):
         plan, conversation = self._plan, self._plan.conversation
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
-            yield Static(Content.styled(f"{plan.target.id} · {plan.target.reason}", "$text-muted"))
+            yield Static(Content.styled(f"{plan.target.id} · {plan.target.reason}", "dim"))
             for warning in plan.warnings:
                 yield Static(Content.assemble(("! ", "$warning bold"), printable(warning.text)), classes="warning")
-            yield Static(Content.styled(printable(plan.shell()), "$text-muted"), id="command")
+            yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
             with VerticalScroll(id="recap", can_focus=False):
                 yield Static(self._recap_content())
             keys = "y resume · c copy the command · Esc back"
@@ -51,12 +51,12 @@ class PreflightScreen(ModalScreen[bool]):
             yield Static(Content.styled(keys, "$accent"), id="answer")
 
     def _recap_content(self) -> Content:
-        looks = {"user": "$warning", "assistant": "$success", "earlier": "$text-muted"}
+        looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
         names = {"user": "you  ", "assistant": "asst ", "earlier": ""}
         parts: list[Content] = []
         for line in self._recap:
             parts.append(Content.assemble((names[line.role], looks[line.role]), line.text))
-        return Content("\n").join(parts) if parts else Content.styled("No messages.", "$text-muted")
+        return Content("\n").join(parts) if parts else Content.styled("No messages.", "dim")
 
     def action_go(self) -> None:
         """Resume; not where there is nothing to resume with."""

@@ -65,6 +65,7 @@ class ConversationPane:
         self._screen.transcript_worker.cancel("open")
         self._screen.transcript.show(None)
         self._screen.lineage.show(FixedRows([]))
+        self._screen.remove_class("-family")
         for name in ("title", "facts", "lineage-title"):
             self._screen.line(name).update("")
 

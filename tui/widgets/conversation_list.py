@@ -118,7 +118,7 @@ class ConversationList(ScrollView, can_focus=True):
         if index is None:
             index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self._source = source
-        self.virtual_size = Size(self.size.width, len(source))
+        self.virtual_size = Size(self.scrollable_content_region.width, len(source))
         before = self._key
         self.set_reactive(ConversationList.cursor, index)
         row = self.current
@@ -154,7 +154,7 @@ class ConversationList(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Another width is another layout of columns."""
-        self.virtual_size = Size(self.size.width, len(self._source))
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self._source))
         self._keep_in_sight()
 
     def notify_style_update(self) -> None:
@@ -179,7 +179,7 @@ class ConversationList(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         index = y + self.scroll_offset.y
-        width = self.size.width
+        width = self.scrollable_content_region.width
         base = self.rich_style
         if index >= len(self._source):
             return Strip.blank(width, base)

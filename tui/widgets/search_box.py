@@ -18,11 +18,12 @@ class SearchBox(Input):
     """Where a query is typed; keys that move go to the list, so that the hands stay where they are."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "move('down')", "next", show=False),
+        Binding("down", "move('down')", "next hit", key_display="↓"),
         Binding("up", "move('up')", "previous", show=False),
         Binding("pagedown", "move('pagedown')", "page down", show=False),
         Binding("pageup", "move('pageup')", "page up", show=False),
-        Binding("escape", "step_back", "clear, then leave", show=False),
+        Binding("enter", "submit", "open"),
+        Binding("escape", "step_back", "clear, then leave"),
     ]
 
     @dataclass

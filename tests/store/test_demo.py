@@ -1,0 +1,365 @@
+"""The sample store: true to Hermes 0.19 in shape, readable by the real one, the same at every build, and complete."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from hermes_browse.store.demo import build, schema, writer
+
+NOW = 1_795_025_200.0
+"""2026-11-18 17:26 UTC."""
+
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample store; read it only."""
+    path = tmp_path_factory.mktemp("sample") / "state.db"
+    build(path, now=NOW)
+    return path
+
+
+@pytest.fixture
+def store(sample: Path) -> Iterator[sqlite3.Connection]:
+    """A connection to the sample store that leaves no files beside it."""
+    connection = sqlite3.connect(f"file:{sample}?immutable=1", uri=True)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def hermes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The real `hermes_state` of 0.19, at home in a temporary folder."""
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
+    import hermes_state
+
+    return hermes_state
+
+
+def _objects(path: Path) -> set[tuple[str, str]]:
+    connection = sqlite3.connect(path)
+    found = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
+    connection.close()
+    return set(found)
+
+
+def _statements(path: Path) -> dict[str, str]:
+    """CREATE statements of indexes, triggers and search tables by name, as one line without what does not matter."""
+    connection = sqlite3.connect(path)
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    connection.close()
+    wanted = {name: sql for name, sql in rows if not sql.upper().startswith("CREATE TABLE")}
+    return {
+        name: re.sub(r"\s*([(),;=])\s*", r"\1", " ".join(sql.replace("IF NOT EXISTS ", "").split()))
+        for name, sql in wanted.items()
+    }
+
+
+def _columns(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    connection = sqlite3.connect(path)
+    tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
+    found = {table: connection.execute(f'PRAGMA table_info("{table}")').fetchall() for table in tables}
+    connection.close()
+    return found
+
+
+def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    connection = sqlite3.connect(path)
+    tables = [*schema.TABLES, "sqlite_sequence", schema.WORDS, schema.TRIGRAM]
+    found = {table: connection.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall() for table in tables}
+    connection.close()
+    return found
+
+
+class TestShape:
+    """What Hermes 0.19 makes is what we make."""
+
+    def test_tables_indexes_and_triggers_are_those_of_a_fresh_store(
+        self, sample: Path, hermes: ModuleType, tmp_path: Path
+    ) -> None:
+        real, ours = tmp_path / "real.db", tmp_path / "ours.db"
+        hermes.SessionDB(db_path=real).close()
+        shutil.copy(sample, ours)
+        assert _objects(ours) == _objects(real)
+        assert _columns(ours) == _columns(real)
+        assert _statements(ours) == _statements(real)
+        assert schema.VERSION == hermes.SCHEMA_VERSION
+
+    def test_the_file_is_whole_private_and_in_wal_mode(self, sample: Path) -> None:
+        assert [path.name for path in sample.parent.iterdir()] == ["state.db"]
+        assert sample.read_bytes()[18:20] == b"\x02\x02"  # write and read version 2: WAL (sqlite.org/fileformat.html)
+        if os.name == "posix":
+            assert stat.S_IMODE(sample.stat().st_mode) == 0o600
+
+    def test_without_the_trigram_tokenizer_its_table_is_left_out(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 33, 0))
+        path = tmp_path / "state.db"
+        build(path, now=NOW)
+        names = {name for _, name in _objects(path)}
+        assert schema.WORDS in names
+        assert not any(name.startswith(schema.TRIGRAM) for name in names)
+
+    def test_an_existing_file_is_refused_and_kept(self, tmp_path: Path) -> None:
+        path = tmp_path / "state.db"
+        path.write_bytes(b"precious")
+        with pytest.raises(FileExistsError):
+            build(path, now=NOW)
+        assert path.read_bytes() == b"precious"
+
+    def test_a_failed_build_leaves_nothing(self, tmp_path: Path) -> None:
+        path = tmp_path / "state.db"
+        with pytest.raises(sqlite3.OperationalError):
+            writer.write_store(path, {"sessions": [{"no_such_column": 1}]})
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestSoundness:
+    """The file is sound, and so are its search indexes."""
+
+    def test_sqlite_finds_nothing_wrong(self, sample: Path, tmp_path: Path) -> None:
+        connection = sqlite3.connect(shutil.copy(sample, tmp_path / "copy.db"))
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        # The one session whose parent is gone is there on purpose.
+        assert [row[0] for row in connection.execute("PRAGMA foreign_key_check").fetchall()] == ["sessions"]
+        for name in (schema.WORDS, schema.TRIGRAM):
+            connection.execute(f"INSERT INTO {name}({name}) VALUES ('integrity-check')")
+            indexed = connection.execute(f"SELECT rowid, content FROM {name} ORDER BY rowid").fetchall()
+            text = schema.indexed_text("messages")
+            assert indexed == connection.execute(f"SELECT id, {text} FROM messages ORDER BY id").fetchall()
+        connection.close()
+
+    def test_triggers_keep_the_indexes_in_step(self, sample: Path, tmp_path: Path) -> None:
+        connection = sqlite3.connect(shutil.copy(sample, tmp_path / "copy.db"))
+        found = connection.execute(
+            "SELECT rowid FROM messages_fts WHERE messages_fts MATCH 'compare_digest'"
+        ).fetchall()
+        assert found
+        connection.executemany("DELETE FROM messages WHERE id = ?", found)
+        connection.execute("UPDATE messages SET content = 'a bittern' WHERE id = 1")
+        for name in (schema.WORDS, schema.TRIGRAM):
+            query = f"SELECT rowid FROM {name} WHERE {name} MATCH ?"
+            assert connection.execute(query, ['"compare_digest"']).fetchall() == []
+            assert connection.execute(query, ["bittern"]).fetchall() == [(1,)]
+        connection.close()
+
+    def test_counters_are_those_hermes_would_keep(self, store: sqlite3.Connection) -> None:
+        # Compacted rows leave the counter, rewound rows stay in it (0.19 `archive_and_compact`, `rewind_to_message`).
+        wrong = store.execute(
+            "SELECT s.id FROM sessions s WHERE s.message_count <> "
+            "(SELECT count(*) FROM messages m WHERE m.session_id = s.id AND m.compacted = 0)"
+        ).fetchall()
+        assert wrong == []
+
+    def test_ids_follow_time_but_for_one_clock_set_back(self, store: sqlite3.Connection) -> None:
+        stamps = [row[0] for row in store.execute("SELECT timestamp FROM messages ORDER BY id").fetchall()]
+        back = [(old, new) for old, new in zip(stamps, stamps[1:], strict=False) if new < old]
+        assert len(back) == 1
+        assert back[0][0] - back[0][1] > 30 * MINUTE
+
+    def test_nothing_lies_in_the_future(self, store: sqlite3.Connection) -> None:
+        newest = store.execute("SELECT max(timestamp) FROM messages").fetchone()[0]
+        assert NOW - 5 * MINUTE < newest < NOW
+        latest = store.execute("SELECT max(max(started_at, COALESCE(ended_at, 0))) FROM sessions").fetchone()[0]
+        assert latest < NOW
+
+    def test_written_scenes_left_no_marks_behind(self, store: sqlite3.Connection) -> None:
+        texts = [row[0] for row in store.execute("SELECT content FROM messages WHERE content IS NOT NULL").fetchall()]
+        marks = re.compile(r"^\+?(you|hermes|think|wait|seen|system|terminal|patch|read_file)!?> ", re.MULTILINE)
+        assert [text for text in texts if marks.search(text)] == []
+
+
+class TestRepeatability:
+    """The same moment gives the same rows."""
+
+    def test_the_same_moment_gives_the_same_rows_in_any_time_zone(
+        self, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if hasattr(time, "tzset"):
+            monkeypatch.setenv("TZ", "Asia/Tokyo")
+            time.tzset()
+        again = tmp_path / "again.db"
+        try:
+            build(again, now=NOW)
+        finally:
+            monkeypatch.undo()
+            if hasattr(time, "tzset"):
+                time.tzset()
+        first = tmp_path / "first.db"
+        shutil.copy(sample, first)
+        assert _rows(again) == _rows(first)
+
+    def test_another_moment_moves_everything_with_it(self, store: sqlite3.Connection, tmp_path: Path) -> None:
+        later = tmp_path / "later.db"
+        build(later, now=NOW + 40 * DAY)
+        connection = sqlite3.connect(later)
+        query = "SELECT content, round(timestamp - ?, 3) FROM messages ORDER BY id"
+        # The day of the run stands in the id of a session, and nowhere in what is said.
+        assert connection.execute(query, [NOW + 40 * DAY]).fetchall() == store.execute(query, [NOW]).fetchall()
+        connection.close()
+
+
+class TestRealHermes:
+    """The real 0.19 takes the sample for its own."""
+
+    def test_it_lists_searches_and_changes_nothing(self, sample: Path, hermes: ModuleType, tmp_path: Path) -> None:
+        path = tmp_path / "state.db"
+        shutil.copy(sample, path)
+        objects, rows = _objects(path), _rows(path)
+        db = hermes.SessionDB(db_path=path)
+        listed = db.list_sessions_rich(limit=500, order_by_last_active=True)
+        titles = [session["title"] for session in listed]
+        assert titles[0] == "Fix auth bug #3"
+        assert {"Trip to Lisbon #2", "Pricing: freight instead", "日本語の案内板"} <= set(titles)
+        assert all(session["source"] != "subagent" for session in listed)
+        for query in ("compare_digest", "ヴロンゴ", "欠航", "sourdough", "مشمش"):
+            assert db.search_messages(query), query
+        tip = listed[0]["id"]
+        assert db.get_compression_tip(listed[0]["_lineage_root_id"]) == tip
+        assert db.get_messages(tip)[-1]["content"].startswith("Set for 06:10")
+        for session in listed:
+            db.get_messages_as_conversation(session["id"], include_ancestors=True)
+            db.resolve_resume_session_id(session["id"])
+        db.close()
+        assert _objects(path) == objects
+        assert _rows(path) == rows
+
+
+COUNTS = {
+    "messages in all": ("SELECT count(*) FROM messages", 1300, 1700),
+    "sessions in all": ("SELECT count(*) FROM sessions", 80, 110),
+    "runs of two jobs": (
+        "SELECT count(DISTINCT substr(id, 1, 17)) * 100 + count(*) FROM sessions WHERE source = 'cron' AND id LIKE 'cron_%'",
+        224, 224,
+    ),
+    "days covered": ("SELECT (max(started_at) - min(started_at)) / 86400 FROM sessions", 130, 160),
+    "untitled of a hundred typed ones": (
+        "SELECT 100 * sum(title IS NULL) / count(*) FROM sessions WHERE source NOT IN ('cron', 'subagent', 'batch')", 25, 50,
+    ),
+    "models": ("SELECT count(DISTINCT model) FROM sessions", 5, 20),
+    "end reasons": ("SELECT count(DISTINCT end_reason) FROM sessions", 12, 40),
+    "messages of the longest": (
+        "SELECT max(n) FROM (SELECT count(*) AS n FROM messages GROUP BY session_id)", 200, 260,
+    ),
+    "longest tool result": ("SELECT max(length(content)) FROM messages WHERE role = 'tool'", 40_000, 60_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_the_sample_has_the_size_of_a_real_one(name: str, store: sqlite3.Connection) -> None:
+    query, least, most = COUNTS[name]
+    assert least <= store.execute(query).fetchone()[0] <= most
+
+
+_SAID = "SELECT 1 FROM messages m WHERE m.content LIKE '%{}%'"
+_CHILD = "SELECT 1 FROM sessions c JOIN sessions p ON p.id = c.parent_session_id WHERE "
+_MARK = "json_extract(c.model_config, '$.{}') = p.id"
+
+FEATURES = {
+    "a chain of three": "SELECT 1 FROM sessions a JOIN sessions b ON b.parent_session_id = a.id "
+    "JOIN sessions c ON c.parent_session_id = b.id WHERE a.title = 'Fix auth bug' AND b.title = 'Fix auth bug #2' "
+    "AND c.title = 'Fix auth bug #3' AND a.end_reason = 'compression' AND b.end_reason = 'compression' "
+    "AND c.ended_at IS NULL",
+    "a subagent on it": _CHILD + "p.title = 'Fix auth bug' AND c.source = 'subagent' AND " + _MARK.format("_delegate_from"),
+    "nested subagents": _CHILD + "c.source = 'subagent' AND p.source = 'subagent'",
+    "an unmarked subagent of older days": _CHILD
+    + "c.source = 'cli' AND c.model_config NOT LIKE '%_delegate_from%' AND c.started_at < p.ended_at",
+    "a branch by marker, parent going on": _CHILD
+    + _MARK.format("_branched_from") + " AND p.end_reason <> 'branched' AND c.title LIKE '%#2'",
+    "a branch by end reason": _CHILD + "p.end_reason = 'branched' AND c.started_at >= p.ended_at",
+    "racing siblings": "SELECT 1 FROM sessions p WHERE p.end_reason = 'compression' AND "
+    "(SELECT count(*) FROM sessions c WHERE c.parent_session_id = p.id AND c.source <> 'subagent') = 2",
+    "a reset pair": _CHILD + "p.end_reason = 'session_reset' AND c.session_key = p.session_key AND "
+    "c.source = 'telegram' AND " + _MARK.format("_reset_from"),
+    "a guessed subagent": "SELECT 1 FROM sessions WHERE json_extract(model_config, '$._delegate_from') = '__orphaned__'",
+    "a parent that is gone": "SELECT 1 FROM sessions WHERE parent_session_id NOT IN (SELECT id FROM sessions)",
+    "an archived single": "SELECT 1 FROM sessions WHERE archived = 1 AND parent_session_id IS NULL "
+    "AND end_reason <> 'compression'",
+    "an archived chain": _CHILD + "p.end_reason = 'compression' AND p.archived = 1 AND c.archived = 1",
+    "empty and ended": "SELECT 1 FROM sessions WHERE message_count = 0 AND ended_at IS NOT NULL",
+    "empty and open": "SELECT 1 FROM sessions WHERE message_count = 0 AND ended_at IS NULL",
+    "stale open": f"SELECT 1 FROM sessions WHERE ended_at IS NULL AND source = 'cli' AND started_at < {NOW - 14 * DAY}",
+    "compacted in place": "SELECT 1 FROM messages old JOIN messages new ON new.session_id = old.session_id "
+    "AND new.content = old.content AND new.role = old.role AND new.id > old.id AND new.active = 1 "
+    "WHERE old.compacted = 1 AND old.active = 0 AND EXISTS (SELECT 1 FROM messages s WHERE s.session_id = old.session_id "
+    "AND s.active = 1 AND s.content LIKE '[CONTEXT COMPACTION%')",
+    "rewound": "SELECT 1 FROM messages m JOIN sessions s ON s.id = m.session_id "
+    "WHERE m.active = 0 AND m.compacted = 0 AND s.rewind_count = 1",
+    "observed": "SELECT 1 FROM messages WHERE observed = 1",
+    "gateway bookkeeping": "SELECT 1 FROM messages WHERE role = 'session_meta'",
+    "a system row": "SELECT 1 FROM messages WHERE role = 'system'",
+    "injected memory": "SELECT 1 FROM messages WHERE api_content LIKE '<memory-context>%' AND api_content <> content",
+    "an embedded picture": "SELECT 1 FROM messages WHERE hex(content) LIKE '006A736F6E3A%' "
+    "AND instr(CAST(content AS BLOB), CAST('data:image/png;base64,' AS BLOB))",
+    "a remote picture": "SELECT 1 FROM messages WHERE hex(content) LIKE '006A736F6E3A%' "
+    "AND instr(CAST(content AS BLOB), CAST('https://example.org/pictures' AS BLOB))",
+    "reasoning": "SELECT 1 FROM messages WHERE reasoning IS NOT NULL",
+    "sealed reasoning": "SELECT 1 FROM messages WHERE codex_reasoning_items LIKE '%encrypted_content%'",
+    "two calls in one answer": "SELECT 1 FROM messages WHERE json_array_length(tool_calls) > 1",
+    "a result for a call": "SELECT 1 FROM messages a JOIN messages t ON t.session_id = a.session_id "
+    "AND t.tool_call_id = json_extract(a.tool_calls, '$[0].id') WHERE json_valid(t.content)",
+    "a failing command": _SAID.format('"exit_code": 1'),
+    "an error result": _SAID.format('{"error":'),
+    "an unknown outcome": "SELECT 1 FROM messages WHERE effect_disposition = 'unknown'",
+    "colour in a result": "SELECT 1 FROM messages WHERE role = 'tool' AND instr(content, char(27) || '[32m') > 0",
+    "an OSC title": "SELECT 1 FROM messages WHERE instr(content, char(27) || ']0;') > 0",
+    "bidi overrides": "SELECT 1 FROM messages WHERE instr(content, char(0x202E)) > 0",
+    "markup that is none": "SELECT 1 FROM sessions WHERE title LIKE '%[bold]markup[/]%'",
+    "a diff": _SAID.format("diff --git a/"),
+    "Python": _SAID.format("```python"),
+    "Rust": _SAID.format("```rust"),
+    "TypeScript": _SAID.format("```tsx"),
+    "SQL": _SAID.format("```sql"),
+    "YAML": _SAID.format("```yaml"),
+    "a heading": "SELECT 1 FROM messages WHERE content LIKE '## %'",
+    "a table": _SAID.format("|---|"),
+    "a quote": "SELECT 1 FROM messages WHERE content LIKE '%' || char(10) || '> %'",
+    "a link": _SAID.format("https://example.org/"),
+    "Chinese": "SELECT 1 FROM sessions WHERE title = '大别山项目周报'",
+    "Japanese": _SAID.format("欠航"),
+    "Korean": _SAID.format("등대"),
+    "Arabic": _SAID.format("توفا"),
+    "Hebrew": _SAID.format("ההפלגה"),
+    "joined emoji": "SELECT 1 FROM messages WHERE instr(content, '👨' || char(0x200D) || '👩') > 0",
+    "a flag": _SAID.format("🇸🇪"),
+    "cache tokens and cost": "SELECT 1 FROM sessions WHERE cache_read_tokens > 0 AND cache_write_tokens > 0 "
+    "AND reasoning_tokens > 0 AND estimated_cost_usd > 1",
+    "a model without a price": "SELECT 1 FROM sessions WHERE cost_status = 'included'",
+    "a branch of git": "SELECT 1 FROM sessions WHERE source = 'cli' AND cwd IS NOT NULL AND git_branch IS NOT NULL",
+    "what the gateway remembers": "SELECT 1 FROM gateway_routing r JOIN sessions s ON r.session_key = s.session_key",
+    "usage by model": "SELECT 1 FROM session_model_usage u JOIN sessions s ON s.id = u.session_id "
+    "WHERE u.output_tokens = s.output_tokens",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_the_sample_shows(feature: str, store: sqlite3.Connection) -> None:
+    assert store.execute(f"{FEATURES[feature]} LIMIT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("source", ["telegram", "discord", "slack", "whatsapp", "signal"])
+def test_every_messenger_has_a_room_and_a_key(source: str, store: sqlite3.Connection) -> None:
+    rooms = store.execute("SELECT session_key, chat_type, user_id FROM sessions WHERE source = ?", [source]).fetchall()
+    assert rooms
+    for key, kind, user in rooms:
+        assert key.startswith(f"agent:main:{source}:{kind}:")
+        assert user
+
+
+@pytest.mark.parametrize(
+    "source", ["cli", "tui", "acp", "desktop", "webhook", "api_server", "tool", "batch", "subagent"]
+)
+def test_every_other_source_occurs(source: str, store: sqlite3.Connection) -> None:
+    assert store.execute("SELECT count(*) FROM sessions WHERE source = ?", [source]).fetchone()[0]
