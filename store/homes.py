@@ -31,6 +31,8 @@ class Location:
     """Profile name, `default` for the root's; None for a loose file."""
     demo: bool = False
     """The built-in sample store."""
+    note: str = ""
+    """Why it is this one, for the screen."""
 
     @property
     def home(self) -> Path | None:

@@ -24,7 +24,7 @@ def title(location: Location, shown: str, width: int) -> Content:
     """Program, store, and what is shown and hidden."""
     left = " hermes-browse  "
     name = one_line(location.name, 30)
-    demo = " · a sample: your own store opens without --demo" if location.demo else ""
+    demo = f" · {location.note}" if location.note else ""
     space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
     demo = demo if cell_len(demo) + 2 < space else ""
     return Content.assemble(

@@ -32,16 +32,16 @@ def play(script: Script) -> None:
     _batch(script)
 
 
-def _job(script: Script, job: str, started: float, prompt: str, model: str) -> Chat:
+def _job(script: Script, job: str, run: int, started: float, prompt: str, model: str) -> Chat:
     """One run; its id is the job's and the moment's, as the scheduler of Hermes spells it."""
     number = digits(job, 12)
     run_id = f"cron_{number}_{stamp(started)}"
-    return begin(script, run_id, started, source="cron", model=model, id=run_id).say(_HINT + prompt)
+    return begin(script, f"{job}-{run}", started, source="cron", model=model, id=run_id).say(_HINT + prompt)
 
 
 def _morning(script: Script, run: int) -> None:
     talk = _job(
-        script, "morning", script.at(RUNS - run, 6.5), "Morning paper: wind, boats, and one line of news.", GEMINI
+        script, "morning", run, script.at(RUNS - run, 6.5), "Morning paper: wind, boats, and one line of news.", GEMINI
     )
     wind = 3 + run * 5 % 14
     forecast = {"station": "Vinga A", "wind_ms": wind, "gust_ms": wind + 4, "direction": ("SW", "W", "NW")[run % 3]}
@@ -59,7 +59,7 @@ def _morning(script: Script, run: int) -> None:
 
 def _backup(script: Script, run: int) -> None:
     talk = _job(
-        script, "backup", script.at(RUNS - run, 2.0), "Check last night's backup; speak only if it failed.", HAIKU
+        script, "backup", run, script.at(RUNS - run, 2.0), "Check last night's backup; speak only if it failed.", HAIKU
     )
     failed = run == 7
     log = f"dump skerry {41.2 + run * 0.1:.1f} GB\nupload s3 …"

@@ -147,7 +147,6 @@ async def test_stored_text_is_neither_markup_nor_control() -> None:
         assert printable(line) == line
 
 
-@pytest.mark.xfail(strict=True, reason="partial component styles drop the alpha of $foreground 55%: dim is not dim")
 async def test_dim_is_dimmer_than_titles() -> None:
     """Hierarchy by dimness: what is beside the title is painted fainter than the title."""
     app = ListApp()

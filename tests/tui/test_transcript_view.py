@@ -125,17 +125,35 @@ async def test_what_is_missing_is_asked_for_once() -> None:
 
 
 async def test_text_that_arrives_moves_nothing() -> None:
-    """Heights were guessed; the entry at the top keeps its place when the real ones come in."""
+    """Heights were guessed; the entry opened at keeps its line when the real ones come in."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        model = model_of(400)
+        model = model_of(400, read=False)
         app.view.show(model, message_id=200)
-        await pilot.press(*["j"] * 5)
+        await pilot.pause()
+        give(model, 198, 215)
+        app.view.loaded()
         await pilot.pause()
         before = screen_text(app.view)
+        assert any("message 200" in line for line in before[:6])
+        give(model, 0, 400)
         app.view.loaded()
         await pilot.pause()
         assert screen_text(app.view) == before
+
+
+@pytest.mark.xfail(strict=True, reason="the first page is laid out before the scroll bar takes its column")
+async def test_the_scroll_bar_cuts_no_text() -> None:
+    """What is shown first is what is shown after moving away and back."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(model_of(400), message_id=200)
+        app.view.focus()
+        await pilot.pause()
+        first = screen_text(app.view)
+        await pilot.press("up", "down")
+        await pilot.pause()
+        assert screen_text(app.view) == first
 
 
 async def test_line_by_line_scrolling_is_exact_in_both_directions() -> None:
@@ -144,7 +162,7 @@ async def test_line_by_line_scrolling_is_exact_in_both_directions() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(model_of(400), message_id=200)
         app.view.focus()
-        await pilot.pause()
+        await pilot.press("up", "down")
         seen = [screen_text(app.view)]
         for _ in range(60):
             await pilot.press("up")

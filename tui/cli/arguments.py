@@ -38,6 +38,8 @@ def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
     which.add_argument(
         "--demo", action="store_true", default=False if top else argparse.SUPPRESS, help="a built-in sample store"
     )
+    if top:  # for `make run`: someone without Hermes should see something
+        group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
 
 
 def _command(

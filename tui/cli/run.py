@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hermes_browse.store.connect import Store
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location, locate
 
 from .arguments import make_parser
@@ -51,11 +51,25 @@ def _escape(letter: str) -> str:
     return f"\\u{ord(letter):04x}" if hostile or "\u2066" <= letter <= "\u2069" else letter
 
 
+def _wanted_location(arguments: argparse.Namespace) -> Location | str:
+    """The store the arguments name, or why it is to be the demo."""
+    if arguments.demo:
+        return "a sample store: yours opens without --demo"
+    location = locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
+    if arguments.or_demo:
+        try:
+            Store(location.path).check()
+        except (StoreMissingError, StoreEmptyError):
+            return f"no Hermes store at {location.path} yet: this is a sample"
+    return location
+
+
 @contextmanager
 def opened_location(arguments: argparse.Namespace) -> Iterator[Location]:
     """The store the arguments name; a demo store lives in a temporary folder as long as the block."""
-    if not arguments.demo:
-        yield locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
+    wanted = _wanted_location(arguments)
+    if isinstance(wanted, Location):
+        yield wanted
         return
     from hermes_browse.store.demo import build
 
@@ -63,7 +77,7 @@ def opened_location(arguments: argparse.Namespace) -> Iterator[Location]:
     try:
         path = folder / "state.db"
         build(path, now=time.time())
-        yield Location(path, demo=True)
+        yield Location(path, demo=True, note=wanted)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,0 +1,62 @@
+# Everything a developer runs. A fresh machine needs Python 3.11 or newer and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := store tui tests screenshots
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format lint types bench screenshots lock clean
+
+help: ## Show what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "hermes-browse needs Python 3.11 or newer; name one: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The stamps make a second run install nothing.
+$(VENV)/.run-ready: requirements.lock pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev-ready: requirements-dev.lock $(VENV)/.run-ready
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+run: $(VENV)/.run-ready ## Open the browser: your store, else the demo store (ARGS="…" for options)
+	@$(BIN)/hermes-browse $(if $(ARGS),$(ARGS),--or-demo)
+
+test: $(VENV)/.dev-ready ## Run the tests (ARGS="…" for pytest)
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: format-check lint types test ## Everything that must hold before a commit
+
+format: $(VENV)/.dev-ready ## Format the code
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+.PHONY: format-check
+format-check: $(VENV)/.dev-ready
+	$(BIN)/ruff format --check $(SOURCES)
+
+lint: $(VENV)/.dev-ready ## Look for mistakes
+	$(BIN)/ruff check $(SOURCES)
+
+types: $(VENV)/.dev-ready ## Check the types, strictly
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev-ready ## Measure, and print a table of ratios (ARGS="…")
+	$(BIN)/python tests/bench/run.py $(ARGS)
+
+screenshots: $(VENV)/.dev-ready ## Draw the pictures of the README anew
+	$(BIN)/python screenshots/make.py
+
+lock: ## Pin the newest allowed versions (needs uv)
+	uv pip compile pyproject.toml --generate-hashes --universal --no-header --quiet -o requirements.lock
+	uv pip compile pyproject.toml --group dev --generate-hashes --universal --no-header --quiet -o requirements-dev.lock
+
+clean: ## Remove what was built
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis snapshot_report.html

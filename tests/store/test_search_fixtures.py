@@ -1,0 +1,150 @@
+"""Our hits against those of the real Hermes, on stores it wrote, and against a plain reading of all rows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from search_stores import DATA, FIXTURES, containing, copy_fixture, found
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.models import State
+from hermes_browse.store.search import parse, search
+
+LITERAL = {
+    "C++": "Hermes drops the signs and finds every C",
+    "^docker": "to Hermes ^ anchors to the start of the text, or is dropped",
+    "content:docker": "to Hermes a colon names a column, or is dropped",
+    "docker {": "Hermes drops the brace; here it has to be there",
+    "100%": "Hermes 0.22 drops the percent sign and finds every 100",
+    "NEAR(docker deployment)": "Hermes 0.22 looks for any of the words when it finds nothing",
+}
+"""Queries that find less here than in Hermes, because what is typed is meant literally."""
+
+DROPPED = (
+    *("don't", "what?", "hi!", "50%", "a/b", "foo,bar", "x=y", "[z]", "<tag>", "#12", "O'Reilly"),
+    *("bob@example.com", "🚀", "src/", "C++", "TODO:", "'; DROP", "100%", "=>", "会", "한국어", "read_file", "()"),
+)
+"""Queries some Hermes silently answers with nothing, and other odd ones."""
+
+
+@pytest.fixture(params=sorted(FIXTURES), ids=lambda version: f"v{version}")
+def version(request: pytest.FixtureRequest) -> int:
+    number = request.param
+    assert isinstance(number, int)
+    return number
+
+
+@pytest.fixture
+def store(version: int, tmp_path: Path) -> Path:
+    return copy_fixture(version, tmp_path)
+
+
+def _expected(version: int) -> dict[str, object]:
+    loaded = json.loads((DATA / f"expected-v{version}.json").read_text())
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def _ids(entries: object) -> set[int]:
+    assert isinstance(entries, list)
+    return {int(entry["id"]) if isinstance(entry, dict) else int(entry) for entry in entries}
+
+
+def test_nothing_hermes_finds_is_missing(version: int, store: Path) -> None:
+    answers = _expected(version)["search"]
+    assert isinstance(answers, dict)
+    assert len(answers) > 50
+    missing = {}
+    for query, entries in answers.items():
+        if query not in LITERAL and (lost := _ids(entries) - set(found(store, query))):
+            missing[query] = lost
+    assert missing == {}
+
+
+@pytest.mark.parametrize("query", LITERAL)
+def test_a_literal_query_finds_exactly_what_stands_there(query: str, store: Path) -> None:
+    needles = query.split() if query != "NEAR(docker deployment)" else ["NEAR(docker", "deployment"]
+    every = set.intersection(*(set(containing(store, needle)) for needle in needles))
+    ours = set(found(store, query))
+    assert ours <= every
+    if len(needles) == 1:
+        assert ours == every
+
+
+def _stands_alone(text: str, needle: str) -> bool:
+    """Whether the needle stands in the text with no letter of a longer word at its ends."""
+    text, needle = text.casefold(), needle.casefold()
+    at = text.find(needle)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(needle) : at + len(needle) + 1]
+        cut = (needle[0].isalnum() and before.isalnum()) or (needle[-1].isalnum() and after.isalnum())
+        if not cut or not needle.isascii():
+            return True
+        at = text.find(needle, at + 1)
+    return False
+
+
+@pytest.mark.parametrize("query", DROPPED)
+def test_what_hermes_drops_is_found_where_it_stands(query: str, store: Path) -> None:
+    from search_stores import rows
+
+    texts = rows(store)
+    needles = query.split()
+    expected = [row for row in texts if all(_stands_alone(texts[row], needle) for needle in needles)]
+    assert found(store, query) == sorted(expected, reverse=True)
+
+
+def test_the_dropped_queries_are_worth_asking(tmp_path: Path) -> None:
+    store = copy_fixture(22, tmp_path)
+    assert sum(bool(found(store, query)) for query in DROPPED) >= 8
+
+
+def test_order_is_newest_first_or_oldest_first(store: Path) -> None:
+    newest = found(store, "docker")
+    assert len(newest) > 2
+    assert newest == sorted(newest, reverse=True)
+    assert found(store, "docker", sort="oldest") == newest[::-1]
+    assert sorted(found(store, "docker", sort="relevance")) == newest[::-1]
+
+
+def test_relevance_is_that_of_fts5(store: Path) -> None:
+    connection = sqlite3.connect(store)
+    sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rank, rowid DESC"
+    ranked = [row[0] for row in connection.execute(sql, ['"docker"'])]
+    connection.close()
+    ours = found(store, "docker", sort="relevance")
+    assert ours == [row for row in ranked if row in ours]
+
+
+def test_taken_back_and_compacted_rows_are_hits_that_say_so(tmp_path: Path) -> None:
+    with Store(copy_fixture(22, tmp_path)).reader() as reader:
+        states = {hit.state for hit in search(reader, parse("narwhal")).hits}
+        assert states == {State.REWOUND}
+        compacted = search(reader, parse("is:compacted"), limit=0).hits
+        assert len(compacted) == 8
+        assert {hit.state for hit in compacted} == {State.COMPACTED}
+
+
+def test_hidden_rows_are_no_hits(tmp_path: Path) -> None:
+    store = copy_fixture(31, tmp_path)
+    connection = sqlite3.connect(store)
+    hidden = {row[0] for row in connection.execute("SELECT id FROM messages WHERE display_kind = 'hidden'")}
+    hidden |= {row[0] for row in connection.execute("SELECT id FROM messages WHERE role = 'session_meta'")}
+    connection.close()
+    assert hidden
+    assert not hidden & set(found(store, "role:user role:assistant role:system role:tool role:session_meta"))
+
+
+@pytest.mark.parametrize("query", ["docker", "C++", "大别山", "deploy*", "🚀"])
+def test_snippets_show_the_match(query: str, store: Path) -> None:
+    with Store(store).reader() as reader:
+        hits = search(reader, parse(query)).hits
+    for hit in hits:
+        assert hit.match, (query, hit)
+        assert "\n" not in hit.snippet
+        for start, end in hit.match:
+            lit = hit.snippet[start:end].casefold()
+            assert lit.startswith(query.rstrip("*").casefold())

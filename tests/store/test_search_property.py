@@ -1,0 +1,163 @@
+"""Search held to a plain reading of the rows, and to FTS5 itself, for whatever is typed."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from search_stores import write_store
+
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.search import count, parse, search
+from hermes_browse.store.search.fold import fold
+
+TEXTS = [
+    "the docker deploy failed, don't retry", "Docker compose up; docker-compose down", "dock the boat",
+    "C++ and c# and .env", "see src/main.py:12 or src/main.pyc", "50% of a/b is x=y", "naïve café CAFÉ cafe\u0301s",
+    "một ngày đẹp", "Straße STRASSE ΣΊΣΥΦΟΣ σίσυφος", "Йод иод", "大别山项目 会议记录", "桂林山水", "テストが通る", "한국어 문서",
+    "🚀 launch 👩‍💻 now", "snake_case_name and camelCase", "don’t use “curly”", "", "a b c", "tab\tand\nnewline",
+    "x" * 3000 + " docker at the end", "zero\x00docker", "{'json': [1, 2]}", "--amend the -x", "1 12 123 1234",
+]  # fmt: skip
+PIECES = ["docker", "dock", "deploy", "the", "don't", "c++", "src/main.py", "café", "cafe", "a", "x=y", "大别山", "桂", "🚀",
+          "một", "snake_case_name", "50%", ".env", "123", "nothing"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_store(tmp_path_factory.mktemp("search") / "state.db", TEXTS * 4)
+
+
+@pytest.fixture(scope="module")
+def reader(store: Path) -> Iterator[Reader]:
+    with Store(store).reader() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def raw(store: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(store)
+    yield connection
+    connection.close()
+
+
+SLOW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def _found(reader: Reader, text: str, **options: object) -> list[int]:
+    answer = search(reader, parse(text), **({"limit": 0} | options))  # type: ignore[arg-type]  # test options
+    assert answer.complete
+    return [hit.message_id for hit in answer.hits]
+
+
+@SLOW
+@given(
+    st.text(max_size=60)
+    | st.lists(st.sampled_from([*PIECES, '"', "(", ")", "OR", "NOT", "AND", "-", "*", ":"])).map(" ".join)
+)
+@example("\ud800")
+@example('"\x00" OR -"')
+@example("on:" + "9" * 400 + "d")
+@example("NEAR(a b, 2) ^x {y}: +z")
+def test_anything_typed_is_a_search(reader: Reader, text: str) -> None:
+    query = parse(text)
+    for problem in query.problems:
+        assert 0 <= problem.start <= problem.end <= len(query.text)
+    for prefix_last in (False, True):
+        answer = search(reader, query, limit=0, prefix_last=prefix_last)
+        assert answer.complete
+        assert [hit.message_id for hit in answer.hits] == sorted((h.message_id for h in answer.hits), reverse=True)
+        for hit in answer.hits:
+            assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.match)
+
+
+def _contains(text: str, piece: str) -> bool:
+    """The meaning of a term, said once more and plainly."""
+    text, piece = fold(unicodedata.normalize("NFC", text)), fold(piece)
+    if not re.search(r"[^\W_]", piece) or any("\u2e80" <= letter <= "\ud7ff" for letter in piece):
+        return piece in text
+    if re.fullmatch(r"[^\W_]+", piece):
+        return piece in re.findall(r"[^\W_]+", text)
+    ends = (r"(?<![^\W_])" if piece[0].isalnum() else "", r"(?![^\W_])" if piece[-1].isalnum() else "")
+    return re.search(ends[0] + re.escape(piece) + ends[1], text) is not None
+
+
+@SLOW
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), min_size=1, max_size=2),
+    st.lists(st.sampled_from(PIECES), max_size=1),
+)
+def test_hits_are_the_rows_that_contain_the_terms(reader: Reader, groups: list[list[str]], excluded: list[str]) -> None:
+    text = " OR ".join(" ".join(group) for group in groups) + "".join(f" -{piece}" for piece in excluded)
+    expected = [
+        number
+        for number, row in enumerate(TEXTS * 4, 1)
+        if any(all(_contains(row, piece) for piece in group) for group in groups)
+        and not any(_contains(row, piece) for piece in excluded)
+    ]
+    assert _found(reader, text) == expected[::-1]
+    total = count(reader, parse(text), cap=0)
+    assert (total.count, total.at_least) == (len(expected), False)
+
+
+def _match(raw: sqlite3.Connection, match: str) -> list[int]:
+    sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rowid DESC"
+    return [row[0] for row in raw.execute(sql, [match])]
+
+
+WORDS = sorted(
+    {word for text in TEXTS for word in re.findall(r"[^\W_]+", text) if not re.search("[\u2e80-\ud7ff]", word)}
+)
+
+
+@SLOW
+@given(st.sampled_from(WORDS) | st.text("abcdeéñộσςЙß0123", min_size=1, max_size=4))
+def test_a_plain_word_finds_what_fts5_finds(reader: Reader, raw: sqlite3.Connection, word: str) -> None:
+    assert _found(reader, f'"{word}"') == _match(raw, f'"{word}"')
+    if word.upper() not in ("AND", "OR", "NOT"):
+        assert _found(reader, word) == _match(raw, f'"{word}"')
+
+
+@SLOW
+@given(st.sampled_from(WORDS), st.integers(1, 8), st.sampled_from(["", "the ", "docker "]))
+def test_typing_gives_the_page_of_fts5s_own_prefix_query(
+    reader: Reader, raw: sqlite3.Connection, word: str, length: int, before: str
+) -> None:
+    typed = word[:length]
+    match = " AND ".join([*(f'"{each}"' for each in before.split()), f'"{typed}"*'])
+    if typed.upper() in ("AND", "OR", "NOT"):
+        typed = f'"{typed}"*'
+    assert _found(reader, before + typed, prefix_last=True, limit=20) == _match(raw, match)[:20]
+
+
+def test_letters_are_folded_as_the_index_folds_them() -> None:
+    """Every letter of Unicode 3.2, which any FTS5 knows, against the vocabulary it makes of it."""
+    letters = [chr(code) for code in range(0x80, 0x10000) if unicodedata.ucd_3_2_0.category(chr(code))[0] == "L"]
+    letters.remove("\u1e9b")  # long s with a dot: FTS5 takes it for s, Unicode for s with a dot
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
+    connection.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, instance)")
+    connection.executemany(
+        "INSERT INTO words (rowid, word) VALUES (?, ?)", ((ord(each), f"q{each}q") for each in letters)
+    )
+    terms = dict(connection.execute("SELECT doc, term FROM vocabulary WHERE term LIKE 'q_q'"))
+    connection.close()
+    assert len(terms) > 40_000
+    wrong = {
+        chr(code): term
+        for code, term in terms.items()
+        if fold(f"q{chr(code)}q") != term and chr(code).lower() != chr(code)
+    }
+    assert wrong == {}
+    assert {chr(code) for code, term in terms.items() if fold(f"q{chr(code)}q") != term} == set()
+
+
+@given(st.text())
+def test_folding_keeps_positions(text: str) -> None:
+    assert len(fold(text)) == len(text)
+    assert fold(fold(text)) == fold(text)

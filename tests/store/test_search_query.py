@@ -1,0 +1,205 @@
+"""The query language: what a typed text is taken to mean."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from hermes_browse.store.models import State
+from hermes_browse.store.search import FILTER_KEYS, make_conditions, make_plan, parse, parse_date
+from hermes_browse.store.search.conditions import RowFacts
+from hermes_browse.store.search.query import TermKind
+from hermes_browse.store.search.values import parse_number
+
+NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type
+
+
+def groups(text: str) -> list[list[str]]:
+    return [[term.text for term in group] for group in parse(text).groups]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("docker deploy", [["docker", "deploy"]]),
+        ("a b OR c", [["a", "b"], ["c"]]),
+        ("a AND b", [["a", "b"]]),
+        ("a and b", [["a", "and", "b"]]),
+        ("a or b", [["a", "or", "b"]]),
+        ("don't .env src/main.py 50% C++", [["don't", ".env", "src/main.py", "50%", "C++"]]),
+        ("main() f(x)", [["main()", "f(x)"]]),
+        ("(docker", [["docker"]]),
+        ("docker)", [["docker"]]),
+        ("(a OR b)", [["a"], ["b"]]),
+        ("((deep)) (", [["((deep))"]]),
+        ("http://x TODO: foo:bar", [["http://x", "TODO:", "foo:bar"]]),
+        ("git --amend", [["git", "--amend"]]),
+        ("a - b", [["a", "-", "b"]]),
+        ('say "docker only', [["say", "docker", "only"]]),
+        ('"docker deployment" x', [["docker deployment", "x"]]),
+        ("OR OR a", [["a"]]),
+        ("\x00", []),
+        ('*** " ()', [["()"]]),
+    ],
+)
+def test_words(text: str, expected: list[list[str]]) -> None:
+    assert groups(text) == expected
+
+
+@pytest.mark.parametrize("text", ["hello AND", "OR hello", "NOT hello", "and hello", "hello or", "not hello not"])
+def test_a_dangling_operator_is_dropped_as_hermes_does(text: str) -> None:
+    query = parse(text)
+    assert groups(text) == [["hello"]]
+    assert query.excluded == ()
+
+
+@pytest.mark.parametrize("text", ["not", "and", "or"])
+def test_a_lower_case_operator_alone_is_a_word(text: str) -> None:
+    assert groups(text) == [[text]]
+
+
+@pytest.mark.parametrize("text", ["a -b", "a NOT b", "-b a", 'a -"b"'])
+def test_exclusion(text: str) -> None:
+    query = parse(text)
+    assert [term.text for term in query.excluded] == ["b"]
+    assert groups(text) == [["a"]]
+
+
+def test_only_exclusion_is_a_problem_and_nothing_to_look_for() -> None:
+    query = parse("-foo")
+    assert query.is_empty
+    assert "nothing to look for" in query.problems[0].text
+    assert not parse("role:user -foo").problems
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "bare"),
+    [
+        ("dock*", TermKind.PREFIX, "dock"),
+        ('"two words"', TermKind.PHRASE, "two words"),
+        ('"two wor"*', TermKind.PREFIX, "two wor"),
+        ('"star*"', TermKind.PHRASE, "star*"),
+        ("word", TermKind.WORD, "word"),
+    ],
+)
+def test_kinds(text: str, kind: TermKind, bare: str) -> None:
+    (term,) = parse(text).terms
+    assert (term.kind, term.text) == (kind, bare)
+    assert text[term.start : term.end] == text
+
+
+def test_a_lone_quote_keeps_what_it_was_part_of() -> None:
+    query = parse('title:"big plan')
+    assert [(each.key, each.value) for each in query.filters] == [("title", "big")]
+    assert [problem.start for problem in query.problems] == [6]
+    assert [term.text for term in parse('a -"b').excluded] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("source:cli", ("source", ":", "cli", False)),
+        ("-ROLE:user", ("role", ":", "user", True)),
+        ("NOT role:user", None),
+        ('title:"two words"', ("title", ":", "two words", False)),
+        ("cost>0.5", ("cost", ">", "0.5", False)),
+        ("msgs>=20k", ("msgs", ">=", "20k", False)),
+        ("after:3d", ("after", ":", "3d", False)),
+    ],
+)
+def test_filters(text: str, expected: tuple[str, str, str, bool] | None) -> None:
+    (found,) = parse(text, now=NOW).filters
+    assert (found.key, found.op, found.value, found.negated) == (expected or ("role", ":", "user", False))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "after:money",
+        "before:2026-13",
+        "on:99999999d",
+        "on:٣٣٣٣",
+        "is:purple",
+        "has:wings",
+        "cost>nan",
+        "msgs>",
+        "role:",
+    ],
+)
+def test_a_bad_value_is_a_problem_and_left_out(text: str) -> None:
+    query = parse(f"docker {text}", now=NOW)
+    assert query.filters == ()
+    assert groups(f"docker {text}") == [["docker"]]
+    assert [(problem.start, problem.end) for problem in query.problems] == [(7, 7 + len(text))]
+
+
+def test_every_filter_key_is_known_to_the_conditions() -> None:
+    values = {"before": "2026", "after": "2026", "on": "today", "is": "archived", "has": "code"}
+    for key in FILTER_KEYS:
+        conditions = make_conditions(parse(f"{key}:{values.get(key, 'x')}", now=NOW), NOW)
+        assert (conditions.message is None) != (conditions.conversation is None), key
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("2026", (2026, 1, 1), (2027, 1, 1)),
+        ("2025-12", (2025, 12, 1), (2026, 1, 1)),
+        ("2026-03-05", (2026, 3, 5), (2026, 3, 6)),
+        ("today", (2026, 3, 18), (2026, 3, 19)),
+        ("yesterday", (2026, 3, 17), (2026, 3, 18)),
+        ("wed", (2026, 3, 18), (2026, 3, 19)),
+        ("Thursday", (2026, 3, 12), (2026, 3, 13)),
+    ],
+)
+def test_dates(text: str, start: tuple[int, int, int], end: tuple[int, int, int]) -> None:
+    assert parse_date(text, NOW) == (datetime(*start).timestamp(), datetime(*end).timestamp())
+
+
+def test_ages_are_moments() -> None:
+    assert parse_date("12h", NOW) == (NOW - 43_200, NOW - 43_200)
+    assert parse_date("2w", NOW) == (NOW - 14 * 86_400, NOW - 14 * 86_400)
+    assert parse_date("money", NOW) is None
+
+
+def test_numbers() -> None:
+    assert [parse_number(text) for text in ("$0.5", "20k", "1.5M", "inf", "k", "")] == [0.5, 2e4, 1.5e6, *[None] * 3]
+
+
+def _row(role: str = "user", moment: float | None = NOW, content: str = "", calls: str = "") -> RowFacts:
+    return RowFacts(role, moment, State.LIVE, content, "", calls)
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "expected"),
+    [
+        ("role:user role:tool", _row("tool"), True),
+        ("-role:user -role:tool", _row("tool"), False),
+        ("-role:user -role:tool", _row("assistant"), True),
+        ("after:2026-03-17", _row(), True),
+        ("after:2026-03-18", _row(), False),
+        ("before:2026-03-18", _row(moment=NOW - 86_400), True),
+        ("after:2026-01-01 after:2027-01-01", _row(), False),
+        ("on:today", _row(), True),
+        ("on:today", _row(moment=None), False),
+        ("tool:grep", _row(calls='[{"function": {"name": "grep", "arguments": "{}"}}]'), True),
+        ("tool:grep", _row(calls='[{"function": {"name": "find", "arguments": "\\"grep\\""}}]'), False),
+        ("has:code", _row(content="```x```"), True),
+        ("has:image", _row(content='\x00json:[{"type": "image_url"}]'), True),
+        ("has:error", _row("tool", content='{"error": "no"}'), True),
+        ("has:reasoning", _row(), False),
+    ],
+)
+def test_message_conditions(text: str, row: RowFacts, expected: bool) -> None:
+    condition = make_conditions(parse(text, now=NOW), NOW).message
+    assert condition is not None
+    assert condition.accepts(row) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("dock", True), ("dock ", False), ("dock source:cli", False), ('"dock"', False)]
+)
+def test_the_last_word_is_a_prefix_until_a_space_follows(text: str, expected: bool) -> None:
+    (each,) = make_plan(parse(text), prefix_last=True).matchers
+    assert each.is_prefix is expected
