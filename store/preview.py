@@ -7,7 +7,6 @@ rows, and falls back to anything readable before it is empty.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from .connect import Reader
@@ -21,7 +20,20 @@ PREVIEW_LIMIT = 200
 
 _HEAD = 4000  # a preview never needs more, and a row may hold megabytes
 _FIRST_ROWS = 8
-_SKILL = re.compile(r"^\[(?:IMPORTANT|SYSTEM)[^\]]*\]\s*", re.IGNORECASE)
+_PREAMBLES = ("[IMPORTANT", "[SYSTEM")
+
+
+def _without_preamble(text: str) -> str:
+    """Text without the bracketed instruction Hermes puts before the prompt of a cron job or a skill."""
+    text = text.lstrip()
+    if not text.upper().startswith(_PREAMBLES):
+        return text
+    depth = 0
+    for index, letter in enumerate(text):
+        depth += (letter == "[") - (letter == "]")
+        if depth == 0:
+            return text[index + 1 :].strip()
+    return text
 
 
 def _readable(content: object) -> str:
@@ -30,9 +42,9 @@ def _readable(content: object) -> str:
         text = text[6:]  # cut multimodal JSON: still better than nothing
     said = split_summary(without_injections(text))[1]
     spoken = " ".join(part.text for part in parts if part.kind == "text") if parts else said
-    line = one_line(spoken or said, PREVIEW_LIMIT)
-    bare = _SKILL.sub("", line)
-    return bare or line
+    spoken = spoken or said
+    line = one_line(_without_preamble(spoken) or spoken, PREVIEW_LIMIT)
+    return line
 
 
 def _candidates(reader: Reader, session: Session, condition: str, limit: int) -> list[tuple[str, bool]]:

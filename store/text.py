@@ -25,6 +25,9 @@ _HOSTILE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffc\ud800-\udfff\U000e0000-\U000e007f]"
 )
+# A joiner that joins no emoji: widths after it are anybody's guess, and what stands right of it shifts.
+_EMOJI = "[\u00a9\u00ae\u2190-\u2bff\U0001f000-\U0001faff]"
+_STRAY_JOINER = re.compile(f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)\u200d|\u200d(?!{_EMOJI})")
 _SPACES = re.compile(r"\s+")
 
 
@@ -60,11 +63,14 @@ def printable(text: str) -> str:
 
     C0 controls become Control Pictures, DEL becomes U+2421, C1 controls, bidi controls and other
     invisible format characters become U+FFFD. Newlines and tabs stay; a carriage return before a
-    newline goes with it. Idempotent; returns the same object when there is nothing to do.
+    newline goes with it, so does a joiner that joins no emoji. Idempotent; returns the same object when
+    there is nothing to do.
 
     Args:
         text: Any string.
     """
+    if "\u200d" in text:
+        text = _STRAY_JOINER.sub("", text)
     if not _HOSTILE.search(text):
         return text
     return _HOSTILE.sub(_replace, text.replace("\r\n", "\n"))

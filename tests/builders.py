@@ -176,7 +176,7 @@ def big_store(path: Path, sessions: int = 3000, messages: int = 30_000, *, shape
     for columns in _sessions(generator, sessions):
         named = dict(columns)
         ids.append(builder.session(str(named.pop("id")), **named))
-    needles = {round(messages * part / 6) for part in range(1, 6)}
+    needles = {messages * part // 24 * 4 for part in range(1, 6)}
     for number in range(messages):
         at = number * sessions // messages
         text = " ".join(generator.choices(_WORDS, k=generator.randrange(6, 40)))

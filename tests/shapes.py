@@ -104,20 +104,28 @@ class Shape:
         parts = (self.tables, self.indexes, self.search, self.triggers)
         if not any(name in part for part in parts):
             raise ValueError(f"shape {self.name} has no {name}")
-        needs = re.compile(rf"\b{re.escape(name)}\b")
+        needed = [name]
+        gone: set[str] = set()
+        while needed:  # a view takes the search tables over it along, and those their triggers
+            gone.add(needed.pop())
+            needed += [key for key, sql in self.search.items() if key not in gone and _names(sql, gone)]
 
         def keep(statements: Mapping[str, str]) -> dict[str, str]:
-            return {key: sql for key, sql in statements.items() if key != name and not needs.search(sql)}
+            return {key: sql for key, sql in statements.items() if key not in gone and not _names(sql, gone)}
 
-        tables = {key: lines for key, lines in self.tables.items() if key != name}
         return replace(
             self,
-            tables=tables,
+            tables={key: lines for key, lines in self.tables.items() if key not in gone},
             indexes=keep(self.indexes),
             search=keep(self.search),
             triggers=keep(self.triggers),
             fill=keep(self.fill),
         )
+
+
+def _names(sql: str, words: Iterable[str]) -> bool:
+    """Whether a statement names one of the words."""
+    return any(re.search(rf"\b{re.escape(word)}\b", sql) for word in words)
 
 
 def column_name(definition: str) -> str:

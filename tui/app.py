@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -69,13 +70,15 @@ class BrowseApp(App[ResumePlan]):
         self.store = store
         """The store."""
         self._first, self._shown = first, shown
+        self.clock: Callable[[], float] = time.time
+        """Tells the time; tests freeze it."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = DARK.name
 
     def get_default_screen(self) -> Screen[object]:
         """The one screen everything happens on."""
-        return MainScreen(self.location, self.store, self._first, self._shown)
+        return MainScreen(self.location, self.store, self._first, self._shown, self.clock)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Everything that keys do, by name, and what Textual itself offers."""

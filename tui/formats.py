@@ -108,8 +108,10 @@ def date_time(moment: float | None) -> str:
 
 def number(value: float) -> str:
     """`12`, `3.4k`, `120k`, `1.2M`."""
+    if not math.isfinite(value):
+        return "∞"
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= size:
+        if value >= size * 0.9995:
             scaled = value / size
             return f"{scaled:.0f}{unit}" if scaled >= 99.5 else f"{scaled:.1f}{unit}".replace(".0", "")
     return f"{value:.0f}"
@@ -119,10 +121,10 @@ def size(count: int) -> str:
     """`480 B`, `12 KB`, `1.2 GB`."""
     value, unit = float(count), "B"
     for unit in ("B", "KB", "MB", "GB", "TB"):
-        if value < 1000 or unit == "TB":
+        if value < 999.5 or unit == "TB":
             break
         value /= 1000
-    return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 100 else f"{value:.1f} {unit}"
+    return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 99.95 else f"{value:.1f} {unit}"
 
 
 def money(value: float | None) -> str:

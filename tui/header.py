@@ -70,7 +70,7 @@ def conversation_title(conversation: Conversation, width: int) -> Content:
     return Content.assemble("  ", (name, "bold"), " " * space, (right, "dim"))
 
 
-def conversation_facts(conversation: Conversation, reading: Reading, left_out: int, now: float) -> Content:
+def conversation_facts(conversation: Conversation, reading: Reading, width: int) -> Content:
     """Directory, branch, tokens, cost, state, and what a resume opens."""
     states = {Status.LIVE: "live", Status.OPEN: "open", Status.ENDED: "ended", Status.EMPTY: "empty"}
     state = states[conversation.status]
@@ -92,7 +92,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, left_out: i
     shown = {Reading.SAID: "", Reading.LIVE: "what the model still sees", Reading.EVERYTHING: "everything"}[reading]
     if shown:
         facts.insert(0, shown)
-    return Content.assemble("  ", (" · ".join(fact for fact in facts if fact), "dim"))
+    return Content.assemble("  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim"))
 
 
 def lineage_title(lineage: Lineage) -> Content:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from hermes_browse.store.text import printable
+
 from .formats import clip, fit
 from .highlight import highlight
 from .styled import Line, Span, indent, line_width, wrap_spans
@@ -33,10 +35,11 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
     link = ""
     for token in tokens:
         kind = token.type
+        content = printable(token.content)  # entities have become characters by now: &#x202e; is an override
         if kind == "text":
-            spans.append((token.content, " ".join(looks)))
+            spans.append((content, " ".join(looks)))
         elif kind == "code_inline":
-            spans.append((token.content, " ".join([*looks, "code"])))
+            spans.append((content, " ".join([*looks, "code"])))
         elif kind in ("softbreak", "hardbreak"):
             spans.append(("\n", base))
         elif kind in ("strong_open", "em_open", "s_open"):
@@ -44,7 +47,7 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
         elif kind in ("strong_close", "em_close", "s_close"):
             looks.pop()
         elif kind == "link_open":
-            link = str(token.attrs.get("href", ""))
+            link = printable(str(token.attrs.get("href", "")))
             looks.append("link")
         elif kind == "link_close":
             looks.pop()
@@ -52,9 +55,10 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
             if link and link != said and not link.startswith("#"):
                 spans.append((f" ({clip(link, 60)})", f"{base} dim"))
         elif kind == "image":
-            spans.append((f"[image {token.content or token.attrs.get('src', '')}]", f"{base} dim"))
+            shown = content or printable(str(token.attrs.get("src", "")))
+            spans.append((f"[image {shown}]", f"{base} dim"))
         else:
-            spans.append((token.content, " ".join(looks)))
+            spans.append((content, " ".join(looks)))
     return spans
 
 
@@ -69,12 +73,13 @@ class _Layout:
     def blocks(self, width: int, until: str = "", *, tight: bool = False) -> list[Line]:
         """Lines of all blocks up to a closing token."""
         lines: list[Line] = []
+        width = max(width, 2)
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
             self._at += 1
             if until and token.type == until:
                 break
-            block = self._block(token, max(width, 4))
+            block = self._block(token, width)
             if block is None:
                 continue
             if lines and not tight:
@@ -109,7 +114,7 @@ class _Layout:
         return None
 
     def _code(self, token: Token, width: int) -> list[Line]:
-        language = token.info.split()[0] if token.info.split() else ""
+        language = printable(token.info.split()[0]) if token.info.split() else ""
         code = token.content.rstrip("\n").replace("\t", "    ")
         lines = [line for each in highlight(code, language) for line in wrap_spans(each, width - 2)]
         head = [[("▏ ", "bar"), (clip(language, width - 2), "dim")]] if language else []
@@ -195,4 +200,8 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:
         width: Cells.
         base: Look of ordinary text.
     """
-    return _Layout(_parser().parse(text), base).blocks(max(width, 8))
+    lines = _Layout(_parser().parse(text), base).blocks(max(width, 8))
+    if all(line_width(line) <= width for line in lines):
+        return lines
+    # Nested deeper than the width has room for: plain text loses the structure, but not a word.
+    return [line for each in lines for line in (wrap_spans(each, width) if line_width(each) > width else [each])]

@@ -107,7 +107,7 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     used, position = 0, 0
     snippet = hit.snippet
     # Start near the match where the line is narrow, or what was found would be cut off.
-    if hit.match and room < 80:
+    if hit.match and hit.match[0][1] > room - 4:
         start = max(hit.match[0][0] - room // 3, 0)
         position = start if start > 10 else 0
         if position:

@@ -39,6 +39,7 @@ class Answered(Message):
 
     def deliver(self) -> None:
         """Hand over the result, unless a newer job of the slot has made it stale."""
+        self._worker.answer_taken()
         if self._worker.is_current(self._slot, self._generation):
             self._deliver()
 
@@ -74,6 +75,7 @@ class Worker:
         self._running: _Job[object] | None = None
         self._reader: Reader | None = None
         self._closing = False
+        self._unanswered = 0
         self.away = False
         """The terminal has no focus: look at the file less often."""
         self._seen: Fingerprint = store.fingerprint() if watch else ()
@@ -115,6 +117,22 @@ class Worker:
             self._waiting.pop(slot, None)
             if self._running is not None and self._running.slot == slot and self._reader is not None:
                 self._reader.interrupt()
+
+    def answer_taken(self) -> None:
+        """An answer has reached the screen."""
+        with self._condition:
+            self._unanswered -= 1
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job is waiting or running, or its answer has not been taken."""
+        with self._condition:
+            return bool(self._waiting) or self._running is not None or self._unanswered > 0
+
+    @property
+    def holds_reader(self) -> bool:
+        """Whether the store is open."""
+        return self._reader is not None
 
     def is_current(self, slot: str, generation: int) -> bool:
         """Whether no newer job has been submitted to the slot."""
@@ -206,4 +224,6 @@ class Worker:
 
     def _send(self, job: _Job[object], deliver: Callable[[], None]) -> None:
         if not self._closing:
+            with self._condition:
+                self._unanswered += 1
             self._post(Answered(self, job.slot, job.generation, deliver))

@@ -112,8 +112,8 @@ E       AttributeError: 'KeyRing' object has no attribute 'rotate'
 hermes> The test double has no `rotate` yet. I will give it one, and let a subagent run the whole suite meanwhile.
 """)
     goal = "Run the whole test suite of skerry-api and report every failure with its cause in one line. Change nothing."
-    helper = delegate(chat, ("auth-suite", goal))
-    helper[0].play("""
+    suite = delegate(chat, ("auth-suite", goal))
+    suite[0].play("""
 terminal> pytest -q -x --co | tail -1
 412 tests collected in 1.20s
 terminal!> pytest -q
@@ -131,7 +131,7 @@ terminal> git log -1 --format='%h %ar %s' -- tests/test_session_cookie.py api/co
 hermes> 411 of 412 pass. The one failure is older than this change: `test_cookie_is_lax` expects `Lax`, commit 9c1f0d2 \
 (three days ago) made it `Strict`.
 """)
-    collect(chat, helper, ["411 of 412 pass; test_cookie_is_lax fails since 9c1f0d2, three days ago, unrelated."])
+    collect(chat, suite, ["411 of 412 pass; test_cookie_is_lax fails since 9c1f0d2, three days ago, unrelated."])
     chat.play("""
 patch> tests/doubles.py
 --- a/tests/doubles.py

@@ -236,14 +236,14 @@ hermes> Done; the letter is in `harbour-office.md`.
     old.play("""
 you> Book club on Thursday, Tove Jansson's last Moomin book. Three questions that are not "what does the fog mean".
 """)
-    helper = delegate(
+    reader = delegate(
         old,
-        ("old-helper", "Collect what Jansson said about writing Moominvalley in November."),
+        ("old-reader", "Collect what Jansson said about writing Moominvalley in November."),
         source="cli",
         marker=False,
     )
-    helper[0].play("hermes> She wrote it in the year her mother died, and called it a book about being left.")
-    collect(old, helper, ["Written in the year her mother died."])
+    reader[0].play("hermes> She wrote it in the year her mother died, and called it a book about being left.")
+    collect(old, reader, ["Written in the year her mother died."])
     old.play("""
 hermes> 1. Nobody in the book knows the family as well as they claim. Who is each of them really waiting for?
 2. Fillyjonk cleans, Toft reads, Hemulen builds. What would *you* do in that house?

@@ -95,9 +95,10 @@ def _pattern(folded: str, words: Sequence[str], term: Term, *, plain: bool, mark
     def spell(text: str) -> str:
         return f"[{MARKS}]*".join(map(re.escape, text)) + f"[{MARKS}]*" if marked else re.escape(text)
 
+    inside = rf"(?:{_WORD}|[{MARKS}])" if marked else _WORD
     body = r"[\W_]+".join(map(spell, words)) if plain else spell(folded)
-    before = rf"(?<!{_WORD})" if re.match(_WORD, folded) else ""
-    after = rf"(?!{_WORD})" if term.kind is not TermKind.PREFIX and re.match(_WORD, folded[-1:]) else ""
+    before = rf"(?<!{inside})" if re.match(_WORD, folded) else ""
+    after = rf"(?!{inside})" if term.kind is not TermKind.PREFIX and re.match(_WORD, folded[-1:]) else ""
     return re.compile(before + body + after)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hermes_browse.store.connect import Store
@@ -60,14 +60,14 @@ def change(path: Path, *statements: str) -> Path:
 
 def write_store(
     path: Path,
-    messages: Iterable[str | bytes | dict[str, object]],
+    messages: Iterable[str | bytes | Mapping[str, object]],
     *,
-    sessions: Sequence[dict[str, object]] = ({"id": "s", "source": "cli", "started_at": NOW},),
+    sessions: Sequence[Mapping[str, object]] = ({"id": "s", "source": "cli", "started_at": NOW},),
     fts: bool = True,
     trigram: bool = True,
     meta: Sequence[tuple[str, str]] = (),
 ) -> Path:
-    """A store in the shape of schema 22; a message that is no dict is the content of a user message."""
+    """A store in the shape of schema 22; a message that is no mapping is the content of a user message."""
     connection = sqlite3.connect(path)
     with connection:
         connection.executescript(_TABLES)
@@ -77,7 +77,7 @@ def write_store(
         for number, message in enumerate(messages, 1):
             row: dict[str, object] = {"id": number, "session_id": "s", "role": "user", "timestamp": NOW + number}
             row |= {"active": 1, "compacted": 0}
-            row |= message if isinstance(message, dict) else {"content": message}
+            row |= message if isinstance(message, Mapping) else {"content": message}
             marks = ", ".join("?" * len(row))
             connection.execute(f"INSERT INTO messages ({', '.join(row)}) VALUES ({marks})", list(row.values()))
         for name, wanted, tokenizer in (

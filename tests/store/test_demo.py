@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 import re
@@ -43,9 +44,7 @@ def store(sample: Path) -> Iterator[sqlite3.Connection]:
 def hermes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The real `hermes_state` of 0.19, at home in a temporary folder."""
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
-    import hermes_state
-
-    return hermes_state
+    return importlib.import_module("hermes_state")
 
 
 def _objects(path: Path) -> set[tuple[str, str]]:
@@ -170,11 +169,17 @@ class TestSoundness:
         assert len(back) == 1
         assert back[0][0] - back[0][1] > 30 * MINUTE
 
-    def test_nothing_lies_in_the_future(self, store: sqlite3.Connection) -> None:
-        newest = store.execute("SELECT max(timestamp) FROM messages").fetchone()[0]
-        assert NOW - 5 * MINUTE < newest < NOW
-        latest = store.execute("SELECT max(max(started_at, COALESCE(ended_at, 0))) FROM sessions").fetchone()[0]
-        assert latest < NOW
+    @pytest.mark.parametrize("hour", [0.2, 6.6, 12.0, 23.9])
+    def test_nothing_lies_in_the_future_at_any_hour(self, hour: float, tmp_path: Path) -> None:
+        now = NOW - NOW % DAY + hour * HOUR
+        path = tmp_path / "state.db"
+        build(path, now=now)
+        connection = sqlite3.connect(path)
+        newest = connection.execute("SELECT max(timestamp) FROM messages").fetchone()[0]
+        latest = connection.execute("SELECT max(max(started_at, COALESCE(ended_at, 0))) FROM sessions").fetchone()[0]
+        connection.close()
+        assert now - 5 * MINUTE < newest < now
+        assert latest < now
 
     def test_written_scenes_left_no_marks_behind(self, store: sqlite3.Connection) -> None:
         texts = [row[0] for row in store.execute("SELECT content FROM messages WHERE content IS NOT NULL").fetchall()]

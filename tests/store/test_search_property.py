@@ -20,12 +20,13 @@ from hermes_browse.store.search.fold import fold
 TEXTS = [
     "the docker deploy failed, don't retry", "Docker compose up; docker-compose down", "dock the boat",
     "C++ and c# and .env", "see src/main.py:12 or src/main.pyc", "50% of a/b is x=y", "naïve café CAFÉ cafe\u0301s",
-    "một ngày đẹp", "Straße STRASSE ΣΊΣΥΦΟΣ σίσυφος", "Йод иод", "大别山项目 会议记录", "桂林山水", "テストが通る", "한국어 문서",
+    "một ngày đẹp", "Straße STRASSE ΣΊΣΥΦΟΣ σίσυφος", "Йод иод", "大别山项目 会议记录", "桂林山水",
+    "テストが通る", "한국어 문서",
     "🚀 launch 👩‍💻 now", "snake_case_name and camelCase", "don’t use “curly”", "", "a b c", "tab\tand\nnewline",
-    "x" * 3000 + " docker at the end", "zero\x00docker", "{'json': [1, 2]}", "--amend the -x", "1 12 123 1234",
+    "filler " * 500 + "docker at the end", "zero\x00docker", "{'json': [1, 2]}", "--amend the -x", "1 12 123 1234",
 ]  # fmt: skip
-PIECES = ["docker", "dock", "deploy", "the", "don't", "c++", "src/main.py", "café", "cafe", "a", "x=y", "大别山", "桂", "🚀",
-          "một", "snake_case_name", "50%", ".env", "123", "nothing"]  # fmt: skip
+PIECES = ["docker", "dock", "deploy", "the", "don't", "c++", "src/main.py", "café", "cafe", "a", "x=y", "大别山", "桂",
+          "🚀", "một", "snake_case_name", "50%", ".env", "123", "nothing"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,8 @@ def test_typing_gives_the_page_of_fts5s_own_prefix_query(
 def test_letters_are_folded_as_the_index_folds_them() -> None:
     """Every letter of Unicode 3.2, which any FTS5 knows, against the vocabulary it makes of it."""
     letters = [chr(code) for code in range(0x80, 0x10000) if unicodedata.ucd_3_2_0.category(chr(code))[0] == "L"]
+    # Cherokee got its lower case after FTS5's tables were made.
+    letters = [each for each in letters if not unicodedata.name(each, "").startswith("CHEROKEE")]
     letters.remove("\u1e9b")  # long s with a dot: FTS5 takes it for s, Unicode for s with a dot
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
@@ -148,13 +151,8 @@ def test_letters_are_folded_as_the_index_folds_them() -> None:
     terms = dict(connection.execute("SELECT doc, term FROM vocabulary WHERE term LIKE 'q_q'"))
     connection.close()
     assert len(terms) > 40_000
-    wrong = {
-        chr(code): term
-        for code, term in terms.items()
-        if fold(f"q{chr(code)}q") != term and chr(code).lower() != chr(code)
-    }
+    wrong = {chr(code): term for code, term in terms.items() if fold(f"q{chr(code)}q") != term}
     assert wrong == {}
-    assert {chr(code) for code, term in terms.items() if fold(f"q{chr(code)}q") != term} == set()
 
 
 @given(st.text())

@@ -160,7 +160,6 @@ async def test_dim_is_dimmer_than_titles() -> None:
         assert age.dim or age.color != title.color
 
 
-@pytest.mark.xfail(strict=True, reason="the quiet cursor is a $panel background alone, which ANSI themes do not have")
 async def test_the_quiet_cursor_shows_in_ansi_themes() -> None:
     """The row the cursor is on differs from the others while another pane has the keys."""
     app = ListApp()
@@ -192,10 +191,7 @@ def test_rows_are_exactly_as_wide_as_asked(text: str, width: int, kind: str) -> 
     assert all(printable(part) == part and "\n" not in part for part, _ in spans)
 
 
-_CUT = pytest.mark.xfail(strict=True, reason="the line starts near the match only where it has less than 80 cells")
-
-
-@pytest.mark.parametrize("width", [38, 60, pytest.param(120, marks=_CUT)])
+@pytest.mark.parametrize("width", [38, 60, 120])
 def test_a_match_is_on_screen_and_lit(width: int) -> None:
     """However narrow the line and however late the match."""
     snippet = "a long beginning " * 6 + "needle and the rest"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -46,7 +50,14 @@ class MainScreen(Screen[object]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*MAIN_BINDINGS]
 
-    def __init__(self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]) -> None:
+    def __init__(
+        self,
+        location: Location,
+        store: Store,
+        first: Catalog,
+        shown: Sequence[Conversation],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         super().__init__()
         self.location, self.store = location, store
         self.details = Details()
@@ -56,11 +67,12 @@ class MainScreen(Screen[object]):
         self.page_worker = Worker(store, post, "page")
         self.transcript_worker = Worker(store, post, "transcript")
         self.search_worker = Worker(store, post, "search")
+        self.workers_of_store = (self.list_worker, self.page_worker, self.transcript_worker, self.search_worker)
         self.listing = Listing(self, first)
         self.reading = ConversationPane(self)
         self.searching = Searching(self)
         self.resuming = Resuming(self)
-        self.clock = time.time
+        self.clock = clock
         """Tells the time; tests freeze it."""
 
     # Parts
@@ -124,16 +136,26 @@ class MainScreen(Screen[object]):
             widget.clock = self.clock
         self.rows.border_title = None
         self.box.on_edit = self.searching.edited
-        for worker in (self.list_worker, self.page_worker, self.transcript_worker, self.search_worker):
+        for worker in self.workers_of_store:
             worker.start()
         self.rows.focus()
         self.listing.begin()
         self.show_header()
         self.say("")
+        self._leave_in_order()
+
+    def _leave_in_order(self) -> None:
+        """End like `q` when told to from outside, so that the terminal is restored."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and threading.current_thread() is threading.main_thread():
+                with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
+                    loop.add_signal_handler(number, self.app.exit)
 
     def on_unmount(self) -> None:
         """Let go of the store."""
-        for worker in (self.list_worker, self.page_worker, self.transcript_worker, self.search_worker):
+        for worker in self.workers_of_store:
             worker.stop()
 
     @on(Answered)

@@ -122,11 +122,8 @@ class ConversationPane:
 
     def _show_titles(self, conversation: Conversation) -> None:
         width = self._screen.transcript.size.width
-        left_out = self._screen.transcript.model.skeleton.left_out if self._screen.transcript.model else 0
         self._screen.line("title").update(header.conversation_title(conversation, width))
-        self._screen.line("facts").update(
-            header.conversation_facts(conversation, self.reading, left_out, self._screen.clock())
-        )
+        self._screen.line("facts").update(header.conversation_facts(conversation, self.reading, width))
 
     def go_to_session(self, session_id: str) -> None:
         """Show a session of the family: scroll to it, or open the conversation it is part of."""

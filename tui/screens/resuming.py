@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.preview import with_details
 from hermes_browse.store.recap import RecapLine, read_recap
 from hermes_browse.store.resume import ResumePlan, plan_resume
 
@@ -25,7 +27,10 @@ class Resuming:
 
         def work(reader: Reader) -> tuple[ResumePlan, list[RecapLine]]:
             plan = plan_resume(reader, location, session_id, now)
-            return plan, read_recap(reader, plan.conversation.segments) if plan.is_risky else []
+            if not plan.is_risky:
+                return plan, []
+            named = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
+            return named, read_recap(reader, plan.conversation.segments)
 
         self._screen.page_worker.submit("plan", work, self._planned, self._refused)
 

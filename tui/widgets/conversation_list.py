@@ -124,6 +124,8 @@ class ConversationList(ScrollView, can_focus=True):
         row = self.current
         self._key = row.key if row is not None else None
         offset = index - line if kept and not top else 0 if top else self.scroll_offset.y
+        if self.scroll_offset.y == 0 and index < self.size.height:
+            offset = 0  # at the very top what is new is to be seen; the cursor stays on its row
         self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
         self._keep_in_sight()
         self.refresh()
@@ -187,11 +189,14 @@ class ConversationList(ScrollView, can_focus=True):
         if y == 0 or index == len(self._source) - 1 or y == self.size.height - 1:
             self._tell_drawn()
         under = Style()
+        spans = format_row(row, width, self.clock())
         if index == self.cursor and not isinstance(row, NoteRow):
             under = self._look("cursor" if self.has_focus else "cursor-quiet")
+            # A mark beside the background: not every theme has one, and not everyone sees it.
+            spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
         segments = [
             Segment(text, base + self._look(look) + under if look != "hit" else base + under + self._look(look))
-            for text, look in format_row(row, width, self.clock())
+            for text, look in spans
             if text
         ]
         return Strip(segments).adjust_cell_length(width, base + under)

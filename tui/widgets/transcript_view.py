@@ -352,7 +352,9 @@ class TranscriptView(ScrollView, can_focus=True):
         if lead:
             self._anchor = self._moved(self._anchor, -lead)
         self._place()
-        self._current = index
+        assert self._model is not None
+        following = index if self._model.bone(index) is not None else self._model.step(index, 1)
+        self._current = following if following is not None else index
         self.refresh()
 
     def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:

@@ -1,0 +1,63 @@
+"""What every test stands on: a fixed zone, no colours from outside, a home of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytest_textual_snapshot import SVGImageExtension
+
+DATA = Path(__file__).parent / "data"
+
+# The snapshot plug-in names its files *.raw with the present syrupy; a picture is wanted in review.
+SVGImageExtension.file_extension = "svg"
+
+os.environ["TEXTUAL_ANIMATIONS"] = "none"  # read when Textual is imported
+
+
+@pytest.fixture(autouse=True)
+def _private_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the user's homes, colours, zone or terminal."""
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("HERMES_HOME", "NO_COLOR", "TMUX", "SSH_CONNECTION", "TEXTUAL_THEME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "XDG_DATA_HOME": str(home / "data"),
+        "XDG_STATE_HOME": str(home / "state"),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "TZ": "UTC",
+        "COLORTERM": "truecolor",
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+    }.items():
+        monkeypatch.setenv(name, value)
+    time.tzset()
+
+
+@pytest.fixture
+def fixture_store(tmp_path: Path) -> Callable[[str], Path]:
+    """Gives a copy of a store in tests/data, by the beginning of its name (`state-v22`)."""
+
+    def copy(name: str) -> Path:
+        source = next(DATA.glob(f"{name}*.db"))
+        target = tmp_path / source.name
+        shutil.copy(source, target)
+        return target
+
+    return copy
+
+
+@pytest.fixture
+def hermes_home(tmp_path: Path) -> Path:
+    """A Hermes root whose store the real Hermes 0.19 wrote."""
+    root = tmp_path / "hermes"
+    root.mkdir()
+    shutil.copy(next(DATA.glob("state-v22*.db")), root / "state.db")
+    return root

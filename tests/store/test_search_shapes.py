@@ -1,0 +1,277 @@
+"""Search over stores whose index is missing, old, broken, stale or behind; and odd rows in them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from search_stores import ask, change, containing, copy_fixture, found, ids, write_store
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import StoreBusyError, StoreDamagedError
+from hermes_browse.store.search import EVERYTHING, count, parse, search
+from hermes_browse.store.search.coverage import left_out_of_trigram
+
+QUERIES = [
+    "docker",
+    "dock*",
+    "docker -kubernetes",
+    "C++",
+    "大别山",
+    "会",
+    "🚀",
+    '"docker deployment"',
+    "docker OR 桂林",
+    "é",
+]
+
+
+def _drop(path: Path, *tables: str) -> Path:
+    triggers = [f"DROP TRIGGER IF EXISTS {each}_{what}" for each in tables for what in ("insert", "delete", "update")]
+    return change(path, *triggers, *(f"DROP TABLE {each}" for each in tables))
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    return copy_fixture(22, tmp_path)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    return copy_fixture(22, folder)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_without_any_index_the_same_rows_are_found(whole: Path, other: Path, query: str) -> None:
+    _drop(other, "messages_fts", "messages_fts_trigram")
+    answer = ask(other, query)
+    assert ids(answer) == found(whole, query)
+    assert answer.engine == "scan"
+    assert any("no search index" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_without_trigrams_the_same_rows_are_found(whole: Path, other: Path, query: str) -> None:
+    _drop(other, "messages_fts_trigram")
+    assert found(other, query) == found(whole, query)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_stale_index_is_not_believed(whole: Path, other: Path, query: str) -> None:
+    change(
+        other,
+        "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '1')",
+        "DELETE FROM messages_fts",
+        "DELETE FROM messages_fts_trigram",
+    )
+    answer = ask(other, query)
+    assert ids(answer) == found(whole, query)
+    assert any("stale" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_rows_a_rebuild_has_not_reached_are_scanned(whole: Path, other: Path, query: str) -> None:
+    change(
+        other,
+        "INSERT INTO state_meta (key, value) VALUES ('fts_rebuild_progress', '20'), ('fts_rebuild_high_water', '100')",
+        "DELETE FROM messages_fts WHERE rowid BETWEEN 21 AND 100",
+        "DELETE FROM messages_fts_trigram WHERE rowid BETWEEN 21 AND 100",
+    )
+    assert found(other, query) == found(whole, query)
+    assert any("80 rows" in note for note in ask(other, query).notes) or ask(other, query).engine == "scan"
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_rows_written_without_triggers_are_scanned(whole: Path, other: Path, query: str) -> None:
+    change(
+        other,
+        "DELETE FROM messages_fts WHERE rowid > 50",
+        "DELETE FROM messages_fts_trigram WHERE rowid > 50",
+    )
+    assert found(other, query) == found(whole, query)
+
+
+_BREAK = {
+    "a missing shadow table": ("DROP TABLE messages_fts_data", "DROP TABLE messages_fts_trigram_data"),
+    "a damaged index": (
+        "DELETE FROM messages_fts_data WHERE id > 10",
+        "DELETE FROM messages_fts_trigram_data WHERE id > 10",
+    ),
+    "a tokenizer not known here": (
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET sql = replace(replace(sql, 'trigram''', 'no_such'''), 'fts5(content)', "
+        "'fts5(content, tokenize=no_such)') WHERE name IN ('messages_fts', 'messages_fts_trigram')",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", _BREAK)
+@pytest.mark.parametrize("query", ["docker", "大别山", "docker OR 桂林"])
+def test_a_broken_index_is_done_without(tmp_path: Path, how: str, query: str) -> None:
+    texts = ["docker up", "大别山项目", "nothing", "桂林 and docker"]
+    whole = found(write_store(tmp_path / "whole.db", texts), query)
+    broken = change_schema(write_store(tmp_path / "broken.db", texts), *_BREAK[how])
+    answer = ask(broken, query)
+    assert whole
+    assert ids(answer) == whole
+    assert any("cannot be used" in note for note in answer.notes) or answer.engine == "scan"
+    with Store(broken).reader() as reader:
+        assert count(reader, parse(query)).count == len(whole)
+
+
+def change_schema(path: Path, *statements: str) -> Path:
+    """Break a store in ways SQLite guards against."""
+    connection = sqlite3.connect(path)
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+    return path
+
+
+def test_a_store_that_is_busy_is_not_one_with_a_broken_index(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(whole).reader() as reader:
+
+        def locked(*_: object) -> list[tuple[object, ...]]:
+            raise StoreBusyError("locked")
+
+        monkeypatch.setattr(reader, "rows", locked)
+        with pytest.raises(StoreBusyError):
+            search(reader, parse("docker"))
+        assert reader.schema.fts is not None
+
+
+def test_damage_beyond_the_index_is_told(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(whole).reader() as reader:
+
+        def damaged(*_: object) -> list[tuple[object, ...]]:
+            raise StoreDamagedError("damaged")
+
+        monkeypatch.setattr(reader, "rows", damaged)
+        with pytest.raises(StoreDamagedError):
+            search(reader, parse("docker"))
+
+
+def test_an_external_index_over_content_alone(tmp_path: Path) -> None:
+    """Schema 6 to 9: tool names and arguments are not in the index, and that is said."""
+    path = write_store(tmp_path / "v6.db", ["docker up", {"tool_name": "docker", "content": None}], fts=False)
+    change(
+        path,
+        "DROP TABLE messages_fts_trigram",
+        "CREATE VIRTUAL TABLE messages_fts USING fts5(content, content=messages, content_rowid=id)",
+        "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')",
+    )
+    answer = ask(path, "docker")
+    assert ids(answer) == [1]
+    assert answer.notes == ("Tool names and arguments are not in this store's index.",)
+
+
+def test_a_contentless_index(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "none.db", ["docker up", "docker, don't"], fts=False, trigram=False)
+    change(
+        path,
+        "CREATE VIRTUAL TABLE messages_fts USING fts5(content, content='')",
+        "INSERT INTO messages_fts(rowid, content) SELECT id, content FROM messages",
+    )
+    assert found(path, "docker") == [2, 1]
+    assert found(path, "don't") == [2]
+
+
+def test_trigrams_that_leave_out_tools_and_automation(tmp_path: Path) -> None:
+    store = copy_fixture(31, tmp_path)
+    change(
+        store,
+        "INSERT INTO messages (session_id, role, content, timestamp, active) "
+        "SELECT id, 'tool', '输出里的桂林山水', 1767300000, 1 FROM sessions WHERE source = 'cli' LIMIT 1",
+        "INSERT INTO messages (session_id, role, content, timestamp, active) "
+        "SELECT id, 'user', '定时的桂林山水', 1767300000, 1 FROM sessions WHERE source = 'cron' LIMIT 1",
+        "INSERT INTO messages (session_id, role, content, timestamp, active) "
+        "SELECT id, 'user', '一句桂林山水', 1767300000, 1 FROM sessions WHERE source = 'cli' LIMIT 1",
+    )
+    answer = ask(store, "桂林山水")
+    assert len(answer.hits) == 3
+    assert ids(answer) == containing(store, "桂林山水")
+    assert answer.engine == "mixed"
+    assert any("not in the substring index" in note for note in answer.notes)
+    with Store(store).reader() as reader:
+        assert reader.schema.trigram is not None
+        assert left_out_of_trigram(reader.schema, reader.schema.trigram)
+
+
+def test_ids_with_holes_of_any_width(tmp_path: Path) -> None:
+    far = 2**50
+    rows = [{"id": number, "content": text} for number, text in ((3, "old 桂林"), (far, "new"), (far + 9, "桂林"))]
+    path = write_store(tmp_path / "holes.db", rows, fts=False, trigram=False)
+    assert found(path, "桂林") == [far + 9, 3]
+    assert found(path, "桂林", sort="oldest") == [3, far + 9]
+    with Store(path).reader() as reader:
+        search(reader, parse("absent"))
+        assert reader.statements < 40
+
+
+def test_no_statement_reads_the_whole_table_for_its_ends(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`SELECT min(id), max(id)` is a scan in SQLite; two subqueries are two seeks."""
+    asked: list[str] = []
+    with Store(whole).reader() as reader:
+        original = reader.rows
+
+        def recording(sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[tuple[object, ...]]:
+            asked.append(sql)
+            return original(sql, parameters)
+
+        monkeypatch.setattr(reader, "rows", recording)
+        search(reader, parse("d"), prefix_last=True)
+        ends = [sql for sql in asked if "min(" in sql]
+        assert ends
+        for sql in ends:
+            plan = " ".join(str(row[3]) for row in original(f"EXPLAIN QUERY PLAN {sql}"))
+            assert plan.count("SEARCH messages") == 2
+            assert "SCAN messages" not in plan
+
+
+def test_an_empty_store(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "empty.db", [])
+    for query in ("docker", "d*", "桂林", "role:user", "大别山"):
+        answer = ask(path, query, prefix_last=True)
+        assert (answer.hits, answer.complete, answer.total) == ((), True, 0)
+
+
+def test_text_of_any_storage_class(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "odd.db", ["plain docker", b"blob \xff docker", "", "nul\x00 桂林"])
+    change(
+        path,
+        "INSERT INTO messages (id, session_id, role, content) VALUES (9, 's', 'user', CAST(x'ff20c3a9' AS TEXT))",
+        "INSERT INTO messages (id, session_id, role, content) VALUES (10, 's', NULL, 12345)",
+        "INSERT INTO messages_fts (rowid, content) SELECT id, content FROM messages WHERE id > 8",
+    )
+    assert found(path, "docker") == [2, 1]
+    assert found(path, "12345") == [10]
+    assert found(path, "桂") == [4]
+    assert found(path, "é") == [9]
+
+
+def test_multimodal_messages(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "看桂林山水, don't"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
+    path = write_store(tmp_path / "image.db", [{"content": "\x00json:" + json.dumps(parts)}], trigram=False)
+    assert found(path, "image_url") == [1]
+    (hit,) = ask(path, "桂林").hits
+    assert hit.snippet[slice(*hit.match[0])] == "桂林"
+    (hit,) = ask(path, "don't").hits
+    assert not hit.snippet.startswith("\x00")
+
+
+def test_null_counts_as_active(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "null.db", [{"content": "docker", "active": None, "compacted": None}])
+    (hit,) = ask(path, "docker").hits
+    assert hit.state.value == "live"
+
+
+def test_an_explicit_scope_is_taken_as_it_is(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "scope.db", ["docker", {"content": "docker", "role": "tool"}])
+    assert found(path, "docker role:tool") == [2]
+    assert found(path, "docker role:tool", scope=EVERYTHING) == [2, 1]

@@ -1,0 +1,102 @@
+"""The browser under a pilot: opened on a store, with a frozen clock."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from hermes_browse.store.catalog import read_first_page
+from hermes_browse.store.connect import Store
+from hermes_browse.store.demo import build
+from hermes_browse.store.homes import Location, locate_file
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.resume import ResumePlan
+from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.rows import ListRow
+from hermes_browse.tui.screens.main import MainScreen
+
+NOW = 1_780_000_000.0
+"""2026-05-28 20:26:40 UTC."""
+
+
+def open_app(location: Location, now: float = NOW) -> BrowseApp:
+    """The browser as `launch` opens it, with the clock at `now`."""
+    store = Store(location.path)
+    with store.reader() as reader:
+        first = read_first_page(reader, now)
+        shown = with_details(reader, first.select()[:60])
+    app = BrowseApp(location, store, first, shown)
+    app.clock = lambda: now
+    return app
+
+
+def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
+    """The browser on a fresh demo store."""
+    path = folder / "state.db"
+    build(path, now=now)
+    return open_app(Location(path, demo=True, note="a sample store: yours opens without --demo"), now)
+
+
+class Browser:
+    """A running browser and its pilot."""
+
+    def __init__(self, app: BrowseApp, pilot: Pilot[ResumePlan]) -> None:
+        self.app, self.pilot = app, pilot
+
+    @property
+    def screen(self) -> MainScreen:
+        """The main screen."""
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        return screen
+
+    @property
+    def row(self) -> ListRow | None:
+        """The row under the cursor of the list."""
+        return self.screen.rows.current
+
+    async def press(self, *keys: str) -> None:
+        """Press keys and wait until the workers have answered."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def type(self, text: str) -> None:
+        """Type text and wait for the answer."""
+        names = {" ": "space", '"': "quotation_mark", ":": "colon", "-": "minus", "*": "asterisk", "'": "apostrophe"}
+        await self.press(*(names.get(letter, letter) for letter in text))
+
+    async def settle(self) -> None:
+        """Wait until no worker has anything to do and everything is on screen."""
+        for _ in range(200):
+            await self.pilot.pause()
+            if not any(worker.is_busy for worker in self.screen.workers_of_store):
+                await self.pilot.pause()
+                if not any(worker.is_busy for worker in self.screen.workers_of_store):
+                    return
+            await self.pilot.pause(0.01)
+        raise AssertionError("a worker never came to rest")
+
+    def text(self, widget: str) -> str:
+        """What a widget shows, as plain lines."""
+        target = self.screen.query_one(widget)
+        return "\n".join(strip.text.rstrip() for strip in target.render_lines(target.size.region))
+
+
+@asynccontextmanager
+async def browsing(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Browser]:
+    """Run the browser until the end of the block."""
+    async with app.run_test(size=size) as pilot:
+        browser = Browser(app, pilot)
+        await browser.settle()
+        yield browser
+
+
+def loose(path: Path) -> Location:
+    """A store file by its path."""
+    return locate_file(path)
+
+
+Step = Callable[[Pilot[ResumePlan]], Awaitable[None]]

@@ -1,0 +1,276 @@
+"""The browser as a person uses it, by keyboard alone, on the demo store and on stores of the real Hermes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from browsing import NOW, browsing, demo_app, loose, open_app
+
+from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Reading, View
+from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
+from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.preflight import PreflightScreen
+
+
+async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:
+    """The newest conversation is under the cursor and in the transcript; hidden ones are counted."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        row = browser.row
+        assert isinstance(row, ConversationRow) and row.conversation.title == "Fix auth bug #3"
+        header = browser.text("#header")
+        catalog = browser.screen.listing.catalog
+        counts = catalog.counts()
+        assert f"{counts[View.CHATS]} of {counts[View.ALL]} shown" in header
+        assert f"{counts[View.AUTOMATION]} automation" in header and "archived" in header
+        model = browser.screen.transcript.model
+        assert model is not None and model.conversation.id == row.conversation.id
+        assert browser.screen.transcript.at_end
+        assert "resumes here" in browser.text("#lineage")
+
+
+@pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
+async def test_every_fixture_opens_and_every_row_can_be_looked_at(
+    name: str, fixture_store: Callable[[str], Path]
+) -> None:
+    """Each conversation of each fixture shows as many messages as the list says, and nothing fails."""
+    path = fixture_store(name)
+    before = path.read_bytes()
+    async with browsing(open_app(loose(path))) as browser:
+        await browser.press("4")
+        rows = browser.screen.rows
+        for index in range(len(rows)):
+            rows.cursor = index
+            await browser.settle()
+            row = rows.current
+            model = browser.screen.transcript.model
+            if isinstance(row, ConversationRow):
+                assert model is not None and model.conversation.root_id == row.conversation.root_id
+                assert len(model.skeleton.bones) == row.conversation.message_count
+    assert path.read_bytes() == before
+
+
+async def test_a_word_is_found_opened_at_its_place_and_walked(tmp_path: Path) -> None:
+    """Typing searches; Enter on a hit goes to it; n and N walk; Esc steps back to the list as it was."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("cookie")
+        rows = browser.screen.rows
+        hits = [row for row in map(rows.source.row, range(len(rows))) if isinstance(row, HitRow)]
+        assert len(hits) >= 2
+        assert all("cookie" in hit.hit.snippet.casefold() for hit in hits)
+        await browser.press("down")
+        while not isinstance(browser.row, HitRow):
+            await browser.press("down")
+        first = browser.row
+        await browser.press("enter")
+        assert browser.screen.transcript.has_focus
+        assert isinstance(first, HitRow)
+        current = browser.screen.transcript.current
+        assert current is not None and current.id == first.hit.message_id
+        await browser.press("n")
+        second = browser.row
+        assert isinstance(second, HitRow) and second.key != first.key
+        await browser.press("N")
+        assert browser.row is not None and browser.row.key == first.key
+        await browser.press("escape")
+        assert browser.screen.rows.has_focus
+        await browser.press("escape")
+        assert not browser.screen.searching.is_active
+        row = browser.row
+        assert isinstance(row, ConversationRow)
+
+
+async def test_a_q_in_a_query_is_a_letter(tmp_path: Path) -> None:
+    """No key that commands elsewhere does so while a query is typed."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("query")
+        assert browser.screen.box.value == "query"
+        assert browser.app.is_running
+
+
+async def test_nothing_found_says_so(tmp_path: Path) -> None:
+    """Zero hits is a sentence, not an empty list."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("zzzzqqqq")
+        assert isinstance(browser.row, NoteRow)
+        assert "Nothing contains this" in browser.text("#list")
+        assert "0 hits" in browser.text("#status")
+
+
+async def test_views_sorting_and_jobs(tmp_path: Path) -> None:
+    """Views by digit, order by s; the runs of a job are one row until it is opened."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("2")
+        assert browser.screen.view is View.AUTOMATION
+        rows = browser.screen.rows
+        jobs = [index for index in range(len(rows)) if isinstance(rows.source.row(index), JobRow)]
+        assert len(jobs) == 2
+        before = len(rows)
+        rows.cursor = jobs[0]
+        await browser.settle()
+        await browser.press("enter")
+        job = rows.current
+        assert isinstance(job, JobRow) and job.expanded and len(rows) == before + len(job.runs)
+        await browser.press("1", "s")
+        started = [rows.source.row(index) for index in range(len(rows))]
+        times = [row.conversation.root.started_at for row in started if isinstance(row, ConversationRow)]
+        assert times == sorted(times, key=lambda moment: -(moment or 0))
+
+
+async def test_the_cursor_stays_when_the_list_is_read_again(tmp_path: Path) -> None:
+    """A reload moves neither the cursor nor the line it is on."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press(*["down"] * 7)
+        rows = browser.screen.rows
+        key, line = rows.current.key if rows.current else "", rows.cursor - rows.scroll_offset.y
+        await browser.press("f5")
+        assert rows.current is not None and rows.current.key == key
+        assert rows.cursor - rows.scroll_offset.y == line
+
+
+async def test_moving_in_the_tree_moves_the_transcript(tmp_path: Path) -> None:
+    """The lineage pane goes segment by segment, and to members of the family."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("l")
+        assert browser.screen.lineage.has_focus
+        await browser.press("home")
+        top = browser.screen.lineage.current
+        assert isinstance(top, LineageRow)
+        current = browser.screen.transcript.current
+        assert current is not None and current.session_id == top.node.session.id
+        await browser.press("end")
+        last = browser.screen.lineage.current
+        assert isinstance(last, LineageRow)
+        model = browser.screen.transcript.model
+        assert model is not None and last.node.session.id in model.skeleton.session_ids
+
+
+async def test_readings_and_folds(tmp_path: Path) -> None:
+    """v cycles what is shown, t the tools, r the reasoning; all said in words."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("v")
+        assert browser.screen.reading.reading is Reading.LIVE
+        assert "what the model still sees" in browser.text("#facts")
+        await browser.press("v")
+        assert browser.screen.reading.reading is Reading.EVERYTHING
+        await browser.press("t")
+        assert "tools: full" in browser.text("#status")
+        await browser.press("r")
+        assert "reasoning shown" in browser.text("#status")
+
+
+async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:
+    """A second or two after the last key no connection is open (Hermes 0.22 counts holders)."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("boat")
+        await browser.pilot.pause(2.6)
+        assert not any(worker.holds_reader for worker in browser.screen.workers_of_store)
+        held = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if _is_link(fd)]
+        assert not [name for name in held if name.startswith(str(tmp_path / "state.db"))]
+
+
+def _is_link(descriptor: str) -> bool:
+    return os.path.islink(f"/proc/self/fd/{descriptor}") and os.path.exists(f"/proc/self/fd/{descriptor}")
+
+
+async def test_enter_resumes_by_ending_with_the_plan(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A harmless target needs no second key: the application ends with what to run."""
+    monkeypatch.setattr("hermes_browse.store.resume.find_hermes", lambda: "/usr/bin/hermes")
+    app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
+    async with browsing(app) as browser:
+        row = browser.row
+        assert isinstance(row, ConversationRow)
+        tip = row.conversation.id
+        await browser.pilot.press("enter")
+        await browser.pilot.pause(0.5)
+    plan = app.return_value
+    assert plan is not None and plan.argv == ("hermes", "-p", "default", f"--resume={tip}")
+    assert plan.env == {"HERMES_HOME": str(hermes_home)}
+
+
+async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway chat brings up the card with the recap; Enter does nothing there, y resumes."""
+    monkeypatch.setattr("hermes_browse.store.resume.find_hermes", lambda: "/usr/bin/hermes")
+    app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
+    async with browsing(app) as browser:
+        await browser.press("slash")
+        await browser.type("salut")
+        await browser.press("enter", "enter")
+        assert isinstance(app.screen, PreflightScreen)
+        card = "\n".join(str(widget.render()) for widget in app.screen.query("Static"))
+        assert "was reset" in card and "--resume=20260108_090000_eee001" in card and "salut" in card
+        await browser.pilot.press("enter")
+        await browser.pilot.pause(0.2)
+        assert isinstance(app.screen, PreflightScreen)
+        await browser.pilot.press("y")
+        await browser.pilot.pause(0.3)
+    assert app.return_value is not None
+
+
+async def test_help_names_every_binding(tmp_path: Path) -> None:
+    """The help is made from the bindings; it opens and closes."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("question_mark")
+        assert isinstance(browser.app.screen, HelpScreen)
+        shown = "\n".join(str(widget.render()) for widget in browser.app.screen.query("Static"))
+        for binding in browser.screen.commands():
+            assert (binding.tooltip or binding.description) in shown
+        await browser.pilot.press("escape")
+        await browser.pilot.pause()
+        assert browser.app.screen is browser.screen
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60), (40, 12)])
+async def test_sizes(tmp_path: Path, size: tuple[int, int]) -> None:
+    """Every size shows the list and, where there is room, the transcript; resizing back and forth is fine."""
+    async with browsing(demo_app(tmp_path), size) as browser:
+        assert "Fix auth bug #3" in browser.text("#list")
+        await browser.pilot.resize_terminal(200, 60)
+        await browser.settle()
+        await browser.pilot.resize_terminal(*size)
+        await browser.settle()
+        assert "Fix auth bug #3" in browser.text("#list")
+
+
+async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
+    """What another process writes shows up without moving the cursor."""
+    import sqlite3
+
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("down", "down")
+        key = browser.row.key if browser.row else ""
+        writer = sqlite3.connect(tmp_path / "state.db")
+        with writer:
+            writer.execute(
+                "INSERT INTO sessions (id, source, started_at) VALUES ('20260528_202640_fresh1', 'cli', ?)", [NOW]
+            )
+            writer.execute(
+                "INSERT INTO messages (session_id, role, content, timestamp) "
+                "VALUES ('20260528_202640_fresh1', 'user', 'a brand new question', ?)",
+                [NOW],
+            )
+        writer.close()
+        for _ in range(60):
+            await browser.pilot.pause(0.1)
+            if browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None:
+                break
+        assert browser.screen.rows.source.index_of("c20260528_202640_fresh1") == 0
+        assert browser.row is not None and browser.row.key == key
+        await browser.settle()
+        assert "a brand new question" in browser.text("#list")
+
+
+async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
+    """Everything that has a key can be found by name."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        titles = {command.title for command in browser.app.get_system_commands(browser.screen)}
+        for binding in browser.screen.commands():
+            assert binding.description.capitalize() in titles
+        assert "Theme" in titles
