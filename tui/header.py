@@ -24,16 +24,8 @@ def title(location: Location, shown: str, width: int) -> Content:
     """Program, store, and what is shown and hidden."""
     left = " hermes-browse  "
     name = one_line(location.name, 30)
-    demo = f" · {location.note}" if location.note else ""
     space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
-    demo = demo if cell_len(demo) + 2 < space else ""
-    return Content.assemble(
-        (left, "bold"),
-        (name, "$accent"),
-        (demo, "dim"),
-        " " * max(space - cell_len(demo), 2),
-        (shown, "dim"),
-    )
+    return Content.assemble((left, "bold"), (name, "$accent"), " " * max(space, 2), (shown, "dim"))
 
 
 def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str) -> Content:

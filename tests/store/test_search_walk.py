@@ -128,7 +128,7 @@ def test_cancelling_stops_between_statements(store: Path) -> None:
 
 def test_a_deadline_gives_what_there_is(store: Path) -> None:
     past = ask(store, "桂", deadline=time.monotonic() - 1)
-    assert (past.complete, past.total, past.hits) == (False, None, ())
+    assert (past.complete, past.more, past.total, past.hits) == (False, True, None, ())
     assert ask(store, "桂", deadline=time.monotonic() + 60).complete
 
 

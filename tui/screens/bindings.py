@@ -5,7 +5,8 @@ from __future__ import annotations
 from textual.binding import Binding
 
 MAIN_BINDINGS = [
-    Binding("slash", "search", "search", tooltip="Find conversations by what was said", id="search"),
+    # With priority: what is typed right behind it must find the box focused, however fast it comes.
+    Binding("slash", "search", "search", tooltip="Find conversations by what was said", priority=True, id="search"),
     Binding("R", "resume", "resume", tooltip="Go on with this conversation in Hermes", key_display="↵", id="resume"),
     Binding("tab", "next_pane", "pane", tooltip="To the next pane", show=False, id="next-pane"),
     Binding("shift+tab", "previous_pane", "pane back", tooltip="To the previous pane", show=False, id="previous-pane"),

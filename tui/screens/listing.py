@@ -42,7 +42,8 @@ class Listing:
         rows = make_rows(
             self.catalog, self._screen.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
         )
-        self._screen.rows.show(rows, top=True)
+        if not self._screen.searching.is_active:
+            self._screen.rows.show(rows, top=True)
         self.read()
 
     def read(self) -> None:

@@ -48,6 +48,7 @@ NARROW = 100
 class MainScreen(Screen[object]):
     """Composition and wiring; what is shown in the panes is decided by four small controllers."""
 
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*MAIN_BINDINGS]
 
     def __init__(
@@ -80,7 +81,9 @@ class MainScreen(Screen[object]):
     def compose(self) -> ComposeResult:
         """Header, search, views, the three panes, status and keys."""
         yield TextLine(id="header")
-        yield SearchBox(id="search")
+        box = SearchBox(id="search")
+        box.on_edit = self.searching.edited  # at once: keys may have been typed before anything is mounted
+        yield box
         yield TextLine(id="views")
         with Horizontal(id="panes"):
             yield ConversationList(id="list")
@@ -134,14 +137,13 @@ class MainScreen(Screen[object]):
         """Show the first page, then read the rest behind it."""
         for widget in (self.rows, self.lineage):
             widget.clock = self.clock
-        self.rows.border_title = None
-        self.box.on_edit = self.searching.edited
         for worker in self.workers_of_store:
             worker.start()
-        self.rows.focus()
+        if self.focused is None:
+            self.set_focus(self.rows)
         self.listing.begin()
         self.show_header()
-        self.say("")
+        self.say(self.location.note)
         self._leave_in_order()
 
     def _leave_in_order(self) -> None:
@@ -263,7 +265,7 @@ class MainScreen(Screen[object]):
     @on(SearchBox.Left)
     def box_left(self) -> None:
         """Escape in the empty box."""
-        self.rows.focus()
+        self.set_focus(self.rows)
 
     @on(SearchBox.Entered)
     def box_entered(self) -> None:
@@ -273,7 +275,7 @@ class MainScreen(Screen[object]):
         if isinstance(row, HitRow):
             self.take(row)
         else:
-            self.rows.focus()
+            self.set_focus(self.rows)
 
     def take(self, row: ListRow) -> None:
         """What Enter does with a row."""
@@ -281,15 +283,19 @@ class MainScreen(Screen[object]):
             self.listing.toggle_job(row.name)
         elif isinstance(row, HitRow):
             self.reading.preview(row)
-            self.transcript.focus()
+            self.set_focus(self.transcript)
         elif isinstance(row, ConversationRow):
             self.resuming.start(row.conversation.id)
 
     # Actions
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A slash in the search box is a letter."""
+        return not (action == "search" and self.focused is self.box)
+
     def action_search(self) -> None:
         """To the search box."""
-        self.box.focus()
+        self.set_focus(self.box)
 
     def action_next_pane(self) -> None:
         """To the next pane."""
@@ -303,20 +309,20 @@ class MainScreen(Screen[object]):
         panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
         focused = self.focused
         index = next((i for i, pane in enumerate(panes) if pane is focused), -1 if by > 0 else 0)
-        panes[(index + by) % len(panes)].focus()
+        self.set_focus(panes[(index + by) % len(panes)])
 
     def action_to_list(self) -> None:
         """Back to the list."""
-        self.rows.focus()
+        self.set_focus(self.rows)
 
     def action_lineage(self) -> None:
         """To the family tree, or away from it."""
         if self.lineage.has_focus:
             self.remove_class("-lineage")
-            self.rows.focus()
+            self.set_focus(self.rows)
         else:
             self.add_class("-lineage")
-            self.lineage.focus()
+            self.set_focus(self.lineage)
 
     def action_transcript(self, action: str) -> None:
         """Something the transcript does, from any pane."""
@@ -399,7 +405,7 @@ class MainScreen(Screen[object]):
         if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
             self.remove_class("-zoom-list", "-zoom-side")
         elif self.focused is not self.rows:
-            self.rows.focus()
+            self.set_focus(self.rows)
         elif self.searching.is_active:
             self.box.value = ""
         else:

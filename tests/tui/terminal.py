@@ -1,0 +1,91 @@
+"""A real pseudo-terminal with the browser in it, seen through a terminal emulator."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+import pexpect
+import pyte
+
+
+class Terminal:
+    """A program on a pty; its output is fed to a VT emulator."""
+
+    def __init__(self, arguments: Sequence[str], *, columns: int = 120, rows: int = 36, **env: str) -> None:
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.raw = b""
+        """Everything the program wrote."""
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "hermes_browse.tui", *arguments],
+            dimensions=(rows, columns),
+            env={**{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}, **env},
+            timeout=30,
+        )
+
+    def read(self, seconds: float = 0.1) -> None:
+        """Take in what the program writes for a while."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                data = self.child.read_nonblocking(65536, timeout=0.05)
+            except pexpect.TIMEOUT:
+                continue
+            except pexpect.EOF:
+                return
+            self.raw += data
+            self._stream.feed(data)
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def wait_for(self, text: str, seconds: float = 30.0) -> None:
+        """Read until a text is on the screen."""
+        end = time.monotonic() + seconds
+        while text not in self.text:
+            assert time.monotonic() < end, f"never saw {text!r}:\n{self.text}"
+            self.read(0.1)
+
+    def send(self, keys: str) -> None:
+        """Type."""
+        self.child.send(keys)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Another size, told by SIGWINCH."""
+        self.screen.resize(rows, columns)
+        self.child.setwinsize(rows, columns)
+
+    def wait_for_end(self, seconds: float = 30.0) -> int:
+        """Read until the program has ended.
+
+        Returns:
+            Its exit code.
+        """
+        end = time.monotonic() + seconds
+        while self.child.isalive():
+            assert time.monotonic() < end, f"never ended:\n{self.text}"
+            self.read(0.1)
+        self.read(0.2)
+        self.child.close()
+        code = self.child.exitstatus
+        return code if code is not None else -(self.child.signalstatus or 0)
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the program has left the alternate screen and turned off mouse, paste and keyboard modes."""
+        last = {name: (self.raw.rfind(on), self.raw.rfind(off)) for name, on, off in _MODES}
+        return all(off > on for on, off in last.values() if on >= 0)
+
+
+_MODES = (
+    ("screen", b"\x1b[?1049h", b"\x1b[?1049l"),
+    ("mouse", b"\x1b[?1000h", b"\x1b[?1000l"),
+    ("paste", b"\x1b[?2004h", b"\x1b[?2004l"),
+    ("cursor", b"\x1b[?25l", b"\x1b[?25h"),
+)

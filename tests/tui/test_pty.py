@@ -1,0 +1,130 @@
+"""The browser in a real terminal: start, early keys, resize, quit, signals, and the hand-over to Hermes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import signal
+import sqlite3
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from terminal import Terminal
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+
+def stub_hermes(folder: Path) -> Path:
+    """A `hermes` that writes down how it was called."""
+    folder.mkdir()
+    script = folder / "hermes"
+    script.write_text('#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$@" > "$STUB_LOG"\nstty -a >> "$STUB_LOG"\n')
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
+    """The first screen comes, follows the size, and q leaves the terminal as it was."""
+    store = hermes_home / "state.db"
+    before = hashlib.sha256(store.read_bytes()).hexdigest()
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("started 119 days ago")
+    terminal.wait_for("shown")
+    terminal.resize(80, 24)
+    terminal.read(1.0)
+    assert "Chats" in terminal.text
+    terminal.resize(200, 60)
+    terminal.wait_for("search:")
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored
+    assert hashlib.sha256(store.read_bytes()).hexdigest() == before
+    assert {path.name for path in hermes_home.iterdir()} <= {"state.db", "state.db-wal", "state.db-shm"}
+
+
+def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
+    """What is typed while Python still starts is not lost; the q in it is a letter."""
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.send("/walrus q")
+    terminal.wait_for("walrus q")
+    terminal.send("\x7f\x7f")
+    terminal.wait_for("kept walrus answer")
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end_it_restores_the_terminal(hermes_home: Path, number: signal.Signals) -> None:
+    """A signal ends it like q does."""
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("shown")
+    os.kill(terminal.child.pid, number)
+    terminal.wait_for_end()
+    assert terminal.is_restored
+
+
+def test_enter_becomes_hermes(hermes_home: Path, tmp_path: Path) -> None:
+    """Found by a word, opened at it, resumed: Hermes runs with the right home, profile and tip, in a sane terminal."""
+    log = tmp_path / "called"
+    path = f"{stub_hermes(tmp_path / 'bin')}{os.pathsep}{os.environ['PATH']}"
+    terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log))
+    terminal.wait_for("shown")
+    terminal.send("/walrus")
+    terminal.wait_for("kept walrus answer")
+    terminal.send("\x1b[B\r")  # down to the first hit, into the transcript
+    terminal.read(1.0)
+    terminal.send("R")
+    terminal.wait_for_end()
+    home, *arguments = log.read_text().splitlines()
+    assert home == str(hermes_home)
+    assert arguments[:3] == ["-p", "default", "--resume=20260115_090000_999001"]
+    modes = "\n".join(arguments[3:])
+    assert " icanon" in modes and " echo " in modes
+    assert terminal.is_restored
+
+
+def test_hostile_text_does_nothing_to_the_terminal(tmp_path: Path, hermes_home: Path) -> None:
+    """Escape sequences in titles, messages and ids are shown, not obeyed."""
+    store = hermes_home / "state.db"
+    attack = "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x9b31m[bold]x[/] \u202eevil"
+    connection = sqlite3.connect(store)
+    with connection:
+        connection.execute("UPDATE sessions SET title = NULL, model = ?, cwd = ?", [attack, attack])
+        connection.execute("UPDATE messages SET content = ?, tool_name = ?, reasoning = ?", [attack, attack, attack])
+        connection.execute("UPDATE sessions SET title = ? WHERE id = '20260116_090000_abc001'", [attack])
+    connection.close()
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("owned")
+    for keys in ("j" * 12, "\t", "t", "t", "r", "v", "v", "l", "jjj", "?", "\x1b"):
+        terminal.send(keys)
+        terminal.read(0.4)
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0
+    assert b"\x1b]0;owned" not in terminal.raw and b"\x1b]52" not in terminal.raw
+    painted = terminal.raw.decode("utf-8", "replace")
+    assert "\x9b" not in painted and "\u202e" not in painted
+    assert "owned" not in terminal.screen.title
+
+
+def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    """No screen is taken, no traceback shown, and the exit code says which kind it was."""
+    wrong = tmp_path / "state.db"
+    wrong.write_bytes(os.urandom(4096))
+    terminal = Terminal(["--db", str(wrong)])
+    assert terminal.wait_for_end() == 3
+    said = re.sub(r"\s+", " ", terminal.raw.decode())
+    assert "not a session store" in said and "Traceback" not in said
+    assert b"\x1b[?1049h" not in terminal.raw
+
+
+def test_the_demo_opens_for_someone_without_hermes(tmp_path: Path) -> None:
+    """`--or-demo`, as `make run` uses it, falls back to the sample and says so."""
+    terminal = Terminal(["--home", str(tmp_path / "nothing"), "--or-demo"], columns=200)
+    terminal.wait_for("Fix auth bug #3")
+    assert "this is a sample" in terminal.text
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
