@@ -97,6 +97,7 @@ class Reader:
         """Columns, tables and search indexes of this file."""
         self.snapshot = snapshot
         """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
+        self._stopped = False
         self.statements = 0
         """How many statements ran; tests count them."""
 
@@ -111,6 +112,8 @@ class Reader:
             StoreError: With the sentence for what SQLite said.
             QueryInterruptedError: `interrupt` was called.
         """
+        if self._stopped:
+            raise QueryInterruptedError("The query was interrupted.")
         self.statements += 1
         for attempt in range(1, _IOERR_TRIES + 1):
             try:
@@ -144,8 +147,13 @@ class Reader:
             found.extend(self.rows(sql.replace("{keys}", marks), [*before, *chunk]))
         return found
 
+    def begin(self) -> None:
+        """Forget an interrupt: what follows is another piece of work."""
+        self._stopped = False
+
     def interrupt(self) -> None:
-        """Stop the statement in flight, from any thread; harmless when there is none."""
+        """Stop the statement in flight and those to come until `begin`, from any thread."""
+        self._stopped = True
         try:
             self._connection.interrupt()
         except sqlite3.ProgrammingError:

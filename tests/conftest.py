@@ -20,10 +20,9 @@ os.environ["TEXTUAL_ANIMATIONS"] = "none"  # read when Textual is imported
 
 
 @pytest.fixture(autouse=True)
-def _private_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _private_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the user's homes, colours, zone or terminal."""
-    home = tmp_path / "home"
-    home.mkdir()
+    home = tmp_path_factory.mktemp("home")
     for name in ("HERMES_HOME", "NO_COLOR", "TMUX", "SSH_CONNECTION", "TEXTUAL_THEME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {

@@ -166,6 +166,8 @@ class Worker:
                 return None
             slot = next(iter(self._waiting))
             job = self._running = self._waiting.pop(slot)
+            if self._reader is not None:
+                self._reader.begin()
             return job
 
     def _look(self) -> None:

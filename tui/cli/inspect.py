@@ -49,7 +49,7 @@ def _profile(location: Location, active: str) -> Json:
     error: str | None = None
     try:
         with store.reader() as reader:
-            sessions = int(str(reader.value("SELECT count(*) FROM sessions") or 0))
+            sessions = summarize(reader, store, location).sessions
     except StoreError as problem:
         error = problem.sentence
     return {

@@ -1,0 +1,119 @@
+"""What is shipped: every package, the styles, one command, and no quarrel with Hermes in one environment."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_list_of_packages_is_complete() -> None:
+    """A package left out works in a checkout and is missing from the wheel."""
+    folders = {
+        "hermes_browse." + ".".join(path.parent.relative_to(ROOT).parts)
+        for part in ("store", "styles", "tui")
+        for path in (ROOT / part).rglob("__init__.py")
+    }
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == folders
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of what git would ship."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    source.mkdir()
+    names = ("store", "styles", "tui", "pyproject.toml", "README.md", "LICENSE")
+    subprocess.run(["cp", "-R", *(str(ROOT / name) for name in names), str(source)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, source],
+        check=True,
+    )
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_holds_styles_types_and_every_module(wheel: Path) -> None:
+    """Nothing outside hermes_browse, nothing missing inside."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {name.split("/")[0] for name in names} <= {
+        "hermes_browse",
+        f"hermes_browse-{PROJECT['project']['version']}.dist-info",
+    }
+    for part in ("store", "styles", "tui"):
+        for path in (ROOT / part).rglob("*"):
+            if path.suffix in (".py", ".tcss") or path.name == "py.typed":
+                assert f"hermes_browse/{path.relative_to(ROOT).as_posix()}" in names
+
+
+def test_the_wheel_runs_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
+    """Unpacked away from the checkout it answers, lists the demo, and finds its styles."""
+    target = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(target)
+    # Dependencies come from this environment, the program from the wheel: an editable install is told
+    # by its finder, which -S keeps out.
+    libraries = [path for path in sys.path if path.endswith("site-packages")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(target), *libraries])}
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-S", *arguments], env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    version = PROJECT["project"]["version"]
+    assert run("-m", "hermes_browse.tui", "--version").strip() == f"hermes-browse {version}"
+    assert "Fix auth bug" in run("-m", "hermes_browse.tui", "--demo", "list")
+    where = run("-c", "import hermes_browse.tui.app as app; print(app.__file__); print(*app.BrowseApp.CSS_PATH)")
+    assert all(Path(path).is_file() and str(target) in path for path in where.split())
+
+
+def test_the_command_is_declared() -> None:
+    """`hermes-browse` is what gets installed."""
+    scripts = importlib.metadata.entry_points(group="console_scripts", name="hermes-browse")
+    assert [script.value for script in scripts] == ["hermes_browse.tui.cli:main"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="Hermes 0.19 wants Python below 3.14")
+def test_no_quarrel_with_hermes_in_one_environment() -> None:
+    """Every requirement of ours and of Hermes' holds for what is installed here, where both are."""
+    for name in ("hermes-browse", "hermes-agent"):
+        for text in importlib.metadata.requires(name) or []:
+            requirement = Requirement(text)
+            if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+                continue
+            installed = importlib.metadata.version(requirement.name)
+            assert requirement.specifier.contains(installed, prereleases=True), f"{name}: {text}, not {installed}"
+
+
+def test_every_dependency_is_pinned_with_hashes() -> None:
+    """The lock files name exact versions, checksums, and no place to get them from."""
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "://" not in text
+        pins = re.findall(r"^([a-z0-9][\w.\-\[\]]*)==\S+", text, re.MULTILINE)
+        direct = [Requirement(each).name for each in PROJECT["project"]["dependencies"]]
+        assert set(direct) <= set(pins)
+        assert text.count("--hash=sha256:") >= len(pins)
+
+
+def test_the_readme_names_every_command_and_its_pictures_exist() -> None:
+    """What the README shows is there."""
+    from hermes_browse.tui.cli.arguments import make_parser
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for picture in re.findall(r"\((screenshots/[\w.-]+)\)", text):
+        assert (ROOT / picture).is_file()
+    help_text = make_parser().format_help()
+    for command in re.findall(r"^    (\w+)  ", help_text, re.MULTILINE):
+        assert f"`{command}" in text, command
