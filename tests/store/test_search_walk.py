@@ -150,6 +150,9 @@ def test_interrupting_from_another_thread_passes_through(store: Path) -> None:
             search(reader, parse("docker"))
         reader.rows = original  # type: ignore[method-assign]  # as it was
         assert reader.schema.fts is not None
+        with pytest.raises(QueryInterruptedError):  # an interrupt between two statements is not lost either
+            search(reader, parse("needle"))
+        reader.begin()
         assert search(reader, parse("needle")).total == 6
 
 
