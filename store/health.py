@@ -66,6 +66,9 @@ def warnings_of(reader: Reader) -> tuple[str, ...]:
         )
     if schema.version is None:
         found.append("The store does not say which schema it has: its columns were looked at instead.")
+    nameless = int(str(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL") or 0))
+    if nameless:
+        found.append(f"{nameless:,} damaged sessions have no id: nothing can refer to them, so they are not shown.")
     if reader.snapshot:
         found.append("The folder cannot be written to: this is a snapshot that may miss what is written meanwhile.")
     if schema.note("fts_stale"):

@@ -8,6 +8,7 @@ from datetime import datetime
 from rich.cells import cell_len, set_cell_size
 
 from hermes_browse.store.models import Conversation, Relation
+from hermes_browse.store.text import one_line
 
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 604800
 _END_REASONS = {
@@ -151,7 +152,7 @@ def duration(seconds: float) -> str:
 
 def end_reason(reason: str | None) -> str:
     """An end reason in words; unknown ones as they stand (the set is open)."""
-    return _END_REASONS.get(reason, reason) if reason else ""
+    return _END_REASONS.get(reason, one_line(reason, 60)) if reason else ""
 
 
 _SOURCES = {"telegram": "tele", "discord": "disc", "whatsapp": "wa", "api_server": "api", "webhook": "hook"}
@@ -159,7 +160,7 @@ _SOURCES = {"telegram": "tele", "discord": "disc", "whatsapp": "wa", "api_server
 
 def source(name: str) -> str:
     """A source in at most six cells."""
-    return _SOURCES.get(name, name)
+    return _SOURCES.get(name, one_line(name, 20))
 
 
 def name(conversation: Conversation) -> str:

@@ -93,7 +93,11 @@ def test_hostile_text_does_nothing_to_the_terminal(tmp_path: Path, hermes_home: 
     attack = "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x9b31m[bold]x[/] \u202eevil"
     connection = sqlite3.connect(store)
     with connection:
-        connection.execute("UPDATE sessions SET title = NULL, model = ?, cwd = ?", [attack, attack])
+        connection.execute(
+            "UPDATE sessions SET title = NULL, model = ?, cwd = ?, source = ?, git_branch = ?, session_key = ?, "
+            "end_reason = CASE WHEN end_reason = 'compression' THEN end_reason ELSE ? END",
+            [attack] * 6,
+        )
         connection.execute("UPDATE messages SET content = ?, tool_name = ?, reasoning = ?", [attack, attack, attack])
         connection.execute("UPDATE sessions SET title = ? WHERE id = '20260116_090000_abc001'", [attack])
     connection.close()

@@ -16,6 +16,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from hermes_browse.store.text import printable
+
 from ..row_format import format_row
 from ..rows import FixedRows, ListRow, NoteRow, RowSource
 
@@ -195,7 +197,10 @@ class ConversationList(ScrollView, can_focus=True):
             # A mark beside the background: not every theme has one, and not everyone sees it.
             spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
         segments = [
-            Segment(text, base + self._look(look) + under if look != "hit" else base + under + self._look(look))
+            # Rows are printable already; this is the last door before the terminal, so it is shut as well.
+            Segment(
+                printable(text), base + self._look(look) + under if look != "hit" else base + under + self._look(look)
+            )
             for text, look in spans
             if text
         ]

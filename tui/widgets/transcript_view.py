@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.search import Matcher, find_ranges
+from hermes_browse.store.text import printable
 
 from ..blocks import Look, Tools, is_foldable, message_lines, rule_line
 from ..entries import EntryKind, TranscriptModel
@@ -327,7 +328,8 @@ class TranscriptView(ScrollView, can_focus=True):
         index, line = frame[y]
         gutter = "▎" if self.has_focus and index == self._current_index() and line else " "
         segments = [Segment(gutter + " ", base + self._look_style("gutter"))]
-        segments += [Segment(text, base + self._look_style(looks)) for text, looks in line]
+        # Lines are printable already; this is the last door before the terminal, so it is shut as well.
+        segments += [Segment(printable(text), base + self._look_style(looks)) for text, looks in line]
         return Strip(segments).adjust_cell_length(width, base)
 
     # Moving
