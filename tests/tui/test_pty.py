@@ -132,3 +132,20 @@ def test_the_demo_opens_for_someone_without_hermes(tmp_path: Path) -> None:
     assert "this is a sample" in terminal.text
     terminal.send("q")
     assert terminal.wait_for_end() == 0
+
+
+HERMES = Path(sys.executable).with_name("hermes")
+
+
+@pytest.mark.skipif(not HERMES.exists(), reason="hermes-agent is not installed beside this Python")
+def test_enter_reaches_the_real_hermes(hermes_home: Path) -> None:
+    """A resume started from the screen ends in Hermes' own prompt, or in what Hermes itself has to say."""
+    path = f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
+    terminal = Terminal(["--home", str(hermes_home)], PATH=path)
+    terminal.wait_for("started 119 days ago")
+    terminal.wait_for("46 of 56 shown")
+    terminal.send("\r")
+    terminal.wait_for("hermes setup", 60)
+    assert terminal.is_restored
+    terminal.send("n\r")
+    terminal.wait_for_end(60)

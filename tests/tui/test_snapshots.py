@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from textual.pilot import Pilot
 
 from hermes_browse.store.resume import ResumePlan
 
+SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 Compare = Callable[..., bool]
 
 
@@ -50,3 +53,11 @@ def test_look(look: str, tmp_path: Path, snap_compare: Compare) -> None:
     """The named screen, on the demo store, with the clock stopped."""
     size, theme, keys = LOOKS[look]
     assert snap_compare(demo_app(tmp_path), terminal_size=size, run_before=steps(keys, theme))
+
+
+def test_the_pictures_of_the_readme_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make screenshots` would draw the same."""
+    monkeypatch.syspath_prepend(str(SCREENSHOTS))
+    make = importlib.import_module("make")
+    for name in ("browser", "search"):
+        assert asyncio.run(make.draw(name)) == (SCREENSHOTS / f"{name}.svg").read_text(encoding="utf-8"), name

@@ -18,11 +18,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 done, 1 unexpected, 2 usage, 3 no store, 4 not found, 5 refused, 130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments == ["--version"]:
-        from .version import version
+    try:
+        from .run import run
 
-        print(f"hermes-browse {version()}")
-        return 0
-    from .run import run
-
-    return run(arguments)
+        return run(arguments)
+    except KeyboardInterrupt:  # while Python still imports
+        return 130

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from hermes_browse.store.models import Sort, View
+from hermes_browse.store.text import as_text
+
+from .columns import note
 
 _EPILOG = """\
 exit codes: 0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
@@ -20,11 +26,40 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=28)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, and takes no abbreviations: a new option would break them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, "formatter_class": _Formatter, **settings})
+
+    def error(self, message: str) -> NoReturn:
+        note(f"{self.prog}: {message}. See `{self.prog} --help`.")
+        raise SystemExit(2)
+
+
+_MOST = 2**53 - 1  # what every reader of JSON can hold, and SQLite too
+
+
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("wants 0 or more")
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= _MOST:
+        raise argparse.ArgumentTypeError(f"wants a whole number, 0 or more, not {text!r}")
     return value
+
+
+def _named(text: str) -> str:
+    # An unset variable in a script must not mean "the store of this user".
+    if not text:
+        raise argparse.ArgumentTypeError("wants a name, not an empty text")
+    return text
+
+
+def _text(text: str) -> str:
+    """Words of the user: bytes that the locale could not decode are UTF-8, or U+FFFD."""
+    return as_text(os.fsencode(text)) or ""
 
 
 def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
@@ -32,9 +67,10 @@ def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
     default: object = None if top else argparse.SUPPRESS
     group = parser.add_argument_group("which store")
     which = group.add_mutually_exclusive_group()
-    group.add_argument("--home", metavar="DIR", default=default, help="a Hermes root (default $HERMES_HOME)")
-    group.add_argument("--profile", metavar="NAME", default=default, help="one of its profiles")
-    which.add_argument("--db", metavar="FILE", default=default, help="any store file")
+    home = "a Hermes root (default $HERMES_HOME)"
+    group.add_argument("--home", metavar="DIR", type=_named, default=default, help=home)
+    group.add_argument("--profile", metavar="NAME", type=_named, default=default, help="one of its profiles")
+    which.add_argument("--db", metavar="FILE", type=_named, default=default, help="any store file")
     which.add_argument(
         "--demo", action="store_true", default=False if top else argparse.SUPPRESS, help="a built-in sample store"
     )
@@ -45,7 +81,7 @@ def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
 def _command(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
 ) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=text, description=text, formatter_class=_Formatter)
+    parser = commands.add_parser(name, help=text, description=text)
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     _add_store_options(parser, top=False)
     return parser
@@ -54,16 +90,15 @@ def _command(
 def _add_view(parser: argparse.ArgumentParser, default: str | None) -> None:
     views = [view.value for view in View]
     parser.add_argument("--view", choices=views, default=default, help=f"default {default or 'everything'}")
-    parser.add_argument("--source", action="append", default=[], metavar="S", help="only this source; repeatable")
+    parser.add_argument("--source", action="append", type=_text, default=[], metavar="S", help="only this source; repeatable")
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="hermes-browse",
         description="Browse the session store of Hermes Agent. Without a command: the browser.",
         epilog=_EPILOG,
-        formatter_class=_Formatter,
     )
     parser.add_argument("--version", action="store_true", help="say the version and end")
     _add_store_options(parser, top=True)
@@ -77,15 +112,17 @@ def make_parser() -> argparse.ArgumentParser:
     listing.add_argument("--offset", type=_count, default=0, metavar="N", help="rows to leave out first")
 
     search = _command(commands, "search", "Chat messages that contain what you ask for, newest first.")
-    search.add_argument("query", metavar="QUERY", nargs="+", help='words, "a phrase", OR, -word, prefix*, source:cli …')
+    search.add_argument(
+        "query", metavar="QUERY", nargs="+", type=_text, help='words, "a phrase", OR, -word, prefix*, source:cli …'
+    )
     search.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
     search.add_argument("--limit", type=_count, default=50, metavar="N", help="most hits, 0 for all (default 50)")
     search.add_argument("--context", type=_count, default=0, metavar="N", help="messages before and after each hit")
     _add_view(search, None)
-    search.add_argument("--role", action="append", default=[], metavar="R", help="only this role; repeatable")
+    search.add_argument("--role", action="append", type=_text, default=[], metavar="R", help="only this role; repeatable")
 
     show = _command(commands, "show", "A whole conversation.")
-    show.add_argument("id", metavar="ID")
+    show.add_argument("id", metavar="ID", type=_text)
     reading = show.add_mutually_exclusive_group()
     for name, text in (
         ("said", "what was said: live and compacted messages (default)"),
@@ -97,16 +134,39 @@ def make_parser() -> argparse.ArgumentParser:
     show.add_argument("--markdown", action="store_true", help="as Markdown")
 
     lineage = _command(commands, "lineage", "The family tree around a session.")
-    lineage.add_argument("id", metavar="ID")
+    lineage.add_argument("id", metavar="ID", type=_text)
 
     resume = _command(commands, "resume", "Go on with a conversation in Hermes.")
     which = resume.add_mutually_exclusive_group(required=True)
-    which.add_argument("id", metavar="ID", nargs="?")
+    which.add_argument("id", metavar="ID", nargs="?", type=_text)
     which.add_argument("--last", action="store_true", help="the newest conversation, as `hermes -c`")
-    resume.add_argument("--source", metavar="S", default=None, help="with --last: of this source (default cli)")
+    resume.add_argument("--source", metavar="S", type=_text, default=None, help="with --last: of this source (default cli)")
     resume.add_argument("--print", action="store_true", dest="print_only", help="print the command, run nothing")
     resume.add_argument("--yes", action="store_true", help="resume in spite of warnings")
 
     _command(commands, "profiles", "The profiles of the Hermes root.")
     _command(commands, "doctor", "What the store, its search index, Hermes and the terminal are like.")
     return parser
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a command line.
+
+    Args:
+        argv: Without the program's name.
+
+    Raises:
+        SystemExit: With 0 after help, with 2 when something is wrong; it has been said.
+    """
+    parser = make_parser()
+    arguments = parser.parse_args(argv)
+    # Options before and after a command are not known to exclude each other, so it is looked at here.
+    stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
+    if sum(stores) > 1:
+        parser.error("one store at a time: --home and --profile, or --db, or --demo")
+    if arguments.command == "resume":
+        if arguments.source is not None and not arguments.last:
+            parser.error("--source goes with --last")
+        if arguments.json and not arguments.print_only:
+            parser.error("--json goes with --print: what is not printed is run")
+    return arguments

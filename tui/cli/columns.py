@@ -18,7 +18,7 @@ def cells(text: str) -> int:
     for letter in text:
         if letter.isascii():
             width += 1
-        elif unicodedata.combining(letter) or letter in "\u200c\u200d\ufe0e\ufe0f":
+        elif unicodedata.category(letter) in ("Mn", "Me", "Cf"):
             continue
         else:
             width += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
@@ -28,7 +28,7 @@ def cells(text: str) -> int:
 def short_number(value: float) -> str:
     """`1.2M`, `340k`, `12`."""
     for size, unit in _UNITS:
-        if value >= size:
+        if value >= size * 0.99995:  # what would round up to a thousand of the smaller unit
             return f"{value / size:.1f}{unit}".replace(".0", "")
     return f"{value:g}"
 
@@ -48,17 +48,28 @@ def money(value: float | None) -> str:
     return "" if value is None else f"${value:,.2f}"
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+def print_table(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    flexible: int = -1,
+    optional: Sequence[int] = (),
+) -> None:
     """Print rows under headers.
 
     Args:
         headers: One for each column.
         rows: Texts straight from the store are fine: they are made printable here.
         right: Columns that are aligned to the right.
+        flexible: The column that is cut to what a terminal has left; in a pipe nothing is cut.
+        optional: Columns a narrow terminal goes without, the first one first.
     """
     safe = [[one_line(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
-        _print_rich(headers, safe, right)
+        from .terminal import print_rich_table
+
+        print_rich_table(headers, safe, right=right, flexible=flexible % len(headers), optional=optional)
         return
     widths = [max(map(cells, column)) for column in zip(headers, *safe, strict=True)]
     for row in [list(headers), *safe]:
@@ -69,20 +80,6 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right:
         print("  ".join(padded).rstrip())
 
 
-def _print_rich(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for index, header in enumerate(headers):
-        table.add_column(header, justify="right" if index in right else "left", overflow="ellipsis", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console(highlight=False, markup=False, emoji=False).print(table)
-
-
 def print_text(text: str) -> None:
     """Print text of several lines, made printable."""
     print(printable(text))
@@ -90,4 +87,9 @@ def print_text(text: str) -> None:
 
 def note(text: str) -> None:
     """Say something on standard error, made printable."""
-    print(printable(text), file=sys.stderr)
+    if sys.stderr is None:  # closed by the caller; print() would turn to standard output instead
+        return
+    try:
+        print(printable(text), file=sys.stderr)
+    except OSError:
+        return  # nobody can be told that nobody can be told; the exit code still says it

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from hermes_browse.store.messages import split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, Conversation
+from hermes_browse.store.text import one_line, printable
 
 from .columns import short_number, short_time
 
 _NAMES = {"user": "you", "assistant": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Printable text of one kind; a body may hold several lines."""
+
+    kind: str
+    """`title`, `seam`, `user`, `assistant`, `other` (headings), `said` or `tool` (bodies)."""
+    text: str
+    indent: int = 0
+    """Cells."""
+
+
+def _name(conversation: Conversation) -> str:
+    return one_line(conversation.title or conversation.preview or conversation.id)
 
 
 def _heading(message: ChatMessage) -> str:
@@ -17,7 +34,7 @@ def _heading(message: ChatMessage) -> str:
     if message.role == "tool" and message.tool_name:
         name = f"tool {message.tool_name}"
     state = "" if message.state.value == "live" else f" ({message.state.value})"
-    return f"{short_time(message.timestamp, seconds=True)}  {name}{state}".strip()
+    return one_line(f"{short_time(message.timestamp, seconds=True)}  {name}{state}")
 
 
 def _body(message: ChatMessage) -> str:
@@ -26,32 +43,46 @@ def _body(message: ChatMessage) -> str:
     if said:
         lines.append(said)
     lines += [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
-    return "\n".join(lines)
+    return printable("\n".join(lines))
 
 
-def as_text(conversation: Conversation, messages: Sequence[ChatMessage]) -> str:
-    """The conversation as plain text; seams where Hermes compressed."""
-    lines = [f"{conversation.title or conversation.preview or conversation.id}  [{conversation.id}]", ""]
+def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Iterator[Line]:
+    """The conversation as printable lines; seams where Hermes compressed."""
+    yield Line("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
+    yield Line("said", "")
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            lines += [f"── continued in {segment} ──", ""]
-        lines += [_heading(message), *(f"  {line}" for line in _body(message).splitlines()), ""]
+            yield Line("seam", f"── continued in {one_line(segment)} ──")
+            yield Line("said", "")
+        yield Line(message.role if message.role in _NAMES else "other", _heading(message))
+        body = _body(message)
+        if body:
+            yield Line("said" if message.role in _NAMES else "tool", body, 2)
+        yield Line("said", "")
+
+
+def as_text(conversation: Conversation, messages: Sequence[ChatMessage]) -> str:
+    """The conversation as plain text."""
+    lines: list[str] = []
+    for line in as_lines(conversation, messages):
+        # Not splitlines(): it would break at characters that are no line ends to anybody else.
+        lines += [f"{' ' * line.indent}{part}".rstrip() for part in line.text.split("\n")]
     return "\n".join(lines).rstrip()
 
 
 def as_markdown(conversation: Conversation, messages: Sequence[ChatMessage]) -> str:
     """The conversation as Markdown: a heading for each message, tool output in fences."""
-    lines = [f"# {conversation.title or conversation.preview or conversation.id}", ""]
+    lines = [f"# {_name(conversation)}", ""]
     facts = [f"`{conversation.id}`", conversation.source, conversation.model or ""]
     facts += [f"{short_number(conversation.message_count)} messages", short_time(conversation.root.started_at)]
-    lines += [" · ".join(fact for fact in facts if fact), ""]
+    lines += [one_line(" · ".join(fact for fact in facts if fact)), ""]
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            lines += ["---", "", f"*continued in `{segment}`*", ""]
+            lines += ["---", "", f"*continued in `{one_line(segment)}`*", ""]
         lines += [f"### {_heading(message)}", ""]
         body = _body(message)
         if body:

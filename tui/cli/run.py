@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -16,8 +18,9 @@ from pathlib import Path
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location, locate
+from hermes_browse.store.text import as_text
 
-from .arguments import make_parser
+from .arguments import parse
 from .columns import note
 
 USAGE = 2
@@ -39,16 +42,16 @@ class Context:
         return bool(getattr(self.arguments, "json", False))
 
 
+# Legal inside JSON strings, but a terminal, or the pager behind a pipe, would act on them.
+_HOSTILE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
 def print_json(document: object) -> None:
-    """Print one JSON document; text as stored, controls escaped as JSON does."""
+    """Print one JSON document in UTF-8 whatever the locale; text as stored, controls escaped."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
-    # C1 controls and bidi overrides are legal inside JSON strings, but a terminal would act on them.
-    print("".join(_escape(letter) for letter in text) if sys.stdout.isatty() else text)
-
-
-def _escape(letter: str) -> str:
-    hostile = "\x7f" <= letter <= "\x9f" or letter in "\u061c\u200e\u200f" or "\u2028" <= letter <= "\u202e"
-    return f"\\u{ord(letter):04x}" if hostile or "\u2066" <= letter <= "\u2069" else letter
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    print(_HOSTILE.sub(lambda match: f"\\u{ord(match[0]):04x}", as_text(text) or ""))
 
 
 def _wanted_location(arguments: argparse.Namespace) -> Location | str:
@@ -98,12 +101,39 @@ def _commands() -> dict[str, Callable[[Context], int]]:
 
 def _browse(location: Location, arguments: argparse.Namespace) -> int:
     # Textual paints on standard error, so that one has to be a terminal as well.
-    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         note("hermes-browse: the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")
         return USAGE
     from hermes_browse.tui.launch import launch
 
     return launch(location)
+
+
+def _run(argv: Sequence[str]) -> int:
+    try:
+        arguments = parse(argv)
+    except SystemExit as ended:  # argparse has printed help (0), or the mistake has been said (2)
+        return int(ended.code or 0) if not isinstance(ended.code, str) else USAGE
+    if arguments.version:
+        from .version import version
+
+        print(f"hermes-browse {version()}")
+        return 0
+    with opened_location(arguments) as location:
+        if arguments.command is None:
+            return _browse(location, arguments)
+        return _commands()[arguments.command](Context(arguments, location))
+
+
+def _hush() -> None:
+    """Send what is still to be written nowhere: Python would complain at its end."""
+    try:
+        number = sys.stdout.fileno()
+    except OSError:  # not a real file: no complaint to come
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
 
 
 def run(argv: Sequence[str]) -> int:
@@ -115,33 +145,28 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
+    if sys.stdout is None:
+        note("hermes-browse: standard output is closed, so there is nowhere to write to.")
+        return 1
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without UTF-8 must not end in an error
+        sys.stdout.reconfigure(errors="replace")
     try:
-        arguments = make_parser().parse_args(argv)
-    except SystemExit as ended:  # argparse has printed help (0) or a usage error (2)
-        return int(ended.code or 0) if not isinstance(ended.code, str) else USAGE
-    if arguments.version:
-        from .version import version
-
-        print(f"hermes-browse {version()}")
-        return 0
-    try:
-        with opened_location(arguments) as location:
-            if arguments.command is None:
-                return _browse(location, arguments)
-            code = _commands()[arguments.command](Context(arguments, location))
-            sys.stdout.flush()
-            return code
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
     except BrowseError as error:
         note(f"hermes-browse: {error}")
         return error.exit_code
-    except BrokenPipeError:
-        # The reader of a pipe went away (`| head`): that is its right. Python would complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of a pipe went away (`| head`): that is its right
+        _hush()
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # the border: a person gets a sentence, the log gets the rest
         from ..logfile import log_failure
 
-        note(f"hermes-browse: something unexpected went wrong ({type(error).__name__}). Details: {log_failure()}")
+        what = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else type(error).__name__
+        note(f"hermes-browse: something unexpected went wrong ({what}). Details: {log_failure()}")
+        if isinstance(error, OSError):  # a full disk refuses the rest as well
+            _hush()
         return 1

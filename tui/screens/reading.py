@@ -57,6 +57,9 @@ class ConversationPane:
             self.show(row.conversation, message_id=first)
         elif isinstance(row, HitRow) and row.conversation is not None:
             self.show(row.conversation, message_id=row.hit.message_id)
+        elif isinstance(row, HitRow):
+            self._show_nothing()
+            self._screen.say(f"message {row.hit.message_id} belongs to no session of this store")
         elif isinstance(row, NoteRow):
             self._show_nothing()
 

@@ -1,0 +1,121 @@
+"""Output on a terminal: fitted to its width, wrapped at words, quiet colours; the only user of Rich here.
+
+Everything comes in printable, and as `Text`: never as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from hermes_browse.store.text import printable
+
+from .reading import Line
+
+_GAP = 2
+_LEAST = 28
+"""Cells the flexible column wants before an optional one is left out."""
+_NARROWEST = 12
+_WIDEST_FIXED = 36
+_STYLES = {
+    "title": "bold",
+    "seam": "dim",
+    "user": "bold yellow",
+    "assistant": "bold green",
+    "other": "bold dim",
+    "said": "",
+    "tool": "dim",
+}
+
+
+def _console() -> Console:
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def print_rich_table(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int],
+    flexible: int,
+    optional: Sequence[int],
+) -> None:
+    """Print printable rows in the width there is; see `columns.print_table`."""
+    console = _console()
+    natural = [max(map(cell_len, column)) for column in zip(headers, *rows, strict=True)]
+    shown = list(range(len(headers)))
+
+    def left_over() -> int:
+        fixed = sum(min(natural[index], _WIDEST_FIXED) for index in shown if index != flexible)
+        return console.width - fixed - _GAP * (len(shown) - 1)
+
+    for index in optional:
+        if left_over() >= min(_LEAST, natural[flexible]):
+            break
+        shown.remove(index)
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+    for index in shown:
+        width = max(left_over(), _NARROWEST) if index == flexible else min(natural[index], _WIDEST_FIXED)
+        table.add_column(
+            Text(headers[index]),
+            justify="right" if index in right else "left",
+            width=min(width, natural[index]),
+            # What is fixed (ids) is folded rather than cut: it is there to be copied.
+            overflow="ellipsis" if index == flexible else "fold",
+            no_wrap=index == flexible,
+        )
+    for row in rows:
+        table.add_row(*(Text(row[index]) for index in shown))
+    console.print(table)
+
+
+def lit(text: str, ranges: Iterable[Sequence[int]]) -> Text:
+    """A stored text, made printable, with ranges of code points in bold."""
+    made, last = Text(), 0
+    for start, end in ranges:
+        made.append(printable(text[last:start])).append(printable(text[start:end]), style="bold reverse")
+        last = end
+    return made.append(printable(text[last:]))
+
+
+def print_hit_group(heading: str, rows: Sequence[tuple[str, str, Text, str, bool]]) -> None:
+    """Print hits of one conversation: its name above, the texts wrapped in their own column.
+
+    Args:
+        heading: Printable.
+        rows: Time, role, text, message id, and whether it is a hit rather than something beside one.
+    """
+    console = _console()
+    console.print(Text(heading, style="bold", overflow="fold"))
+    table = Table.grid(padding=(0, _GAP, 0, 0))
+    for width in (16, 9):
+        table.add_column(width=width, no_wrap=True, overflow="ellipsis")
+    table.add_column(ratio=1, overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    table.expand = True
+    for time, role, text, number, is_hit in rows:
+        table.add_row(
+            Text(time, style="dim"),
+            Text(role, style="dim"),
+            text,
+            Text(number, style="dim"),
+            style="" if is_hit else "dim",
+        )
+    console.print(Padding(table, (0, 0, 1, 2)))
+
+
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print lines by kind, bodies indented and wrapped at words.
+
+    Args:
+        lines: Printable.
+    """
+    console = _console()
+    for line in lines:
+        text = Text(line.text, style=_STYLES[line.kind], overflow="fold")
+        console.print(Padding(text, (0, 0, 0, line.indent)) if line.indent else text)
