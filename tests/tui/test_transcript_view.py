@@ -24,12 +24,12 @@ from hermes_browse.store.models import (
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.text import printable
 from hermes_browse.store.transcript import Bone, Skeleton
+from hermes_browse.tui import page
 from hermes_browse.tui.blocks import Look, Tools, message_lines
 from hermes_browse.tui.entries import TranscriptModel
 from hermes_browse.tui.heights import Heights
 from hermes_browse.tui.markdown import render_markdown
 from hermes_browse.tui.styled import line_text, line_width
-from hermes_browse.tui.widgets import transcript_view
 from hermes_browse.tui.widgets.transcript_view import TranscriptView
 
 START = 1_700_000_000.0
@@ -98,7 +98,7 @@ async def test_fifty_thousand_messages_lay_out_one_page(
         laid.add(message.id)
         return message_lines(message, *rest, **more)  # type: ignore[arg-type]  # handed on as they came
 
-    monkeypatch.setattr(transcript_view, "message_lines", counted)
+    monkeypatch.setattr(page, "message_lines", counted)
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(model_of(50_000), message_id=message_id)

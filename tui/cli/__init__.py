@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 __all__ = ["main"]
 
@@ -19,6 +20,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        if arguments == ["--version"] and sys.stdout is not None:  # worth a way of its own: it imports next to nothing
+            from .version import version
+
+            with suppress(OSError):  # told, and hushed, by the way of all commands
+                print(f"hermes-browse {version()}", flush=True)
+                return 0
         from .run import run
 
         return run(arguments)

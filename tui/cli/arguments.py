@@ -78,9 +78,7 @@ def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
 
 
-def _command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
-) -> argparse.ArgumentParser:
+def _command(commands: argparse._SubParsersAction[_Parser], name: str, text: str) -> _Parser:
     parser = commands.add_parser(name, help=text, description=text)
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     _add_store_options(parser, top=False)
@@ -90,10 +88,12 @@ def _command(
 def _add_view(parser: argparse.ArgumentParser, default: str | None) -> None:
     views = [view.value for view in View]
     parser.add_argument("--view", choices=views, default=default, help=f"default {default or 'everything'}")
-    parser.add_argument("--source", action="append", type=_text, default=[], metavar="S", help="only this source; repeatable")
+    parser.add_argument(
+        "--source", action="append", type=_text, default=[], metavar="S", help="only this source; repeatable"
+    )
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> _Parser:
     """The parser of the whole command line."""
     parser = _Parser(
         prog="hermes-browse",
@@ -119,7 +119,9 @@ def make_parser() -> argparse.ArgumentParser:
     search.add_argument("--limit", type=_count, default=50, metavar="N", help="most hits, 0 for all (default 50)")
     search.add_argument("--context", type=_count, default=0, metavar="N", help="messages before and after each hit")
     _add_view(search, None)
-    search.add_argument("--role", action="append", type=_text, default=[], metavar="R", help="only this role; repeatable")
+    search.add_argument(
+        "--role", action="append", type=_text, default=[], metavar="R", help="only this role; repeatable"
+    )
 
     show = _command(commands, "show", "A whole conversation.")
     show.add_argument("id", metavar="ID", type=_text)
@@ -140,7 +142,9 @@ def make_parser() -> argparse.ArgumentParser:
     which = resume.add_mutually_exclusive_group(required=True)
     which.add_argument("id", metavar="ID", nargs="?", type=_text)
     which.add_argument("--last", action="store_true", help="the newest conversation, as `hermes -c`")
-    resume.add_argument("--source", metavar="S", type=_text, default=None, help="with --last: of this source (default cli)")
+    resume.add_argument(
+        "--source", metavar="S", type=_text, default=None, help="with --last: of this source (default cli)"
+    )
     resume.add_argument("--print", action="store_true", dest="print_only", help="print the command, run nothing")
     resume.add_argument("--yes", action="store_true", help="resume in spite of warnings")
 

@@ -1,24 +1,23 @@
-"""`list`, `search`, `show` and `lineage`."""
+"""`list`, `show` and `lineage`."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood, read_sizes
+from hermes_browse.store.catalog import read_catalog, read_neighbourhood, read_sizes
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.health import summarize
 from hermes_browse.store.lineage import read_lineage
 from hermes_browse.store.models import Conversation, Hidden, Lineage, Node, Reading, Sort, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resolve import resolve_session
-from hermes_browse.store.search import Answer, Conditions, Scope, make_conditions, parse, read_context
-from hermes_browse.store.search import search as run_search
-from hermes_browse.store.search.suggest import suggest
-from hermes_browse.store.transcript import read_messages, read_skeleton
+from hermes_browse.store.text import one_line
+from hermes_browse.store.transcript import count_rows, read_messages, read_skeleton
 
 from .columns import money, note, print_table, print_text, short_number, short_time
-from .jsonform import conversation_json, hidden_json, hit_json, lineage_json, message_json, store_json
+from .jsonform import conversation_json, hidden_json, lineage_json, message_json, store_json
 from .run import Context, print_json
 
 if TYPE_CHECKING:
@@ -34,6 +33,11 @@ def list_conversations(context: Context) -> int:
         catalog = read_catalog(reader, context.now)
         sizes = read_sizes(reader, list(catalog.forest.sessions)) if sort is Sort.SIZE else {}
         chosen = catalog.select(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
+        if sort is Sort.MESSAGES:  # the stored counters are hints: order by what is shown
+            counts = count_rows(reader, list(catalog.forest.sessions))
+            chosen.sort(
+                key=lambda each: sum(counts.get(segment.id, 0) for segment in each.segments), reverse=not wanted.reverse
+            )
         end = wanted.offset + wanted.limit if wanted.limit else None
         page = with_details(reader, chosen[wanted.offset : end])
     if sizes:
@@ -55,7 +59,8 @@ def list_conversations(context: Context) -> int:
         note(warning)
     rows = [_list_row(each) for each in page]
     if rows:
-        print_table(["last active", "status", "source", "msgs", "cost", "title", "id"], rows, right=(3, 4))
+        headers = ["last active", "status", "source", "msgs", "cost", "title", "id"]
+        print_table(headers, rows, right=(3, 4), flexible=5, optional=(4, 2, 1))
     note(_shown_line(len(page), total, hidden))
     return 0
 
@@ -87,72 +92,6 @@ def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
     return " · ".join(parts)
 
 
-def _scope(catalog: Catalog | None, context: Context, conditions: Conditions) -> Scope:
-    """Which rows may be hits: views, sources and the filters of the query."""
-    sessions = None
-    if catalog is not None:
-        view = View(context.arguments.view) if context.arguments.view else View.ALL
-        sources = frozenset(context.arguments.source)
-        sessions = allowed_sessions(catalog, view, sources, conditions.conversation).__contains__
-    return Scope(sessions, frozenset(context.arguments.role), conditions.message)
-
-
-def search_messages(context: Context) -> int:
-    """`search`: hits with their conversations; says what it did not cover."""
-    wanted = context.arguments
-    query = parse(" ".join(wanted.query))
-    conditions = make_conditions(query, context.now)
-    narrowed = bool(wanted.view or wanted.source or conditions.conversation)
-    with context.store.reader() as reader:
-        catalog = read_catalog(reader, context.now) if narrowed else None
-        answer = run_search(
-            reader, query, limit=wanted.limit, sort=wanted.sort, scope=_scope(catalog, context, conditions)
-        )
-        if catalog is None:
-            catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), context.now)
-        found = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
-        contexts = [read_context(reader, hit, wanted.context) if wanted.context else None for hit in answer.hits]
-        suggestions = suggest(reader, query) if not answer.hits else ()
-    problems = [problem.text for problem in (*answer.problems, *conditions.problems)]
-    for sentence in [*problems, *answer.notes]:
-        note(sentence)
-    if context.json:
-        hits = []
-        for hit, around in zip(answer.hits, contexts, strict=True):
-            conversation = found[hit.session_id]
-            hits.append(hit_json(hit, conversation.id if conversation is not None else hit.session_id, around))
-        print_json(
-            {
-                "query": query.text,
-                "engine": answer.engine,
-                "complete": answer.complete,
-                "more": answer.more,
-                "elapsed_ms": round(answer.elapsed_ms, 3),
-                "total": None if answer.at_least else answer.total,
-                "hits": hits,
-                "suggestions": [{"text": each.text, "query": each.query, "hits": each.hits} for each in suggestions],
-                "notes": [*problems, *answer.notes],
-            }
-        )
-        return 0
-    _print_hits(answer, found)
-    for each in suggestions:
-        note(f"{each.text}: {each.hits:,}{'+' if each.at_least else ''}")
-    return 0
-
-
-def _print_hits(answer: Answer, found: dict[str, Conversation | None]) -> None:
-    rows = []
-    for hit in answer.hits:
-        conversation = found[hit.session_id]
-        title = (conversation.title or "") if conversation is not None else ""
-        rows.append([short_time(hit.timestamp), hit.role, title[:40], hit.snippet, hit.session_id, str(hit.message_id)])
-    if rows:
-        print_table(["time", "role", "conversation", "text", "session", "message"], rows, right=(5,))
-    total = f"{answer.total:,}{'+' if answer.at_least else ''}" if answer.total is not None else "more"
-    note(f"{len(answer.hits):,} of {total} hits · {answer.engine} · {answer.elapsed_ms:.0f} ms")
-
-
 def _conversation(reader: Reader, text: str, now: float) -> tuple[str, Conversation]:
     session_id = resolve_session(reader, text)
     conversation = read_neighbourhood(reader, [session_id], now).of_session(session_id)
@@ -177,9 +116,16 @@ def show_conversation(context: Context) -> int:
             }
         )
         return 0
-    from .reading import as_markdown, as_text
+    from .reading import as_lines, as_markdown, as_text
 
-    print_text(as_markdown(conversation, messages) if wanted.markdown else as_text(conversation, messages))
+    if wanted.markdown:
+        print_text(as_markdown(conversation, messages))
+    elif sys.stdout.isatty():
+        from .terminal import print_lines
+
+        print_lines(as_lines(conversation, messages))
+    else:
+        print_text(as_text(conversation, messages))
     return 0
 
 
@@ -206,10 +152,20 @@ def show_lineage(context: Context) -> int:
         above = depths.get(node.parent_id, 0) if node.parent_id is not None else -1
         # A continuation stands beside what it continues, not below it.
         depths[node.session.id] = max(above, 0) if node.relation.value == "continued" and node.note == "" else above + 1
-        print_text("  " * depths[node.session.id] + _node_line(node, lineage))
+        _print_indented(2 * depths[node.session.id], one_line(_node_line(node, lineage)))
     if lineage.predicted != lineage.resume.id:
         note(f"Careful: `hermes --resume={lineage.resume.id}` would open {lineage.predicted}.")
     return 0
+
+
+def _print_indented(indent: int, line: str) -> None:
+    if sys.stdout.isatty():
+        from .reading import Line
+        from .terminal import print_lines
+
+        print_lines([Line("said", line, indent)])
+    else:
+        print(" " * indent + line)
 
 
 def _node_line(node: Node, lineage: Lineage) -> str:

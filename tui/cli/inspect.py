@@ -20,6 +20,8 @@ from .run import Context, print_json
 def list_profiles(context: Context) -> int:
     """`profiles`: the root's own store and those of its profiles."""
     root = context.location.root
+    if context.location.demo:
+        raise RefusedError("The demo store belongs to no Hermes root, so it has no profiles.")
     if root is None:
         raise RefusedError(
             f"{context.location.path} belongs to no Hermes root, so it has no profiles.",
@@ -39,7 +41,7 @@ def list_profiles(context: Context) -> int:
         ]
         for each in found
     ]
-    print_table(["profile", "sessions", "size", "store"], rows, right=(1, 2))
+    print_table(["profile", "sessions", "size", "store"], rows, right=(1, 2), flexible=3)
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -63,10 +64,21 @@ def run_plan(plan: ResumePlan) -> int:
 
     Args:
         plan: With an executable.
+
+    Raises:
+        RefusedError: The system would not start it.
     """
     assert plan.executable is not None
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if sys.platform == "win32":
-        return subprocess.run([plan.executable, *plan.argv[1:]], env=plan.environment(), check=False).returncode
-    os.execve(plan.executable, list(plan.argv), plan.environment())
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    try:
+        if sys.platform == "win32":
+            return subprocess.run([plan.executable, *plan.argv[1:]], env=plan.environment(), check=False).returncode
+        # Python ignores SIGPIPE, and what is ignored stays so in the program that follows.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.execve(plan.executable, list(plan.argv), plan.environment())
+    except OSError as error:
+        raise RefusedError(
+            f"{plan.executable} could not be started: {error.strerror}.", remedy=f"The command is: {plan.shell()}"
+        ) from error

@@ -86,11 +86,11 @@ def opened_location(arguments: argparse.Namespace) -> Iterator[Location]:
 
 
 def _commands() -> dict[str, Callable[[Context], int]]:
-    from . import commands, inspect, resuming
+    from . import commands, inspect, resuming, searching
 
     return {
         "list": commands.list_conversations,
-        "search": commands.search_messages,
+        "search": searching.search_messages,
         "show": commands.show_conversation,
         "lineage": commands.show_lineage,
         "resume": resuming.resume,

@@ -11,11 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.events import AppBlur, AppFocus, Resize
-from textual.screen import Screen
+from textual.events import AppBlur, AppFocus
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
@@ -27,13 +24,12 @@ from .. import header
 from ..list_model import Details, shown_line
 from ..rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow
 from ..widgets.conversation_list import ConversationList
-from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..widgets.search_box import SearchBox
 from ..widgets.transcript_view import TranscriptView
 from ..worker import Answered, StoreChanged, Worker
 from .bindings import MAIN_BINDINGS
 from .listing import Listing
+from .panes import Panes
 from .reading import ConversationPane
 from .resuming import Resuming
 from .searching import Searching
@@ -41,14 +37,10 @@ from .searching import Searching
 if TYPE_CHECKING:
     from ..app import BrowseApp
 
-NARROW = 100
-"""Columns below which the panes stand above each other."""
 
-
-class MainScreen(Screen[object]):
+class MainScreen(Panes):
     """Composition and wiring; what is shown in the panes is decided by four small controllers."""
 
-    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*MAIN_BINDINGS]
 
     def __init__(
@@ -72,53 +64,10 @@ class MainScreen(Screen[object]):
         self.listing = Listing(self, first)
         self.reading = ConversationPane(self)
         self.searching = Searching(self)
+        self.query_edited = self.searching.edited
         self.resuming = Resuming(self)
         self.clock = clock
         """Tells the time; tests freeze it."""
-
-    # Parts
-
-    def compose(self) -> ComposeResult:
-        """Header, search, views, the three panes, status and keys."""
-        yield TextLine(id="header")
-        box = SearchBox(id="search")
-        box.on_edit = self.searching.edited  # at once: keys may have been typed before anything is mounted
-        yield box
-        yield TextLine(id="views")
-        with Horizontal(id="panes"):
-            yield ConversationList(id="list")
-            with Vertical(id="side"):
-                yield TextLine(id="title")
-                yield TextLine(id="facts")
-                yield TranscriptView(id="transcript")
-                yield TextLine(id="lineage-title")
-                yield ConversationList(id="lineage")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
-
-    @property
-    def rows(self) -> ConversationList:
-        """The list of conversations, or of hits."""
-        return self.query_one("#list", ConversationList)
-
-    @property
-    def lineage(self) -> ConversationList:
-        """The family tree."""
-        return self.query_one("#lineage", ConversationList)
-
-    @property
-    def transcript(self) -> TranscriptView:
-        """The transcript."""
-        return self.query_one("#transcript", TranscriptView)
-
-    @property
-    def box(self) -> SearchBox:
-        """The search box."""
-        return self.query_one("#search", SearchBox)
-
-    def line(self, name: str) -> TextLine:
-        """One of the one-line texts."""
-        return self.query_one(f"#{name}", TextLine)
 
     def commands(self) -> list[Binding]:
         """What the palette and the help offer."""
@@ -180,11 +129,6 @@ class MainScreen(Screen[object]):
     def on_app_blur(self, event: AppBlur) -> None:
         """Nobody is looking: look at the file less often."""
         self.list_worker.away = True
-
-    def on_resize(self, event: Resize) -> None:
-        """Panes beside each other where there is room, else above each other."""
-        self.set_class(event.size.width < NARROW, "-narrow")
-        self.set_class(event.size.height < 30, "-short")
 
     # Telling
 
@@ -297,37 +241,6 @@ class MainScreen(Screen[object]):
         """To the search box."""
         self.set_focus(self.box)
 
-    def action_next_pane(self) -> None:
-        """To the next pane."""
-        self._focus_pane(1)
-
-    def action_previous_pane(self) -> None:
-        """To the previous pane."""
-        self._focus_pane(-1)
-
-    def _focus_pane(self, by: int) -> None:
-        panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
-        focused = self.focused
-        index = next((i for i, pane in enumerate(panes) if pane is focused), -1 if by > 0 else 0)
-        self.set_focus(panes[(index + by) % len(panes)])
-
-    def action_to_list(self) -> None:
-        """Back to the list."""
-        self.set_focus(self.rows)
-
-    def action_lineage(self) -> None:
-        """To the family tree, or away from it."""
-        if self.lineage.has_focus:
-            self.remove_class("-lineage")
-            self.set_focus(self.rows)
-        else:
-            self.add_class("-lineage")
-            self.set_focus(self.lineage)
-
-    def action_transcript(self, action: str) -> None:
-        """Something the transcript does, from any pane."""
-        getattr(self.transcript, f"action_{action}")()
-
     def action_hit(self, by: int) -> None:
         """To the next or previous hit."""
         self.searching.step(by)
@@ -381,13 +294,6 @@ class MainScreen(Screen[object]):
         conversation = self.reading.conversation
         if conversation is not None:
             self.resuming.copy_command(conversation.id)
-
-    def action_zoom(self) -> None:
-        """The focused pane alone, or all again."""
-        if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
-            self.remove_class("-zoom-list", "-zoom-side")
-        else:
-            self.add_class("-zoom-list" if self.rows.has_focus else "-zoom-side")
 
     def action_reload(self) -> None:
         """Read the store again now."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -17,13 +16,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hermes_browse.store.models import ChatMessage
-from hermes_browse.store.search import Matcher, find_ranges
+from hermes_browse.store.search import Matcher
 from hermes_browse.store.text import printable
 
-from ..blocks import Look, Tools, is_foldable, message_lines, rule_line
-from ..entries import EntryKind, TranscriptModel
-from ..heights import Heights
-from ..styled import Line, light, line_text
+from ..blocks import Look, Tools, is_foldable
+from ..entries import TranscriptModel
+from ..page import Page
+from ..styled import line_text
 
 LOOKS = (
     "text", "dim", "bold", "italic", "strike", "struck", "code", "link", "heading", "bar", "rule", "note", "error",
@@ -32,8 +31,10 @@ LOOKS = (
 )  # fmt: skip
 """Names that spans of messages use; each has a style in the sheet."""
 
-_ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
-_KEPT = 400
+_GUTTER = 2
+"""Cells on the left, for the mark of the current message."""
+_LEAD = 2
+"""Lines shown above a hit."""
 
 
 class TranscriptView(ScrollView, can_focus=True):
@@ -55,8 +56,8 @@ class TranscriptView(ScrollView, can_focus=True):
         Binding("right_curly_bracket", "step(1, '')", "next message", show=False),
         Binding("left_curly_bracket", "step(-1, '')", "previous message", show=False),
         Binding("enter", "toggle_fold", "more, less", show=False),
-        Binding("t", "cycle_tools", "tools", show=False),
-        Binding("r", "toggle_reasoning", "reasoning", show=False),
+        Binding("t", "cycle_tools", "tools", tooltip="Tool calls off, short, full"),
+        Binding("r", "toggle_reasoning", "reasoning", tooltip="Reasoning folded or shown"),
     ]
 
     @dataclass
@@ -74,39 +75,35 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._model: TranscriptModel | None = None
-        self._heights = Heights([])
-        self._laid: OrderedDict[tuple[int, int, Look, bool], list[Line]] = OrderedDict()
-        self._open: set[int] = set()
-        self._anchor = (0, 0)
-        self._at_end = True
+        self.page = Page()
+        """Where the reader is."""
         self._current: int | None = None
-        self._frame: list[tuple[int, Line]] | None = None
-        self._wanted: tuple[int, int] = (-1, -1)
-        self._matchers: Sequence[Matcher] = ()
-        self._hit: int | None = None
+        self._wanted: tuple[int, int] | None = None
         self._placing = False
         self._styles: dict[str, Style] = {}
-        self.look = Look()
-        """What is shown of tools and reasoning."""
 
     # What is shown
 
     @property
     def model(self) -> TranscriptModel | None:
         """The conversation on screen."""
-        return self._model
+        return self.page.model
+
+    @property
+    def look(self) -> Look:
+        """What is shown of tools and reasoning."""
+        return self.page.look
 
     @property
     def at_end(self) -> bool:
         """Whether the newest line is on screen and new ones will be followed."""
-        return self._at_end
+        return self.page.at_end
 
     @property
     def current(self) -> ChatMessage | None:
         """The message that copying and folding are about."""
         index = self._current_index()
-        return self._model.message(index) if self._model is not None and index is not None else None
+        return self.page.model.message(index) if self.page.model is not None and index is not None else None
 
     def show(
         self,
@@ -124,22 +121,17 @@ class TranscriptView(ScrollView, can_focus=True):
             matchers: Terms to light.
             segment: Begin at this session instead.
         """
-        self._model = model
-        self._laid.clear()
-        self._open.clear()
-        self._matchers, self._hit = matchers, message_id
-        self._wanted = (-1, -1)
+        self.page.matchers, self.page.hit = matchers, message_id
+        self.page.open(model)
+        self._wanted = None
         self._current = None
-        entries = model.entries if model is not None else []
-        self._heights = Heights([self._estimate(index) for index in range(len(entries))])
-        self._at_end = True
         target = None
         if model is not None and message_id is not None:
             target = model.entry_of(message_id)
         elif model is not None and segment is not None:
             target = model.entry_of_segment(segment)
         if target is not None:
-            self._go_to(target, lead=2 if message_id is not None else 0)
+            self._go_to(target, lead=_LEAD if message_id is not None else 0)
         else:
             self._place()
 
@@ -149,152 +141,49 @@ class TranscriptView(ScrollView, can_focus=True):
         Returns:
             How many messages are new below what is on screen; 0 when they are shown.
         """
-        old = self._model
-        kept, at_end, current, opened = self._anchor, self._at_end, self._current, set(self._open)
-        before = len(old) if old is not None else 0
-        self._model = model
-        self._laid.clear()
-        self._heights = Heights(
-            [self._heights[i] if i < before else self._estimate(i) for i in range(len(model.entries))]
-        )
-        self._anchor, self._at_end, self._current, self._open = kept, at_end, current, opened
-        self._wanted = (-1, -1)
+        at_end = self.page.at_end
+        new = self.page.grow(model)
+        self._wanted = None
         self._place()
-        new = sum(entry.kind is EntryKind.MESSAGE for entry in model.entries[before:])
         return 0 if at_end else new
 
     def loaded(self) -> None:
         """Messages have been read: lay out what is on screen again."""
-        self._laid.clear()
-        if self._model is not None:
-            first, last = self._wanted
-            for index in range(max(first - 4, 0), min(last + 12, len(self._model))):
-                message = self._model.message(index)
-                if message is not None and self._model.is_paired(message):
-                    self._heights.set(index, 0)
-        self._wanted = (-1, -1)
+        self.page.forget()
+        if self._wanted is not None:
+            self.page.hide_paired(*self._wanted)
+        self._wanted = None
         self._place()
 
-    def _estimate(self, index: int) -> int:
-        assert self._model is not None
-        bone = self._model.bone(index)
-        return 2 if bone is None else _ESTIMATES.get(bone.role, 4)
-
-    # Layout
-
-    def _width(self) -> int:
-        return max(self.scrollable_content_region.width - 2, 12)
-
-    def _page(self) -> int:
-        return max(self.scrollable_content_region.height, 1)
-
-    def _lines(self, index: int) -> list[Line] | None:
-        """The lines of an entry, exactly; None when its message has not been read."""
-        assert self._model is not None
-        width = self._width()
-        key = (index, width, self.look, index in self._open)
-        if key in self._laid:
-            self._laid.move_to_end(key)
-            return self._laid[key]
-        entry = self._model.entries[index]
-        if entry.kind is not EntryKind.MESSAGE:
-            lines = rule_line(entry.text, width)
-        else:
-            message = self._model.message(index)
-            if message is None:
-                return None
-            lines = message_lines(message, self._model, width, self.look, is_open=index in self._open)
-            if self._matchers:
-                look = "hit-current" if message.id == self._hit else "hit"
-                lines = [light(line, find_ranges(line_text(line), self._matchers), look) for line in lines]
-        self._laid[key] = lines
-        if len(self._laid) > _KEPT:
-            self._laid.popitem(last=False)
-        self._heights.set(index, len(lines))
-        return lines
-
-    def _height(self, index: int) -> int:
-        lines = self._lines(index)
-        return len(lines) if lines is not None else self._heights[index]
-
-    def _moved(self, anchor: tuple[int, int], by: int) -> tuple[int, int]:
-        """A place so many lines further down or up, counted in exact heights."""
-        index, line = anchor
-        line += by
-        while line < 0 and index > 0:
-            index -= 1
-            line += self._height(index)
-        while index < len(self._heights) - 1 and line >= self._height(index):
-            line -= self._height(index)
-            index += 1
-        return index, max(line, 0)
-
-    def _last_anchor(self) -> tuple[int, int]:
-        """The place whose page shows the very end."""
-        index, left = len(self._heights), self._page()
-        while index > 0 and left > 0:
-            index -= 1
-            left -= self._height(index)
-        return (index, -left) if left < 0 else (index, 0)
+    # Layout and painting
 
     def _place(self) -> None:
-        """Lay out the page at the anchor and tell the scroll bar; called after every change."""
-        self._frame = None
-        if self._model is not None and len(self._model) and self._page() > 1:
-            last = self._last_anchor()
-            if self._at_end or self._anchor >= last:
-                self._anchor, self._at_end = last, True
-            self._build()
-        else:
-            self._anchor = (0, 0)
+        """Lay out the page and tell the scroll bar; called after every change."""
+        region = self.scrollable_content_region
+        self.page.resize(region.width - _GUTTER, region.height)
+        above = self.page.settle()
+        if self.page.missing is not None and self.page.missing != self._wanted:
+            self._wanted = self.page.missing
+            self.post_message(self.Wanted(*self._wanted))
         self._placing = True
         try:
-            self.virtual_size = Size(self._width(), self._heights.total)
-            offset = self._heights.before(self._anchor[0]) + self._anchor[1]
-            self.scroll_to(y=offset, animate=False, force=True, immediate=True)
+            self.virtual_size = Size(self.page.width, self.page.heights.total)
+            self.scroll_to(y=above, animate=False, force=True, immediate=True)
         finally:
             self._placing = False
         self.refresh()
 
-    def _build(self) -> list[tuple[int, Line]]:
-        """The lines of the page, each with its entry; asks for what is missing."""
-        if self._frame is not None:
-            return self._frame
-        frame: list[tuple[int, Line]] = []
-        if self._model is None:
-            return frame
-        index, skip = self._anchor
-        first = index
-        missing = False
-        while index < len(self._model) and len(frame) < self._page():
-            lines = self._lines(index)
-            if lines is None:
-                missing = True
-                lines = [[("…", "dim")]] * self._heights[index]
-            frame += [(index, line) for line in lines[skip:]]
-            skip = 0
-            index += 1
-        self._frame = frame[: self._page()]
-        if missing and not (self._wanted[0] <= first and index <= self._wanted[1]):
-            self._wanted = (max(first - 30, 0), min(index + 30, len(self._model)))
-            self.post_message(self.Wanted(*self._wanted))
-        return self._frame
-
     def watch_scroll_y(self, old: float, new: float) -> None:
         """The scroll bar was dragged: go there. Our own moves are exact already."""
         super().watch_scroll_y(old, new)
-        if not self._placing and self._model is not None and round(old) != round(new):
-            self._at_end = False
+        if not self._placing and len(self.page) and round(old) != round(new):
             self._current = None
-            self._anchor = self._heights.locate(round(new))
+            self.page.go(self.page.heights.locate(round(new)))
             self._place()
 
     def on_resize(self) -> None:
         """Another width: everything is laid out anew, the entry at the top stays there."""
-        self._laid.clear()
         self._place()
-
-    # Painting
 
     def notify_style_update(self) -> None:
         """Another theme: forget the looks."""
@@ -322,7 +211,7 @@ class TranscriptView(ScrollView, can_focus=True):
         """One line of the screen."""
         width = self.scrollable_content_region.width
         base = self.rich_style
-        frame = self._build()
+        frame = self.page.frame()
         if y >= len(frame):
             return Strip.blank(width, base)
         index, line = frame[y]
@@ -335,59 +224,48 @@ class TranscriptView(ScrollView, can_focus=True):
     # Moving
 
     def _current_index(self) -> int | None:
-        """The entry the keys are about: the one last stepped to, else the one a third down the page."""
-        if self._model is None or not len(self._model):
-            return None
-        if self._current is not None:
-            return self._current
-        frame = self._build()
-        if not frame:
-            return None
-        place = frame[min(self._page() // 3, len(frame) - 1)][0]
-        if self._model.bone(place) is not None:
-            return place
-        return self._model.step(place, 1) if self._model.step(place, 1) is not None else self._model.step(place, -1)
+        """The entry the keys are about: the one last stepped to, else what is in sight."""
+        return self._current if self._current is not None else self.page.entry_in_sight()
 
     def _go_to(self, index: int, *, lead: int = 0) -> None:
-        self._at_end = False
-        self._anchor = (index, 0)
+        model = self.page.model
+        assert model is not None
+        self.page.go((index, 0))
         if lead:
-            self._anchor = self._moved(self._anchor, -lead)
+            self.page.go(self.page.moved((index, 0), -lead))
         self._place()
-        assert self._model is not None
-        following = index if self._model.bone(index) is not None else self._model.step(index, 1)
+        following = index if model.bone(index) is not None else model.step(index, 1)
         self._current = following if following is not None else index
         self.refresh()
 
     def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
         """Show a message with a little of what came before; False when this reading leaves it out."""
-        index = self._model.entry_of(message_id) if self._model is not None else None
+        index = self.page.model.entry_of(message_id) if self.page.model is not None else None
         if index is None:
             return False
-        self._hit = message_id
+        self.page.hit = message_id
         if matchers is not None:
-            self._matchers = matchers
-        self._laid.clear()
-        self._go_to(index, lead=2)
+            self.page.matchers = matchers
+        self.page.forget()
+        self._go_to(index, lead=_LEAD)
         return True
 
     def go_to_segment(self, session_id: str) -> bool:
         """Show the beginning of a segment; False when it has no messages."""
-        index = self._model.entry_of_segment(session_id) if self._model is not None else None
+        index = self.page.model.entry_of_segment(session_id) if self.page.model is not None else None
         if index is None:
             return False
         self._go_to(index)
         return True
 
     def _scroll_by(self, lines: int) -> None:
-        if self._model is None or not len(self._model):
+        if not len(self.page):
             return
-        before = self._anchor
-        self._at_end = False
+        before = self.page.place
         self._current = None
-        self._anchor = self._moved(self._anchor, lines)
+        self.page.go(self.page.moved(before, lines))
         self._place()
-        if self._anchor == before and abs(lines) == 1:  # all of it is on screen: step through the messages
+        if self.page.place == before and abs(lines) == 1:  # all of it is on screen: step through the messages
             self.action_step(lines, "")
 
     def action_scroll_lines(self, lines: int) -> None:
@@ -396,24 +274,24 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def action_scroll_pages(self, pages: float) -> None:
         """Scroll by pages."""
-        self._scroll_by(int(pages * max(self._page() - 2, 1)))
+        self._scroll_by(int(pages * max(self.page.height - 2, 1)))
 
     def action_to_start(self) -> None:
         """To the first line."""
-        if self._model is not None and len(self._model):
+        if len(self.page):
             self._go_to(0)
 
     def action_to_end(self) -> None:
         """To the last line, following what comes."""
-        self._at_end, self._current = True, None
+        self.page.at_end, self._current = True, None
         self._place()
 
     def action_step(self, by: int, role: str) -> None:
         """To the next or previous message, or prompt."""
         start = self._current_index()
-        if self._model is None or start is None:
+        if self.page.model is None or start is None:
             return
-        target = self._model.step(start, by, role)
+        target = self.page.model.step(start, by, role)
         if target is None:
             self.post_message(self.Told("no further " + ("prompt" if role else "message")))
         else:
@@ -429,24 +307,14 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A click on a folded line opens it."""
-        frame = self._build()
+        frame = self.page.frame()
         if event.y < len(frame):
-            index, line = frame[event.y]
-            self._current = index
-            text = line_text(line).lstrip()
-            if text.startswith(("▸", "▾", "…")):
+            self._current, line = frame[event.y]
+            if line_text(line).lstrip().startswith(("▸", "▾", "…")):
                 self.action_toggle_fold()
             self.refresh()
 
     # Folding
-
-    def _refold(self, index: int | None) -> None:
-        """Lay out anew with the same entry at the top."""
-        self._laid.clear()
-        if index is not None:
-            self._at_end = False
-            self._current = index
-        self._place()
 
     def action_toggle_fold(self) -> None:
         """Show all of the current message, or less again."""
@@ -455,18 +323,24 @@ class TranscriptView(ScrollView, can_focus=True):
         if index is None or message is None or not is_foldable(message):
             self.post_message(self.Told("nothing is folded here"))
             return
-        self._open ^= {index}
-        self._refold(index)
+        self.page.opened ^= {index}
+        self.page.forget()
+        self.page.go(self.page.place)
+        self._current = index
+        self._place()
+
+    def _set_look(self, look: Look) -> None:
+        self.page.look = look
+        self.page.forget()
+        self._place()
 
     def action_cycle_tools(self) -> None:
         """Tool calls off → short → full."""
         order = list(Tools)
-        self.look = Look(order[(order.index(self.look.tools) + 1) % len(order)], self.look.reasoning)
-        self._refold(None)
+        self._set_look(replace(self.look, tools=order[(order.index(self.look.tools) + 1) % len(order)]))
         self.post_message(self.Told(f"tools: {self.look.tools.value}"))
 
     def action_toggle_reasoning(self) -> None:
         """Reasoning folded or shown."""
-        self.look = Look(self.look.tools, not self.look.reasoning)
-        self._refold(None)
+        self._set_look(replace(self.look, reasoning=not self.look.reasoning))
         self.post_message(self.Told(f"reasoning {'shown' if self.look.reasoning else 'folded'}"))

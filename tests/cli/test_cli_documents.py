@@ -1,0 +1,149 @@
+"""The JSON documents of every command on every store: keys, types, and that they agree with each other."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import contract
+import pytest
+from commandline import STORES, ask, call, copy_store, ids_of
+
+from hermes_browse.store.demo import build
+
+Capture = pytest.CaptureFixture[str]
+VIEWS = ("chats", "automation", "archived", "all")
+
+
+@pytest.fixture(params=[*STORES, "demo"])
+def which(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """The options that name a root with one of the stores."""
+    if request.param == "demo":
+        (tmp_path / "root").mkdir()
+        build(tmp_path / "root" / "state.db", now=time.time())
+    else:
+        copy_store(request.param, tmp_path / "root")
+    return ["--home", str(tmp_path / "root")]
+
+
+def everything(capsys: Capture, which: list[str]) -> list[dict[str, Any]]:
+    """All conversations of a store."""
+    found: list[dict[str, Any]] = ask(capsys, *which, "list", "--view", "all", "--limit", "0")["conversations"]
+    return found
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_list(capsys: Capture, which: list[str], view: str) -> None:
+    """Shown and hidden sum up, whatever the page."""
+    for page in ([], ["--limit", "0"], ["--limit", "3", "--offset", "2"], ["--offset", "9999"], ["--source", "cli"]):
+        document = ask(capsys, *which, "list", "--view", view, *page)
+        contract.holds(document, contract.LIST)
+        assert document["view"] == view
+        assert document["shown"] == len(document["conversations"])
+        assert document["shown"] + sum(document["hidden"].values()) == document["total"]
+        assert min(document["hidden"].values()) >= 0
+    if view != "all":
+        inside = {"chats": "other", "automation": "automation", "archived": "archived"}[view]
+        whole = ask(capsys, *which, "list", "--view", view, "--limit", "0")
+        if inside != "other":
+            assert whole["hidden"][inside] == 0
+
+
+def test_views_share_out_the_conversations(capsys: Capture, which: list[str]) -> None:
+    """No conversation is in two narrow views; what the counts call hidden is what the other views show."""
+    views = {view: ask(capsys, *which, "list", "--view", view, "--limit", "0") for view in VIEWS}
+    narrow = [each for view in VIEWS[:3] for each in ids_of(views[view]["conversations"])]
+    assert len(narrow) == len(set(narrow))
+    assert set(narrow) <= set(ids_of(views["all"]["conversations"]))
+    assert views["chats"]["hidden"]["automation"] == views["automation"]["shown"]
+    assert views["chats"]["hidden"]["archived"] == views["archived"]["shown"]
+    assert views["all"]["shown"] == views["all"]["total"] > 40
+    assert views["all"]["hidden"] == {"automation": 0, "archived": 0, "other": 0}
+
+
+def test_conversations_cover_every_session_once(capsys: Capture, which: list[str]) -> None:
+    """Segments are disjoint, whole, root first and tip last."""
+    document = ask(capsys, *which, "list", "--view", "all", "--limit", "0")
+    segments = [each for one in document["conversations"] for each in one["segments"]]
+    assert len(segments) == len(set(segments)) == document["store"]["sessions"]
+    for one in document["conversations"]:
+        assert one["segments"][0] == one["root_id"] and one["segments"][-1] == one["id"]
+    assert any(len(one["segments"]) > 1 for one in document["conversations"])
+
+
+def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str]) -> None:
+    """Each is shown in reading order, as long as the list says; its family tells the same story."""
+    for one in everything(capsys, which):
+        document = ask(capsys, *which, "show", one["root_id"])
+        contract.holds(document, contract.SHOW)
+        assert document["conversation"] == one
+        assert len(document["messages"]) == one["message_count"]
+        places = [one["segments"].index(message["session_id"]) for message in document["messages"]]
+        assert places == sorted(places)
+        assert all(message["state"] in ("live", "compacted") for message in document["messages"])
+
+        family = ask(capsys, *which, "lineage", one["id"])
+        contract.holds(family, contract.LINEAGE)
+        assert family["focus"] == family["resume"]["id"] == one["id"]
+        assert [node["id"] for node in family["nodes"] if node["on_path"]] == one["segments"]
+        seen: set[str] = set()
+        for node in family["nodes"]:
+            assert node["parent_id"] is None or node["parent_id"] in seen
+            seen.add(node["id"])
+
+
+def test_search(capsys: Capture, which: list[str]) -> None:
+    """Hits name a conversation that holds their session, and light what they found."""
+    homes = {segment: one["id"] for one in everything(capsys, which) for segment in one["segments"]}
+    for query in ("the", "walrus", "question OR answer", "nothing-like-this", "検", ""):
+        document = ask(capsys, *which, "search", query, "--context", "2")
+        contract.holds(document, contract.SEARCH)
+        assert document["query"] == query
+        assert document["total"] is None or document["total"] >= len(document["hits"])
+        for hit in document["hits"]:
+            contract.CONTEXT(hit["context"][0], "context")
+            assert hit["conversation_id"] == homes[hit["session_id"]]
+            assert hit["message_id"] in [each["message_id"] for each in hit["context"]]
+            assert len(hit["context"]) <= 5 and all(len(each["text"]) <= 200 for each in hit["context"])
+            assert hit["match"] and all(0 <= start < end <= len(hit["snippet"]) for start, end in hit["match"])
+
+
+def test_doctor_profiles_and_the_store(capsys: Capture, which: list[str], tmp_path: Path) -> None:
+    """`doctor` and `list` say the same of the store, and it is what SQLite says."""
+    document = ask(capsys, *which, "doctor")
+    contract.holds(document, contract.DOCTOR)
+    store = ask(capsys, *which, "list")["store"]
+    assert document["store"] == store
+    with closing(sqlite3.connect(tmp_path / "root" / "state.db")) as connection:
+        assert store["sessions"] == connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
+        assert store["messages"] == connection.execute("SELECT count(*) FROM messages").fetchone()[0]
+        assert store["schema_version"] == connection.execute("SELECT version FROM schema_version").fetchone()[0]
+    assert document["search"]["messages"] == store["messages"]
+    contract.holds(ask(capsys, *which, "profiles"), contract.PROFILES)
+
+
+def test_resume_document(capsys: Capture, which: list[str], tmp_path: Path) -> None:
+    """What would be run, without running it."""
+    document = ask(capsys, *which, "resume", "--last", "--print")
+    contract.holds(document, contract.RESUME)
+    assert document["argv"] == ["hermes", "-p", "default", f"--resume={document['target']}"]
+    assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
+
+
+def test_the_demo(capsys: Capture) -> None:
+    """`--demo` speaks the same documents, belongs to no profile, and cannot be resumed."""
+    listed = ask(capsys, "--demo", "list")
+    contract.holds(listed, contract.LIST)
+    assert listed["store"]["profile"] is None
+    shown = ask(capsys, "--demo", "show", "Fix auth bug")
+    contract.holds(shown, contract.SHOW)
+    assert len(shown["conversation"]["segments"]) == 3
+    contract.holds(ask(capsys, "--demo", "lineage", "Fix auth bug"), contract.LINEAGE)
+    contract.holds(ask(capsys, "--demo", "search", "auth"), contract.SEARCH)
+    contract.holds(ask(capsys, "--demo", "doctor"), contract.DOCTOR)
+    ended = call(capsys, "--demo", "resume", "--last", "--print", "--json")
+    assert (ended.code, ended.out) == (5, "")
+    assert call(capsys, "--demo", "profiles").code == 5

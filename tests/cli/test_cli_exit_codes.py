@@ -1,0 +1,183 @@
+"""Exit codes, and what goes where: one document or nothing on standard output, sentences on standard error."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from commandline import Ended, call, copy_store
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A Hermes root."""
+    copy_store("state-v22", tmp_path / "root")
+    return tmp_path / "root"
+
+
+def refused(ended: Ended, code: int, *words: str) -> None:
+    """It ended so, with one line for a person and nothing for a script."""
+    assert ended.code == code, ended.err
+    assert ended.out == ""
+    assert ended.err.count("\n") == 1 and ended.err.startswith("hermes-browse")
+    assert "Traceback" not in ended.err
+    for word in words:
+        assert word in ended.err
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("nonsense", "invalid choice: 'nonsense'"),
+        ("list --nope", "--nope"),
+        ("list extra", "extra"),
+        ("list --view some", "--view"),
+        ("list --sort age", "--sort"),
+        ("list --limit abc", "whole number"),
+        ("list --limit -1", "whole number"),
+        ("list --limit 99999999999999999999", "whole number"),
+        ("list --offset 1.5", "whole number"),
+        ("list --lim 3", "--lim"),
+        ("list --version", "--version"),
+        ("search", "QUERY"),
+        ("search x --sort best", "--sort"),
+        ("search x --context many", "--context"),
+        ("show", "ID"),
+        ("show -x", "-x"),
+        ("show x --said --live", "--live"),
+        ("show a b", "b"),
+        ("lineage", "ID"),
+        ("resume", "ID --last"),
+        ("resume x --last", "--last"),
+        ("resume x --source cli", "--source goes with --last"),
+        ("resume x --json", "--json goes with --print"),
+        ("--demo --db x list", "--db"),
+        ("--demo list --db x", "one store at a time"),
+        ("--home x list --db y", "one store at a time"),
+        ("--profile x --demo list", "one store at a time"),
+        ("doctor --db x --home y", "one store at a time"),
+    ],
+)
+def test_usage(capsys: Capture, line: str, word: str) -> None:
+    """2: said in one line that names the option and the help to read."""
+    ended = call(capsys, *line.split())
+    refused(ended, 2, word, "--help")
+
+
+@pytest.mark.parametrize("option", ["--home", "--profile", "--db"])
+def test_an_empty_name_is_no_store(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+    """An unset variable of a script does not open somebody's own store."""
+    monkeypatch.setenv("HERMES_HOME", str(root))
+    refused(call(capsys, option, "", "list"), 2, option)
+    refused(call(capsys, "list", option, ""), 2, option)
+
+
+def test_the_browser_needs_a_terminal(capsys: Capture, root: Path) -> None:
+    """2, and it names the command that needs none."""
+    refused(call(capsys, "--home", str(root)), 2, "hermes-browse list")
+
+
+@pytest.mark.parametrize("command", ["list", "search x", "show x", "lineage x", "resume x", "resume --last --print"])
+def test_no_store(capsys: Capture, tmp_path: Path, command: str) -> None:
+    """3 for a store that is missing or none at all, with and without --json."""
+    wrong = tmp_path / "root" / "state.db"
+    for prepare, word in (
+        (lambda: None, "There is no session store"),
+        (wrong.parent.mkdir, "There is no session store"),
+        (wrong.touch, "is empty"),
+        (lambda: wrong.write_bytes(b"no database at all" * 400), "not a session store"),
+        (lambda: wrong.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096), str(wrong)),
+        (lambda: (wrong.unlink(), wrong.mkdir()), "is a folder"),
+    ):
+        prepare()
+        ended = call(capsys, "--home", str(wrong.parent), *command.split())
+        refused(ended, 3, word)
+        assert call(capsys, "--home", str(wrong.parent), *command.split(), *_json(command)) == ended
+
+
+def _json(command: str) -> list[str]:
+    return ["--json"] if not command.startswith("resume x") else []
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
+def test_a_store_that_may_not_be_read(capsys: Capture, root: Path) -> None:
+    """3: forbidden is not missing."""
+    (root / "state.db").chmod(0)
+    refused(call(capsys, "--home", str(root), "list"), 3, "permissions")
+
+
+@pytest.mark.parametrize("command", ["show", "lineage", "resume"])
+def test_not_found(capsys: Capture, root: Path, command: str) -> None:
+    """4 for what nothing answers to, and for a profile that is not there."""
+    home = ["--home", str(root)]
+    for odd in ("nope", "", " ", "%", "_", "'", "-x", "--json", "a\nb", "\udcff", "x" * 5000, "検索", "NULL"):
+        refused(call(capsys, *home, command, "--", odd), 4, "No session has the id")
+    refused(call(capsys, *home, "--profile", "nope", command, "x"), 4, "There is no profile", "default")
+    refused(call(capsys, *home, "--profile", "../..", command, "x"), 4, "There is no profile")
+
+
+@pytest.mark.parametrize("command", ["show", "lineage", "resume"])
+def test_ambiguous(capsys: Capture, root: Path, command: str) -> None:
+    """4, with candidates that really begin so."""
+    ended = call(capsys, "--home", str(root), command, "2026")
+    refused(ended, 4, "Candidates: ")
+    candidates = ended.err.split("Candidates: ")[1].strip().rstrip(".").split(", ")
+    assert len(candidates) > 1 and all(each.startswith("2026") for each in candidates)
+
+
+def test_nothing_of_a_source_to_resume(capsys: Capture, root: Path) -> None:
+    """4: and the remedy names the option."""
+    refused(call(capsys, "--home", str(root), "resume", "--last", "--source", "fax"), 4, "fax", "--source")
+
+
+@pytest.mark.parametrize("name", ["other.db", "backup/state.db.bak"])
+def test_resume_of_a_loose_file_is_refused(capsys: Capture, root: Path, name: str) -> None:
+    """5: Hermes would not open that file."""
+    loose = root / name
+    loose.parent.mkdir(exist_ok=True)
+    shutil.copy(root / "state.db", loose)
+    for how in ([], ["--print"], ["--print", "--json"]):
+        refused(call(capsys, "--db", str(loose), "resume", "--last", *how), 5, str(loose))
+    refused(call(capsys, "--db", str(loose), "profiles"), 5, "--home")
+    assert call(capsys, "--db", str(loose), "list").code == 0
+
+
+def test_something_unexpected_is_one_line_and_a_log(
+    capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1: what failed is in the log by place, none of the values it held."""
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a secret of the user")
+
+    monkeypatch.setattr("hermes_browse.tui.cli.commands.read_catalog", fail)
+    ended = call(capsys, "--home", str(root), "list")
+    refused(ended, 1, "RuntimeError")
+    log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
+    assert "commands.py" in log.read_text() and "secret" not in log.read_text() + ended.err
+    assert log.stat().st_mode & 0o077 == 0
+
+
+def test_interrupted(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """130: and nothing is said."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hermes_browse.tui.cli.commands.read_catalog", interrupt)
+    assert call(capsys, "--home", str(root), "list") == Ended(130, "", "")
+
+
+def test_help_and_version(capsys: Capture) -> None:
+    """0: with or without other options, for every command."""
+    assert call(capsys, "--version").out.startswith("hermes-browse ")
+    assert call(capsys, "--version", "list").out.startswith("hermes-browse ")
+    whole = call(capsys, "--help")
+    assert whole.code == 0 and whole.err == "" and "exit codes" in whole.out
+    for command in ("list", "search", "show", "lineage", "resume", "profiles", "doctor"):
+        ended = call(capsys, command, "--help")
+        assert ended.code == 0 and "--json" in ended.out and command in whole.out

@@ -1,0 +1,217 @@
+"""Where the reader is in a conversation, and the lines of the page there: layout without a widget.
+
+Heights of entries are estimated until they are laid out, and corrected then. The place is an entry and
+a line in it, never a distance from the start, so a correction above or below moves nothing that is read.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from hermes_browse.store.search import Matcher, find_ranges
+
+from .blocks import Look, message_lines, rule_line
+from .entries import EntryKind, TranscriptModel
+from .heights import Heights
+from .styled import Line, light, line_text
+
+_ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
+_RULE, _OTHER = 2, 4
+_KEPT = 400
+"""Entries whose lines are kept."""
+_AROUND = 30
+"""Entries before and after the page that are asked for with it."""
+
+Place = tuple[int, int]
+"""An entry, and a line in it."""
+
+
+class Page:
+    """The part of a conversation that is on screen."""
+
+    def __init__(self) -> None:
+        self.model: TranscriptModel | None = None
+        """The conversation."""
+        self.width = 80
+        """Cells of a line."""
+        self.height = 24
+        """Lines of the page."""
+        self.look = Look()
+        """What is shown of tools and reasoning."""
+        self.at_end = True
+        """The newest line is on the page, and new ones are followed."""
+        self.opened: set[int] = set()
+        """Entries shown whole."""
+        self.place: Place = (0, 0)
+        """The top line."""
+        self.matchers: Sequence[Matcher] = ()
+        """Terms to light."""
+        self.hit: int | None = None
+        """The message whose terms are lit more strongly."""
+        self.heights = Heights([])
+        self.missing: tuple[int, int] | None = None
+        """Entries to be read for this page, None when all are there."""
+        self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
+        self._frame: list[tuple[int, Line]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.heights)
+
+    def open(self, model: TranscriptModel | None) -> None:
+        """Another conversation, at its end."""
+        self.model = model
+        self.opened.clear()
+        self.at_end, self.place = True, (0, 0)
+        self.heights = Heights([self._estimate(index) for index in range(len(model) if model is not None else 0)])
+        self.forget()
+
+    def grow(self, model: TranscriptModel) -> int:
+        """A longer reading of the same conversation; the place stays.
+
+        Returns:
+            How many messages are new.
+        """
+        before = len(self)
+        self.model = model
+        self.heights = Heights(
+            [self.heights[index] if index < before else self._estimate(index) for index in range(len(model))]
+        )
+        self.forget()
+        return sum(entry.kind is EntryKind.MESSAGE for entry in model.entries[before:])
+
+    def forget(self) -> None:
+        """Lay out anew: width, look, folds or messages have changed."""
+        self._laid.clear()
+        self._frame = None
+
+    def resize(self, width: int, height: int) -> None:
+        """Another size of the page."""
+        if width != self.width:
+            self._laid.clear()
+        self.width, self.height = max(width, 12), max(height, 1)
+        self._frame = None
+
+    def _estimate(self, index: int) -> int:
+        assert self.model is not None
+        bone = self.model.bone(index)
+        return _RULE if bone is None else _ESTIMATES.get(bone.role, _OTHER)
+
+    # Lines
+
+    def lines(self, index: int) -> list[Line] | None:
+        """The lines of an entry, exactly; None when its message has not been read."""
+        assert self.model is not None
+        key = (index, index in self.opened)
+        if key in self._laid:
+            self._laid.move_to_end(key)
+            return self._laid[key]
+        lines = self._lay_out(index)
+        if lines is not None:
+            self._laid[key] = lines
+            if len(self._laid) > _KEPT:
+                self._laid.popitem(last=False)
+            self.heights.set(index, len(lines))
+        return lines
+
+    def _lay_out(self, index: int) -> list[Line] | None:
+        assert self.model is not None
+        entry = self.model.entries[index]
+        if entry.kind is not EntryKind.MESSAGE:
+            return rule_line(entry.text, self.width)
+        message = self.model.message(index)
+        if message is None:
+            return None
+        lines = message_lines(message, self.model, self.width, self.look, is_open=index in self.opened)
+        if not self.matchers:
+            return lines
+        look = "hit-current" if message.id == self.hit else "hit"
+        return [light(line, find_ranges(line_text(line), self.matchers), look) for line in lines]
+
+    def _height(self, index: int) -> int:
+        lines = self.lines(index)
+        return len(lines) if lines is not None else self.heights[index]
+
+    def hide_paired(self, first: int, last: int) -> None:
+        """Messages have been read: tool results that stand with their calls take no lines of their own."""
+        assert self.model is not None
+        for index in range(max(first, 0), min(last, len(self))):
+            message = self.model.message(index)
+            if message is not None and self.model.is_paired(message):
+                self.heights.set(index, 0)
+
+    # The place
+
+    def moved(self, place: Place, by: int) -> Place:
+        """A place so many lines further down or up, in exact heights."""
+        index, line = place
+        line += by
+        while line < 0 and index > 0:
+            index -= 1
+            line += self._height(index)
+        while index < len(self) - 1 and line >= self._height(index):
+            line -= self._height(index)
+            index += 1
+        return index, max(line, 0)
+
+    def _last_place(self) -> Place:
+        """The place whose page shows the very end."""
+        index, left = len(self), self.height
+        while index > 0 and left > 0:
+            index -= 1
+            left -= self._height(index)
+        return (index, -left) if left < 0 else (index, 0)
+
+    def go(self, place: Place) -> None:
+        """To a place."""
+        self.at_end = False
+        self.place = place
+        self._frame = None
+
+    def settle(self) -> int:
+        """Keep the place within the conversation and lay out its page.
+
+        Returns:
+            Lines above the page, for a scroll bar.
+        """
+        self._frame = None
+        if not len(self) or self.height <= 1:
+            self.place = (0, 0)
+            return 0
+        last = self._last_place()
+        if self.at_end or self.place >= last:
+            self.place, self.at_end = last, True
+        self.frame()
+        return self.heights.before(self.place[0]) + self.place[1]
+
+    def frame(self) -> list[tuple[int, Line]]:
+        """The lines of the page, each with its entry; notes in `missing` what is to be read."""
+        if self._frame is not None:
+            return self._frame
+        self.missing = None
+        frame: list[tuple[int, Line]] = []
+        index, skip = self.place
+        first, is_missing = index, False
+        while self.model is not None and index < len(self) and len(frame) < self.height:
+            lines = self.lines(index)
+            if lines is None:
+                is_missing = True
+                lines = [[("…", "dim")]] * self.heights[index]
+            frame += [(index, line) for line in lines[skip:]]
+            skip = 0
+            index += 1
+        if is_missing:
+            self.missing = (max(first - _AROUND, 0), min(index + _AROUND, len(self)))
+        self._frame = frame[: self.height]
+        return self._frame
+
+    def entry_in_sight(self) -> int | None:
+        """The message a third down the page: what keys are about unless one was stepped to."""
+        frame = self.frame()
+        if self.model is None or not frame:
+            return None
+        index = frame[min(self.height // 3, len(frame) - 1)][0]
+        if self.model.bone(index) is not None:
+            return index
+        following = self.model.step(index, 1)
+        return following if following is not None else self.model.step(index, -1)

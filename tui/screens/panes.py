@@ -1,0 +1,115 @@
+"""The panes of the main screen: where they are, which has the keys, which is alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.events import Resize
+from textual.screen import Screen
+
+from ..widgets.conversation_list import ConversationList
+from ..widgets.keys import KeyLine
+from ..widgets.line import TextLine
+from ..widgets.search_box import SearchBox
+from ..widgets.transcript_view import TranscriptView
+
+NARROW = 100
+"""Columns below which the panes stand above each other."""
+SHORT = 30
+"""Lines below which the tree is shown only when asked for."""
+
+
+class Panes(Screen[object]):
+    """Layout and focus; knows nothing of what is shown."""
+
+    AUTO_FOCUS = ""
+
+    query_edited: Callable[[str], None]
+    """Takes the query at each keystroke."""
+
+    def compose(self) -> ComposeResult:
+        """Header, search, views, the three panes, status and keys."""
+        yield TextLine(id="header")
+        box = SearchBox(id="search")
+        box.on_edit = self.query_edited  # at once: keys may have been typed before anything is mounted
+        yield box
+        yield TextLine(id="views")
+        with Horizontal(id="panes"):
+            yield ConversationList(id="list")
+            with Vertical(id="side"):
+                yield TextLine(id="title")
+                yield TextLine(id="facts")
+                yield TranscriptView(id="transcript")
+                yield TextLine(id="lineage-title")
+                yield ConversationList(id="lineage")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    @property
+    def rows(self) -> ConversationList:
+        """The list of conversations, or of hits."""
+        return self.query_one("#list", ConversationList)
+
+    @property
+    def lineage(self) -> ConversationList:
+        """The family tree."""
+        return self.query_one("#lineage", ConversationList)
+
+    @property
+    def transcript(self) -> TranscriptView:
+        """The transcript."""
+        return self.query_one("#transcript", TranscriptView)
+
+    @property
+    def box(self) -> SearchBox:
+        """The search box."""
+        return self.query_one("#search", SearchBox)
+
+    def line(self, name: str) -> TextLine:
+        """One of the one-line texts."""
+        return self.query_one(f"#{name}", TextLine)
+
+    def on_resize(self, event: Resize) -> None:
+        """Panes beside each other where there is room, else above each other."""
+        self.set_class(event.size.width < NARROW, "-narrow")
+        self.set_class(event.size.height < SHORT, "-short")
+
+    def action_next_pane(self) -> None:
+        """To the next pane."""
+        self._focus_pane(1)
+
+    def action_previous_pane(self) -> None:
+        """To the previous pane."""
+        self._focus_pane(-1)
+
+    def _focus_pane(self, by: int) -> None:
+        panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
+        focused = self.focused
+        index = next((i for i, pane in enumerate(panes) if pane is focused), -1 if by > 0 else 0)
+        self.set_focus(panes[(index + by) % len(panes)])
+
+    def action_to_list(self) -> None:
+        """Back to the list."""
+        self.set_focus(self.rows)
+
+    def action_lineage(self) -> None:
+        """To the family tree, or away from it."""
+        if self.lineage.has_focus:
+            self.remove_class("-lineage")
+            self.set_focus(self.rows)
+        else:
+            self.add_class("-lineage")
+            self.set_focus(self.lineage)
+
+    def action_transcript(self, action: str) -> None:
+        """Something the transcript does, from any pane."""
+        getattr(self.transcript, f"action_{action}")()
+
+    def action_zoom(self) -> None:
+        """The focused pane alone, or all again."""
+        if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
+            self.remove_class("-zoom-list", "-zoom-side")
+        else:
+            self.add_class("-zoom-list" if self.rows.has_focus else "-zoom-side")
