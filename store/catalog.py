@@ -87,7 +87,7 @@ class Catalog:
         archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
         return Hidden(automation, archived, counts[View.ALL] - shown - automation - archived)
 
-    def select(
+    def order(
         self,
         view: View = View.CHATS,
         *,
@@ -95,8 +95,8 @@ class Catalog:
         reverse: bool = False,
         sources: Collection[str] = (),
         sizes: dict[str, int] | None = None,
-    ) -> list[Conversation]:
-        """The conversations of a view in order.
+    ) -> list[str]:
+        """Root ids of the conversations of a view in order; makes none of them.
 
         Args:
             view: Which.
@@ -106,29 +106,50 @@ class Catalog:
             sizes: Bytes by session id, for `Sort.SIZE`.
         """
         wanted = frozenset(sources)
-        found = [
-            self.conversation(chain.root.id)
-            for chain in self.in_view(view)
-            if not wanted or chain.root.source in wanted
-        ]
-        key = _sort_key(sort, sizes or {})
-        found.sort(key=lambda each: (each.last_active or _FAR_PAST, each.id), reverse=True)
-        found.sort(key=key, reverse=reverse is (sort is Sort.TITLE))
-        return found
+        chains = [chain for chain in self.in_view(view) if not wanted or chain.root.source in wanted]
+        chains.sort(key=lambda chain: (chain.last_active, chain.tip.id), reverse=True)
+        if sort is not Sort.ACTIVITY:
+            chains.sort(key=_sort_key(sort, sizes or {}), reverse=reverse is (sort is Sort.TITLE))
+        elif reverse:
+            chains.reverse()
+        return [chain.root.id for chain in chains]
+
+    def select(
+        self,
+        view: View = View.CHATS,
+        *,
+        sort: Sort = Sort.ACTIVITY,
+        reverse: bool = False,
+        sources: Collection[str] = (),
+        sizes: dict[str, int] | None = None,
+    ) -> list[Conversation]:
+        """The conversations of a view in order; arguments as `order`."""
+        ordered = self.order(view, sort=sort, reverse=reverse, sources=sources, sizes=sizes)
+        return [self.conversation(root) for root in ordered]
 
 
-def _sort_key(sort: Sort, sizes: dict[str, int]) -> Callable[[Conversation], tuple[float, str]]:
-    def number(value: float | None) -> tuple[float, str]:
-        return (value if value is not None else _FAR_PAST, "")
+def _sort_key(sort: Sort, sizes: dict[str, int]) -> Callable[[Chain], tuple[float, str]]:
+    def summed(read: Callable[[Session], float]) -> Callable[[Chain], tuple[float, str]]:
+        return lambda chain: (sum(map(read, chain.segments)), "")
 
-    keys: dict[Sort, Callable[[Conversation], tuple[float, str]]] = {
-        Sort.ACTIVITY: lambda each: number(each.last_active),
-        Sort.STARTED: lambda each: number(each.root.started_at),
-        Sort.MESSAGES: lambda each: number(each.message_count),
-        Sort.TOKENS: lambda each: number(each.tokens.total),
-        Sort.COST: lambda each: number(each.cost_usd),
-        Sort.SIZE: lambda each: number(sum(sizes.get(segment.id, 0) for segment in each.segments)),
-        Sort.TITLE: lambda each: (0.0 if each.title else 1.0, (each.title or each.preview).casefold()),
+    def started(chain: Chain) -> tuple[float, str]:
+        return (chain.root.started_at if chain.root.started_at is not None else _FAR_PAST, "")
+
+    def cost(chain: Chain) -> tuple[float, str]:
+        known = [segment.cost_usd for segment in chain.segments if segment.cost_usd is not None]
+        return (sum(known) if known else _FAR_PAST, "")
+
+    def title(chain: Chain) -> tuple[float, str]:
+        return (0.0, chain.title.casefold()) if chain.title else (1.0, "")
+
+    keys: dict[Sort, Callable[[Chain], tuple[float, str]]] = {
+        Sort.ACTIVITY: lambda chain: (chain.last_active, ""),
+        Sort.STARTED: started,
+        Sort.MESSAGES: summed(lambda segment: segment.message_count),
+        Sort.TOKENS: summed(lambda segment: segment.tokens.total),
+        Sort.COST: cost,
+        Sort.SIZE: summed(lambda segment: sizes.get(segment.id, 0)),
+        Sort.TITLE: title,
     }
     return keys[sort]
 

@@ -119,6 +119,11 @@ class Reader:
             try:
                 return self._connection.execute(sql, parameters).fetchall()
             except sqlite3.OperationalError as error:
+                if self._connection.text_factory is str and "decode to UTF-8" in str(error):
+                    # Invalid bytes in this file: decode by hand from here on. It costs a call for each
+                    # text, so stores without such bytes are spared it.
+                    self._connection.text_factory = _decode
+                    return self.rows(sql, parameters)
                 transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
                 if not transient or attempt == _IOERR_TRIES:
                     raise translate(error, self.path) from error
@@ -273,7 +278,6 @@ class Store:
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
         try:
-            connection.text_factory = _decode
             connection.execute("PRAGMA query_only=1")
             return Reader(connection, self.path, self._schema(connection), snapshot=snapshot)
         except sqlite3.Error as error:

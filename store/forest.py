@@ -64,6 +64,17 @@ class Chain:
         """The last segment."""
         return self.segments[-1]
 
+    @property
+    def title(self) -> str | None:
+        """The tip's title, else the newest one of an earlier segment (0.22 falls back to the root's)."""
+        return next((segment.title for segment in reversed(self.segments) if segment.title), None)
+
+    @property
+    def last_active(self) -> float:
+        """Newest activity of any segment; the far past when none is known."""
+        times = [segment.last_active for segment in self.segments if segment.last_active is not None]
+        return max(times, default=_FAR_PAST)
+
 
 def edge(child: Session, parent: Session | None) -> Relation:
     """What the link from a session to its parent means; whether a continuation wins is not decided here.
@@ -258,7 +269,7 @@ class Forest:
                 seen.add(id(child))
                 subagents += 1
                 stack.extend(each for each in self.child_chains(child) if each.relation is Relation.DELEGATED)
-        times = [segment.last_active for segment in chain.segments if segment.last_active is not None]
+        active = chain.last_active
         note = chain.note
         if chain.root.hidden:
             note = "hidden by Hermes" + (f", {note}" if note else "")
@@ -267,8 +278,8 @@ class Forest:
             relation=chain.relation,
             kind=self.kind(chain),
             status=status(chain.segments, now),
-            title=next((segment.title for segment in reversed(chain.segments) if segment.title), None),
-            last_active=max(times) if times else None,
+            title=chain.title,
+            last_active=active if active != _FAR_PAST else None,
             branches=branches,
             subagents=subagents,
             note=note,

@@ -15,6 +15,7 @@ from .forest import AUTOMATION_SOURCES, RESET_REASONS
 from .homes import Location
 from .lineage import predict_resume, resume_target
 from .models import Conversation, Kind, Relation, ResumeTarget, Status
+from .text import one_line
 
 GATEWAY_SOURCES = frozenset(
     [
@@ -76,11 +77,23 @@ class ResumePlan:
         return {**os.environ, **self.env}
 
     def shell(self) -> str:
-        """The command for a shell, quoted."""
-        import shlex
+        """The command for a shell, quoted, on one line and printable."""
+        settings = [f"{name}={_quoted(value)}" for name, value in self.env.items()]
+        return " ".join([*settings, *map(_quoted, self.argv)])
 
-        settings = [f"{name}={shlex.quote(value)}" for name, value in self.env.items()]
-        return " ".join([*settings, shlex.join(self.argv)])
+
+def _quoted(text: str) -> str:
+    """A word for a shell; as `$'…'` where characters must not be seen as they are (POSIX 2024, bash, zsh)."""
+    import shlex
+
+    if one_line(text) == text:
+        return shlex.quote(text)
+    letters = [letter if letter.isalnum() or letter in "-_=./:" else None for letter in text]
+    spelled = (
+        "".join(f"\\{byte:03o}" for byte in os.fsencode(raw)) if letter is None else letter
+        for raw, letter in zip(text, letters, strict=True)
+    )
+    return "$'" + "".join(spelled) + "'"
 
 
 def find_hermes(environment: Mapping[str, str] = os.environ) -> str | None:

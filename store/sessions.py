@@ -6,9 +6,9 @@ Python: `json_extract` on one malformed value would break the whole list, as it 
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from .connect import Reader, Row
 from .models import Session, Tokens
@@ -43,15 +43,7 @@ _COLUMNS = (
     "actual_cost_usd",
     "last_activity_at",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """What the messages of a session tell about it."""
-
-    last_message: float | None
-    """Newest timestamp, any state; None without messages or without a usable time."""
-    has_messages: bool
+_NO_TOKENS = Tokens()
 
 
 def _select(schema: Schema) -> str:
@@ -65,6 +57,16 @@ def newest_message_sql(schema: Schema, session: str) -> str:
         if ("timestamp" in schema.message_columns)
         else "NULL"
     )
+
+
+def _shared(value: object) -> str | None:
+    """Text that many rows have in common, held once: it is a third of a large list's memory."""
+    text = as_text(value)
+    return sys.intern(text) if text is not None else None
+
+
+def _tokens(*counts: object) -> Tokens:
+    return Tokens(*map(as_count, counts)) if any(counts) else _NO_TOKENS
 
 
 def to_session(row: Row, *, busy: frozenset[str] = frozenset()) -> Session | None:
@@ -81,21 +83,23 @@ def to_session(row: Row, *, busy: frozenset[str] = frozenset()) -> Session | Non
     session_id = as_text(raw_id)
     if session_id is None:
         return None
-    markers = as_mapping(config)
+    # Most rows carry settings without a marker: not worth parsing.
+    written = as_text(config)
+    markers = as_mapping(written) if written is not None and '"_' in written else {}
     started_at = as_time(started)
     times = [moment for moment in (as_time(newest), as_time(activity)) if moment is not None]
     actual_cost = as_money(actual)
     return Session(
         id=session_id,
-        source=as_text(source) or "unknown",
+        source=_shared(source) or "unknown",
         parent_id=as_text(parent),
         title=as_text(title),
-        model=as_text(model),
-        cwd=as_text(cwd),
-        git_branch=as_text(branch),
+        model=_shared(model),
+        cwd=_shared(cwd),
+        git_branch=_shared(branch),
         started_at=started_at,
         ended_at=as_time(ended) if ended is not None else None,
-        end_reason=as_text(reason),
+        end_reason=_shared(reason),
         last_active=max(times) if times else started_at,
         branched_from=as_text(markers.get("_branched_from")),
         delegate_from=as_text(markers.get("_delegate_from")),
@@ -106,9 +110,7 @@ def to_session(row: Row, *, busy: frozenset[str] = frozenset()) -> Session | Non
         hidden=as_flag(hidden),
         message_count=as_count(messages),
         tool_call_count=as_count(calls),
-        tokens=Tokens(
-            as_count(tokens_in), as_count(tokens_out), as_count(cache_read), as_count(cache_write), as_count(reasoning)
-        ),
+        tokens=_tokens(tokens_in, tokens_out, cache_read, cache_write, reasoning),
         cost_usd=actual_cost if actual_cost is not None else as_money(estimated),
         busy=session_id in busy,
         has_messages=bool(has_messages),

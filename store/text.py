@@ -43,6 +43,8 @@ def as_text(value: object) -> str | None:
     """
     if value is None:
         return None
+    if type(value) is str and value.isascii():
+        return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     text = value if isinstance(value, str) else str(value)

@@ -18,6 +18,8 @@ def as_time(value: object) -> float | None:
     Args:
         value: A number, or a text holding a number or an ISO time (other tools have written both).
     """
+    if type(value) is float and _FIRST_TIME <= value <= _LAST_TIME:
+        return value
     if isinstance(value, bytes):
         value = as_text(value)
     if isinstance(value, str):
@@ -37,6 +39,8 @@ def as_time(value: object) -> float | None:
 
 def as_count(value: object) -> int:
     """A count that is never negative; 0 for anything else."""
+    if type(value) is int and value >= 0:
+        return value
     if isinstance(value, float) and math.isfinite(value):
         value = int(value)
     return max(value, 0) if isinstance(value, int) else 0

@@ -23,7 +23,15 @@ os.environ["TEXTUAL_ANIMATIONS"] = "none"  # read when Textual is imported
 def _private_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the user's homes, colours, zone or terminal."""
     home = tmp_path_factory.mktemp("home")
-    for name in ("HERMES_HOME", "NO_COLOR", "TMUX", "SSH_CONNECTION", "TEXTUAL_THEME", "LOCALAPPDATA"):
+    for name in (
+        "HERMES_HOME",
+        "HERMES_LAZY_INSTALL_TARGET",
+        "LOCALAPPDATA",
+        "NO_COLOR",
+        "SSH_CONNECTION",
+        "TEXTUAL_THEME",
+        "TMUX",
+    ):
         monkeypatch.delenv(name, raising=False)
     for name, value in {
         "HOME": str(home),
@@ -35,6 +43,9 @@ def _private_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest
         "COLORTERM": "truecolor",
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
+        # A real Hermes that a test starts would otherwise fetch its optional parts into this environment (Hermes 0.19,
+        # tools/lazy_deps.py), and the next run would not be of what is pinned.
+        "HERMES_DISABLE_LAZY_INSTALLS": "1",
     }.items():
         monkeypatch.setenv(name, value)
     time.tzset()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from hermes_browse.store.catalog import Catalog
-from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.models import Conversation, Session, Sort, View
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
 
@@ -45,36 +45,36 @@ class Details:
         return conversation.with_details(preview=preview, rows=rows), mark == self._mark(conversation)
 
 
-def job_name(conversation: Conversation) -> str | None:
-    """The job whose run a conversation is; None when it is no cron run."""
-    if conversation.source != "cron":
+def job_name(root: Session) -> str | None:
+    """The job whose run a conversation is, by its root; None when it is no cron run."""
+    if root.source != "cron":
         return None
-    match = _CRON.fullmatch(conversation.root_id)
+    match = _CRON.fullmatch(root.id)
     return f"cron {match[1]}" if match else None
 
 
 class CatalogRows:
-    """Conversations in order as rows; runs of a cron job are one row until it is opened."""
+    """Conversations in order as rows, made as they are asked for; runs of a cron job are one row until it is opened."""
 
     def __init__(
-        self, conversations: Sequence[Conversation], details: Details, opened: Collection[str], empty: str
+        self, catalog: Catalog, roots: Sequence[str], details: Details, opened: Collection[str], empty: str
     ) -> None:
-        self._details = details
-        self._rows: list[Conversation | JobRow | NoteRow] = []
-        jobs: dict[str, list[Conversation]] = {}
+        self._catalog, self._details = catalog, details
+        self._rows: list[str | JobRow | NoteRow] = []
+        jobs: dict[str, list[str]] = {}
         places: dict[str, int] = {}
-        for each in conversations:
-            job = job_name(each)
+        for root in roots:
+            job = job_name(catalog.forest.sessions[root])
             if job is None:
-                self._rows.append(each)
+                self._rows.append(root)
             else:
                 if job not in jobs:
                     places[job] = len(self._rows)
                     self._rows.append(NoteRow(job))
-                jobs.setdefault(job, []).append(each)
+                jobs.setdefault(job, []).append(root)
         for job, place in sorted(places.items(), key=lambda item: -item[1]):
-            row = JobRow(job, tuple(jobs[job]), job in opened)
-            self._rows[place : place + 1] = [row, *(row.runs if row.expanded else ())]
+            row = JobRow(job, tuple(map(catalog.conversation, jobs[job])), job in opened)
+            self._rows[place : place + 1] = [row, *(jobs[job] if row.expanded else ())]
         if not self._rows:
             self._rows.append(NoteRow(empty))
         self._index: dict[str, int] | None = None
@@ -85,8 +85,8 @@ class CatalogRows:
     def row(self, index: int) -> ListRow:
         """The row at an index."""
         row = self._rows[index]
-        if isinstance(row, Conversation):
-            conversation, complete = self._details.complete(row)
+        if isinstance(row, str):
+            conversation, complete = self._details.complete(self._catalog.conversation(row))
             return ConversationRow(conversation, complete=complete)
         return row
 
@@ -94,8 +94,7 @@ class CatalogRows:
         """Where the row with a key is."""
         if self._index is None:
             self._index = {
-                f"c{row.root_id}" if isinstance(row, Conversation) else row.key: index
-                for index, row in enumerate(self._rows)
+                f"c{row}" if isinstance(row, str) else row.key: index for index, row in enumerate(self._rows)
             }
         return self._index.get(key)
 
@@ -104,7 +103,7 @@ def make_rows(
     catalog: Catalog, details: Details, view: View, sort: Sort, *, reverse: bool, opened: Collection[str]
 ) -> CatalogRows:
     """The rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread."""
-    return CatalogRows(catalog.select(view, sort=sort, reverse=reverse), details, opened, _EMPTY[view])
+    return CatalogRows(catalog, catalog.order(view, sort=sort, reverse=reverse), details, opened, _EMPTY[view])
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:

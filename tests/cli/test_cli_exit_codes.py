@@ -47,7 +47,7 @@ def refused(ended: Ended, code: int, *words: str) -> None:
         ("search x --sort best", "--sort"),
         ("search x --context many", "--context"),
         ("show", "ID"),
-        ("show -x", "-x"),
+        ("show -x", "ID"),
         ("show x --said --live", "--live"),
         ("show a b", "b"),
         ("lineage", "ID"),

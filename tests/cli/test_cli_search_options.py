@@ -59,10 +59,10 @@ def test_everything_is_searched_unless_narrowed(capsys: Capture, home: list[str]
 def test_order_and_limit(capsys: Capture, home: list[str]) -> None:
     """Newest first, oldest first, or the best first; a page says how many there are."""
     newest = ask(capsys, *home, "search", "heron")["hits"]
-    times = [hit["timestamp"] for hit in newest]
-    assert times == sorted(times, reverse=True)
-    oldest = [hit["timestamp"] for hit in ask(capsys, *home, "search", "heron", "--sort", "oldest")["hits"]]
-    assert oldest == sorted(times)
+    written = [hit["message_id"] for hit in newest]  # rows are written in the order of their ids
+    assert len(written) == 40 and written == sorted(written, reverse=True)
+    oldest = ask(capsys, *home, "search", "heron", "--sort", "oldest")["hits"]
+    assert oldest == newest[::-1]
     best = ask(capsys, *home, "search", "heron", "--sort", "relevance")["hits"]
     assert {hit["snippet"].count("heron") for hit in best[:4]} == {2}
     page = ask(capsys, *home, "search", "heron", "--limit", "7")
@@ -89,9 +89,12 @@ def test_context_for_people(capsys: Capture, home: list[str]) -> None:
     """What stands around a hit is printed around it, in a pipe as well."""
     ended = call(capsys, *home, "search", '"chat 7"', "--context", "1")
     lines = ended.out.splitlines()
-    assert [next(text for text in ("chat 6 nothing", "chat 7 heron", "chat 8 nothing") if text in line) for line in lines[1:]]
+    assert [
+        next(text for text in ("chat 6 nothing", "chat 7 heron", "chat 8 nothing") if text in line)
+        for line in lines[1:]
+    ]
     assert len(lines) == 4 and "The chat" in lines[2] and "The chat" not in lines[1]
-    assert ended.err == "1 of 1 hits" + ended.err.removeprefix("1 of 1 hits")
+    assert ended.err.startswith("1 of 1 hits")
 
 
 def test_suggestions_keep_what_was_asked_beside_the_query(capsys: Capture, home: list[str]) -> None:
@@ -102,7 +105,9 @@ def test_suggestions_keep_what_was_asked_beside_the_query(capsys: Capture, home:
     assert ask(capsys, *home, "search", "her", "--view", "archived", "--source", "cron")["suggestions"] == []
 
 
-@pytest.mark.parametrize("query", ["", "  ", "-heron", '"', "*", "()", "\udcff", "AND", "source:", "x" * 20_000, "a\x1bb"])
+@pytest.mark.parametrize(
+    "query", ["", "  ", "-heron", '"', "*", "()", "\udcff", "AND", "source:", "x" * 20_000, "a\x1bb"]
+)
 def test_odd_queries(capsys: Capture, home: list[str], query: str) -> None:
     """No query is an error: what cannot be looked for finds nothing, and that is said."""
     ended = call(capsys, *home, "search", "--json", "--", query)

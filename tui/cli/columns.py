@@ -9,6 +9,7 @@ from datetime import datetime
 
 from hermes_browse.store.text import one_line, printable
 
+_ONE_LINE = {0x09: "␉", 0x0A: "␊"}
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -86,10 +87,10 @@ def print_text(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Say something on standard error, made printable."""
+    """Say something on standard error: printable, and on one line whatever is quoted in it."""
     if sys.stderr is None:  # closed by the caller; print() would turn to standard output instead
         return
     try:
-        print(printable(text), file=sys.stderr)
+        print(printable(text).translate(_ONE_LINE), file=sys.stderr)
     except OSError:
         return  # nobody can be told that nobody can be told; the exit code still says it

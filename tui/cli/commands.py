@@ -32,14 +32,16 @@ def list_conversations(context: Context) -> int:
         summary = summarize(reader, context.store, context.location)
         catalog = read_catalog(reader, context.now)
         sizes = read_sizes(reader, list(catalog.forest.sessions)) if sort is Sort.SIZE else {}
-        chosen = catalog.select(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
+        chosen = catalog.order(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
         if sort is Sort.MESSAGES:  # the stored counters are hints: order by what is shown
             counts = count_rows(reader, list(catalog.forest.sessions))
+            segments = {root: catalog.forest.chains[root].segments for root in chosen}
             chosen.sort(
-                key=lambda each: sum(counts.get(segment.id, 0) for segment in each.segments), reverse=not wanted.reverse
+                key=lambda root: sum(counts.get(segment.id, 0) for segment in segments[root]),
+                reverse=not wanted.reverse,
             )
         end = wanted.offset + wanted.limit if wanted.limit else None
-        page = with_details(reader, chosen[wanted.offset : end])
+        page = with_details(reader, [catalog.conversation(root) for root in chosen[wanted.offset : end]])
     if sizes:
         page = [replace(each, size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
     total, hidden = len(catalog.chains), catalog.hidden(view, len(page))

@@ -43,7 +43,9 @@ class Context:
 
 
 # Legal inside JSON strings, but a terminal, or the pager behind a pipe, would act on them.
-_HOSTILE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_HOSTILE = re.compile(
+    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
+)
 
 
 def print_json(document: object) -> None:
@@ -51,7 +53,7 @@ def print_json(document: object) -> None:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    print(_HOSTILE.sub(lambda match: f"\\u{ord(match[0]):04x}", as_text(text) or ""))
+    print(_HOSTILE.sub(lambda match: json.dumps(match[0])[1:-1], as_text(text) or ""))
 
 
 def _wanted_location(arguments: argparse.Namespace) -> Location | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import threading
 import time
@@ -36,6 +37,12 @@ from .searching import Searching
 
 if TYPE_CHECKING:
     from ..app import BrowseApp
+
+
+def _collect_garbage_again() -> None:
+    """The first frame is out: what is in memory now stays, the rest is looked through as usual."""
+    gc.freeze()
+    gc.enable()
 
 
 class MainScreen(Panes):
@@ -93,6 +100,7 @@ class MainScreen(Panes):
         self.listing.begin()
         self.show_header()
         self.say(self.location.note)
+        self.call_after_refresh(_collect_garbage_again)
         self._leave_in_order()
 
     def _leave_in_order(self) -> None:

@@ -87,8 +87,8 @@ class Searching:
                 known = read_catalog(reader, now)
             if not query.groups and conditions.message is None and conditions.conversation is not None:
                 # Only filters of conversations: the list itself, narrowed.
-                chosen = [each for each in known.select(view, sort=sort) if conditions.conversation(each)]
-                return CatalogRows(chosen, details, (), "No conversation is like this")
+                chosen = [each.root_id for each in known.select(view, sort=sort) if conditions.conversation(each)]
+                return CatalogRows(known, chosen, details, (), "No conversation is like this")
             return search_model.run(
                 reader,
                 query,

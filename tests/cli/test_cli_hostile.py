@@ -1,0 +1,167 @@
+"""Text of a store is hostile: nothing in it acts on a terminal, breaks a document, or ends a command."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import sys
+import unicodedata
+from contextlib import closing
+from pathlib import Path
+
+import contract
+import pytest
+from commandline import PROGRAM, STORES, ask, call, copy_store
+
+Capture = pytest.CaptureFixture[str]
+ATTACK = (
+    "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x1b[31m\x9b31m\x90q\x9c[bold]x[/] \u202eevil\u2066 a\rb\x08\x00\x7f"
+    "\u2028line\u200e\ufeff\u2069\U000e0041 tab\there\nnext \r\nlast :smile: %s {0}"
+)
+_LINKS = {"id", "session_id", "parent_session_id", "conversation_id", "version", "key"}
+
+
+def poison(store: Path, value: object, *, ids: bool = False) -> None:
+    """Write a value into every column of every row that no link needs.
+
+    Args:
+        store: A copy.
+        value: The text, or another type where text belongs.
+        ids: Also hang the attack on every session id.
+    """
+    with closing(sqlite3.connect(store)) as connection, connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f'DROP TRIGGER "{name}"')
+        for table in ("sessions", "messages"):
+            columns = connection.execute(f"SELECT name, type FROM pragma_table_info('{table}')").fetchall()
+            for name, kind in columns:
+                if name in _LINKS or (isinstance(value, str) and kind.upper() != "TEXT"):
+                    continue
+                if name == "title":  # unique where there is one
+                    connection.execute(f"UPDATE {table} SET title = id || ? WHERE title IS NOT NULL", [str(value)])
+                else:
+                    connection.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", [value])
+        if ids:
+            connection.execute("UPDATE messages SET session_id = session_id || ?", [ATTACK])
+            connection.execute("UPDATE sessions SET parent_session_id = parent_session_id || ?", [ATTACK])
+            connection.execute("UPDATE sessions SET id = id || ?", [ATTACK])
+        for name, made in connection.execute("SELECT name, sql FROM sqlite_master WHERE sql LIKE '%fts5%'").fetchall():
+            if "content=" in made:
+                connection.execute(f"INSERT INTO {name} ({name}) VALUES ('rebuild')")
+            elif isinstance(value, str):
+                connection.execute(f"UPDATE {name} SET content = ?", [value])
+
+
+def acting(text: str, *, allowed: str = "\n") -> set[str]:
+    """Characters that could act on a terminal: controls, bidi controls, separators; tabs only where allowed."""
+    return {
+        letter
+        for letter in text
+        if letter not in allowed
+        and (unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in "\u061c\u200e\u200f")
+    }
+
+
+@pytest.fixture(params=STORES)
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A root whose store is one attack, ids included."""
+    poison(copy_store(request.param, tmp_path), ATTACK, ids=True)
+    return tmp_path
+
+
+def commands(capsys: Capture, root: Path) -> list[list[str]]:
+    """Every command that prints text of a store."""
+    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    chain = max(rows, key=lambda each: (len(each["segments"]), each["message_count"]))
+    most = max(rows, key=lambda each: each["message_count"])
+    families = [["lineage", "--", each["id"]] for each in rows if each["branches"] or each["subagents"]]
+    shows = [
+        ["show", *options, "--", each["id"]]
+        for each in (chain, most)
+        for options in ([], ["--everything"], ["--markdown"])
+    ]
+    prints = [["resume", "--print", "--", chain["id"]]]
+    lists = [["list", "--view", "all", "--limit", "0", "--sort", sort] for sort in ("activity", "title", "size")]
+    searches = [["search", word, "--context", "1"] for word in ("owned", "here", "smile")]
+    missing = [
+        ["show", "--", "2026"],
+        ["lineage", "--", ATTACK.replace("\0", "")],
+        ["search", "--", ATTACK.replace("\0", "")],
+    ]
+    return [*lists, *searches, *shows, *families, *prints, *missing, ["doctor"], ["profiles"]]
+
+
+def test_nothing_acts_on_the_terminal(capsys: Capture, root: Path) -> None:
+    """On both streams, of every command, for people and as JSON."""
+    seen = ""
+    for command in commands(capsys, root):
+        for options in ([], ["--json"]):
+            ended = call(capsys, "--home", str(root), command[0], *options, *command[1:])
+            assert ended.code in (0, 4), ended.err
+            # A tab inside a message is kept for people, and moves nothing but the cursor.
+            allowed = "\n\t" if command[0] == "show" else "\n"
+            assert not acting(ended.out, allowed=allowed if not options else "\n"), command
+            assert not acting(ended.err), command
+            assert not options or ended.code == 4 or type(ended.document) is dict
+            seen += ended.out
+    assert seen.count("owned") > 100
+
+
+def test_json_holds_the_text_as_stored(capsys: Capture, root: Path) -> None:
+    """What a terminal does not get, a script does, to the last character."""
+    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    assert all(row["id"].endswith(ATTACK) for row in rows)
+    assert any(row["title"] and row["title"].endswith(ATTACK) for row in rows)
+    most = max(rows, key=lambda each: each["message_count"])
+    shown = ask_for(capsys, root, "show", "--everything", "--", most["id"])
+    contract.holds(shown, contract.SHOW)
+    assert any(message["text"] == ATTACK for message in shown["messages"])
+    hits = ask(capsys, "--home", str(root), "search", "zzz OR owned")
+    contract.holds(hits, contract.SEARCH)
+
+
+def ask_for(capsys: Capture, root: Path, command: str, *arguments: str) -> dict[str, object]:
+    """A document of a command whose ids follow `--`."""
+    ended = call(capsys, "--home", str(root), command, "--json", *arguments)
+    assert ended.code == 0, ended.err
+    document: dict[str, object] = ended.document
+    return document
+
+
+@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize(
+    "value",
+    [b"\xff\xfe blob \x1b[2J", 9e999, -9e999, -1, 2**63 - 1, 1e300, "", "[]", '{"a": [', "\x00json:{", '"\\ud800"'],
+    ids=repr,
+)
+def test_values_of_another_kind(capsys: Capture, tmp_path: Path, name: str, value: object) -> None:
+    """Blobs, infinities, huge numbers and broken JSON in any column: every document keeps its contract."""
+    poison(copy_store(name, tmp_path), value)
+    home = ["--home", str(tmp_path)]
+    rows = ask(capsys, *home, "list", "--view", "all", "--limit", "0", "--sort", "cost")
+    contract.holds(rows, contract.LIST)
+    assert rows["shown"] + sum(rows["hidden"].values()) == rows["total"] == rows["shown"]
+    most = max(rows["conversations"], key=lambda each: each["message_count"])
+    contract.holds(ask(capsys, *home, "show", "--everything", most["id"]), contract.SHOW)
+    contract.holds(ask(capsys, *home, "lineage", most["id"]), contract.LINEAGE)
+    contract.holds(ask(capsys, *home, "search", "blob"), contract.SEARCH)
+    contract.holds(ask(capsys, *home, "resume", most["id"], "--print"), contract.RESUME)
+    for command in (["list", "--view", "all"], ["show", most["id"]], ["lineage", most["id"]], ["search", "blob"]):
+        ended = call(capsys, *home, *command)
+        assert ended.code == 0 and not acting(ended.out), ended.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_on_a_terminal_only_our_own_styles(tmp_path: Path) -> None:
+    """Rich's colours are the only escape sequences a terminal gets."""
+    pexpect = pytest.importorskip("pexpect")
+    poison(copy_store("state-v22", tmp_path), ATTACK, ids=True)
+    name = f"20260115_090000_999001{ATTACK}".replace("\0", "")[:40]
+    for command in (["list", "--view", "all"], ["search", "owned"], ["show", "--", name], ["lineage", "--", name]):
+        child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], "--home", str(tmp_path), *command], timeout=30)
+        text = child.read().decode()
+        child.close()
+        assert child.exitstatus == 0, text
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+        assert "owned" in plain and not acting(plain, allowed="\r\n"), command
+        assert "\x1b[31m" not in text

@@ -1,0 +1,69 @@
+"""Commands start fast because they do without Textual, and Rich is there for terminals only."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commandline import copy_store
+
+_PROGRAM = """
+import contextlib, io, sys
+from hermes_browse.tui.cli import main
+with contextlib.redirect_stdout(io.StringIO()) as out:
+    code = main(sys.argv[1:])
+assert code in (0, 5), code
+roots = {name.split(".")[0] for name in sys.modules}
+print(*sorted(roots & {"textual", "rich", "asyncio", "sqlite3", "argparse", "importlib_metadata"}))
+"""
+
+
+def imported(*arguments: str) -> set[str]:
+    """Which of the dear packages a command line imports."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return set(ended.stdout.split())
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["people", "json"])
+@pytest.mark.parametrize(
+    "command",
+    ["list", "search walrus", "show Rewound", "lineage Rewound", "resume Rewound --print", "profiles", "doctor"],
+)
+def test_no_command_imports_textual(tmp_path: Path, command: str, options: list[str]) -> None:
+    """Nor Rich, when its output goes into a pipe."""
+    copy_store("state-v22", tmp_path)
+    assert imported("--home", str(tmp_path), *command.split(), *options) <= {"sqlite3", "argparse"}
+
+
+@pytest.mark.parametrize("line", ["--help", "list --help", "--demo list", "--demo list --json"])
+def test_help_and_the_demo_neither(line: str) -> None:
+    """Help and the sample store are plain Python."""
+    assert imported(*line.split()) <= {"sqlite3", "argparse"}
+
+
+def test_the_version_needs_next_to_nothing() -> None:
+    """It is asked by scripts and package managers: not even the arguments are parsed."""
+    assert imported("--version") == set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_on_a_terminal_rich_but_not_textual(tmp_path: Path) -> None:
+    """Tables on a terminal come from Rich alone."""
+    pexpect = pytest.importorskip("pexpect")
+    copy_store("state-v22", tmp_path)
+    program = "import sys\nfrom hermes_browse.tui.cli import main\nmain(sys.argv[1:])\n" + _PROGRAM.splitlines()[-2]
+    for command in ("list", "search walrus", "show Rewound", "lineage Rewound", "profiles"):
+        child = pexpect.spawn(
+            sys.executable,
+            ["-c", f"{program}\nprint('roots:', *sorted(roots))", "--home", str(tmp_path), *command.split()],
+            timeout=30,
+        )
+        text = child.read().decode()
+        child.close()
+        roots = text.split("roots: ")[1].split()
+        assert "rich" in roots and "textual" not in roots

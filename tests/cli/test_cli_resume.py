@@ -1,0 +1,187 @@
+"""`resume`: what would be run, what is said first, and the hand-over to a `hermes` that writes down its call."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
+
+Capture = pytest.CaptureFixture[str]
+QUIET = "20260115_090000_999001"
+"""A chat nothing speaks against: of the command line, with messages, its directory unknown."""
+_RECORD = 'printf "%s\\0" "$0" "$@" > "$STUB_LOG.argv"; env -0 > "$STUB_LOG.env"; exit 7'
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="the stub is a shell script")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root whose name wants quoting, its default profile and one more."""
+    root = tmp_path / "my root"
+    copy_store("state-v22", root)
+    copy_store("state-v22", root / "profiles" / "coder")
+    return root
+
+
+def edit(root: Path, statement: str, *values: object) -> None:
+    """Change the store of a root."""
+    with closing(sqlite3.connect(root / "state.db")) as connection, connection:
+        assert connection.execute(statement, values).rowcount
+
+
+def codes(capsys: Capture, root: Path, name: str = QUIET) -> set[str]:
+    """What speaks against resuming."""
+    document = ask(capsys, "--home", str(root), "resume", name, "--print")
+    assert all(warning["text"].endswith(".") for warning in document["warnings"])
+    return {warning["code"] for warning in document["warnings"]} - {"no-hermes"}
+
+
+def test_print(capsys: Capture, root: Path) -> None:
+    """The command as data and as a line a shell understands; the profile is always named."""
+    for profile in ("default", "coder"):
+        where = ["--home", str(root), "--profile", profile]
+        document = ask(capsys, *where, "resume", QUIET, "--print")
+        assert document["argv"] == ["hermes", "-p", profile, f"--resume={QUIET}"]
+        assert document["env"] == {"HERMES_HOME": str(root)}
+        assert (document["target"], document["reason"]) == (QUIET, "the only segment")
+        line = call(capsys, *where, "resume", QUIET, "--print")
+        assert line.code == 0 and line.out.count("\n") == 1
+        assert shlex.split(line.out) == [f"HERMES_HOME={root}", *document["argv"]]
+
+
+def test_any_segment_resumes_the_tip(capsys: Capture, root: Path) -> None:
+    """Root, middle and tip of a chain give one command, and the reason says so."""
+    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    chains = [each["segments"] for each in rows if len(each["segments"]) > 1]
+    assert chains
+    for chain in chains:
+        for segment in chain:
+            document = ask(capsys, "--home", str(root), "resume", segment, "--print")
+            assert document["target"] == chain[-1] and document["reason"] == f"the tip of {len(chain)} segments"
+
+
+def test_last_is_the_newest_of_its_source(capsys: Capture, root: Path) -> None:
+    """As `hermes -c`: by the newest message, any state; --source names another kind."""
+    with closing(sqlite3.connect(root / "state.db")) as connection:
+        for source in ("cli", "telegram"):
+            newest = connection.execute(
+                "SELECT s.id FROM sessions s LEFT JOIN messages m ON m.session_id = s.id WHERE s.source = ? "
+                "GROUP BY s.id ORDER BY coalesce(max(m.timestamp), s.started_at) DESC LIMIT 1",
+                [source],
+            ).fetchone()[0]
+            options = [] if source == "cli" else ["--source", source]
+            document = ask(capsys, "--home", str(root), "resume", "--last", *options, "--print")
+            assert document == ask(capsys, "--home", str(root), "resume", newest, "--print")
+
+
+def test_no_hermes_on_path(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--print works without one; running is refused and still tells the command."""
+    monkeypatch.setenv("PATH", path_with())
+    printed = call(capsys, "--home", str(root), "resume", QUIET, "--print")
+    assert printed.code == 0 and printed.out.startswith("HERMES_HOME=") and "PATH" in printed.err
+    document = ask(capsys, "--home", str(root), "resume", QUIET, "--print")
+    assert [warning["code"] for warning in document["warnings"]] == ["no-hermes"]
+    for options in ([], ["--yes"]):
+        ended = call(capsys, "--home", str(root), "resume", QUIET, *options)
+        assert (ended.code, ended.out) == (5, "") and printed.out.strip() in ended.err
+
+
+def test_what_speaks_against_it(capsys: Capture, root: Path, tmp_path: Path) -> None:
+    """Each risk has its code; a plain chat has none."""
+    assert codes(capsys, root) == set()
+    for statement, value, code in (
+        ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path / "gone"), "missing-directory"),
+        ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path), None),
+        ("UPDATE sessions SET source = ? WHERE id = ?", "cron", "automation"),
+        ("UPDATE sessions SET source = ? WHERE id = ?", "telegram", "gateway"),
+        ("UPDATE sessions SET source = ? WHERE id = ?", "cli", None),
+        ("UPDATE messages SET timestamp = unixepoch() + ? WHERE session_id = ?", 0, "live"),
+        (
+            "UPDATE messages SET session_id = ? || 'elsewhere' WHERE session_id = ?",
+            "",
+            "empty",
+        ),
+    ):
+        edit(root, statement, value, QUIET)
+        assert codes(capsys, root) == ({code} if code else set()), statement
+
+
+@posix
+def test_hermes_takes_over(root: Path, tmp_path: Path) -> None:
+    """The program becomes `hermes`: arguments, HERMES_HOME, all else of the environment, and its exit code."""
+    path = path_with(stub_hermes(tmp_path / "bin", _RECORD))
+    log = tmp_path / "log"
+    environment = {"PATH": path, "STUB_LOG": str(log), "KEPT": "as it was", "HERMES_HOME": "/somewhere/else"}
+    ended = spawn("--home", str(root), "--profile", "coder", "resume", "Rewound", env=environment)
+    assert (ended.code, ended.out, ended.err) == (7, "", "")
+    argv = Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1]
+    assert argv == ["-p", "coder", f"--resume={QUIET}"]
+    variables = dict(each.split("=", 1) for each in Path(f"{log}.env").read_bytes().decode().split("\0")[:-1])
+    assert variables["HERMES_HOME"] == str(root) and variables["KEPT"] == "as it was"
+
+
+@posix
+def test_odd_ids_reach_hermes_as_one_argument(root: Path, tmp_path: Path) -> None:
+    """Blanks, dashes, quotes and wide characters: nothing is split, and nothing becomes an option."""
+    odd = "-x --yolo '\"$(id)` 検索"
+    edit(root, "UPDATE messages SET session_id = ? WHERE session_id = ?", odd, QUIET)
+    edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
+    log = tmp_path / "log"
+    environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
+    assert spawn("--home", str(root), "resume", "--", odd, env=environment).code == 7
+    assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == ["-p", "default", f"--resume={odd}"]
+
+
+@posix
+def test_a_risky_one_wants_yes(root: Path, tmp_path: Path) -> None:
+    """5 and the reasons until --yes is said; nothing was run before."""
+    edit(root, "UPDATE sessions SET source = 'telegram' WHERE id = ?", QUIET)
+    log = tmp_path / "log"
+    environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
+    ended = spawn("--home", str(root), "resume", QUIET, env=environment)
+    assert ended.code == 5 and "telegram" in ended.err and "--yes" in ended.err and ended.out == ""
+    assert not Path(f"{log}.argv").exists()
+    assert spawn("--home", str(root), "resume", QUIET, "--yes", env=environment).code == 7
+    assert Path(f"{log}.argv").exists()
+
+
+@posix
+def test_a_hermes_that_cannot_start(root: Path, tmp_path: Path) -> None:
+    """A broken launcher is a sentence with its path, not a failure of ours."""
+    script = stub_hermes(tmp_path / "bin", "") / "hermes"
+    script.write_text("#!/nowhere/python\n")
+    ended = spawn("--home", str(root), "resume", QUIET, env={"PATH": path_with(script.parent)})
+    assert ended.code == 5 and ended.out == ""
+    assert str(script) in ended.err and f"--resume={QUIET}" in ended.err and "Traceback" not in ended.err
+
+
+@posix
+def test_hermes_gets_its_signals_back(root: Path, tmp_path: Path) -> None:
+    """A broken pipe ends Hermes as it would from a shell: what we ignore is not ignored there."""
+    if not os.path.exists("/proc/self/status"):
+        pytest.skip("needs /proc")
+    environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", "grep SigIgn /proc/self/status"))}
+    ended = spawn("--home", str(root), "resume", QUIET, env=environment)
+    assert int(ended.out.split()[1], 16) & (1 << 12) == 0  # SIGPIPE is 13
+
+
+@posix
+def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> None:
+    """Pasted into a shell it calls Hermes the same way, even with an id of control characters, and stays one line."""
+    odd = "x\ty\nz\x1b[2J'\"$HOME` é\u202e"
+    edit(root, "UPDATE messages SET session_id = ? WHERE session_id = ?", odd, QUIET)
+    edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
+    log = tmp_path / "log"
+    environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
+    printed = spawn("--home", str(root), "resume", odd, "--print", env=environment)
+    assert printed.code == 0 and printed.out.count("\n") == 1 and printed.out.strip().isprintable()
+    subprocess.run(["bash", "-c", printed.out], env={**os.environ, **environment}, check=False)
+    assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == ["-p", "default", f"--resume={odd}"]
+    assert f"HERMES_HOME={root}\0" in Path(f"{log}.env").read_bytes().decode()

@@ -1,0 +1,189 @@
+"""Standard output and error as scripts meet them: pipes that break, full disks, closed handles, any locale, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import PROGRAM, Ended, copy_store, spawn
+from store_builder import StoreBuilder
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks of POSIX file handles")
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+"""A locale without UTF-8 and Python's own remedies turned off."""
+COMMANDS = [
+    "list",
+    "list --json",
+    "search the",
+    "show 20260115_090000_999001",
+    "doctor",
+    "profiles",
+    "--help",
+    "--version",
+]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root."""
+    copy_store("state-v22", tmp_path / "root")
+    return tmp_path / "root"
+
+
+def in_shell(root: Path, line: str, **env: str) -> Ended:
+    """Run a line of bash with `$H` for the program on a root."""
+    program = " ".join(f"'{part}'" for part in PROGRAM)
+    ended = subprocess.run(
+        ["bash", "-c", f"H() {{ {program} --home '{root}' \"$@\"; }}; {line}"],
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_reader_that_goes_away(root: Path, command: str) -> None:
+    """`| head` and `| true` end the command quietly, with success."""
+    for reader in ("head -1", "true"):
+        ended = in_shell(root, f"set -o pipefail; H {command} | {reader}")
+        assert ended.code == 0
+        assert "Exception" not in ended.err and "Broken" not in ended.err
+
+
+def test_a_reader_that_goes_away_in_the_middle(tmp_path: Path) -> None:
+    """A document larger than any pipe, of which one byte is read."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("long")
+    for _ in range(200):
+        builder.message("long", "user", "word " * 2000)
+    builder.write()
+    for options in ("", "--json", "--markdown"):
+        ended = in_shell(tmp_path, f"set -o pipefail; H show long {options} | head -c 1")
+        assert (ended.code, len(ended.out), ended.err) == (0, 1, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each != "--help"])
+def test_a_full_disk(root: Path, command: str) -> None:
+    """1: what could not be written is not called done."""
+    ended = in_shell(root, f"H {command} >/dev/full")
+    assert ended.code == 1
+    last = ended.err.splitlines()[-1]
+    assert last.startswith("hermes-browse: ") and "No space left" in last
+    assert "Traceback" not in ended.err and "Exception ignored" not in ended.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_standard_output_closed(root: Path, command: str) -> None:
+    """1 and a sentence; the store is not written to in its place."""
+    before = (root / "state.db").read_bytes()
+    ended = in_shell(root, f"H {command} >&-")
+    assert ended.code == 1 and ended.err.count("\n") == 1 and "standard output is closed" in ended.err
+    assert (root / "state.db").read_bytes() == before
+
+
+def test_standard_error_closed(root: Path) -> None:
+    """Diagnostics never move to standard output, and a code says what happened."""
+    ended = in_shell(root, "H list --json 2>&-")
+    assert ended.code == 0 and ended.document["shown"] > 0
+    people = in_shell(root, "H list 2>&-")
+    assert people.code == 0 and " shown · " not in people.out and "shown" in in_shell(root, "H list").err
+    for line, code in (("H show nope", 4), ("H list --nope", 2), ("H", 2), ("H --db /nowhere list", 2)):
+        for where in ("2>&-", "2>/dev/full" if os.path.exists("/dev/full") else "2>&-"):
+            ended = in_shell(root, f"{line} {where}")
+            assert (ended.code, ended.out) == (code, "")
+    assert in_shell(root, "H list --json <&-").code == 0
+    assert in_shell(root, "H <&-").code == 2
+
+
+@pytest.mark.parametrize("command", ["list", "search", "show", "lineage", "profiles", "doctor"])
+def test_one_document_on_standard_output(root: Path, command: str) -> None:
+    """One line, one document, the last line ended; sentences beside it are on standard error."""
+    argument = {"search": ["walrus"], "show": ["Rewound"], "lineage": ["Rewound"]}.get(command, [])
+    ended = spawn("--home", str(root), command, *argument, "--json")
+    assert ended.code == 0
+    assert ended.out.count("\n") == 1 and ended.out.endswith("}\n")
+    assert type(ended.document) is dict
+
+
+def test_a_locale_without_utf8(tmp_path: Path) -> None:
+    """JSON is UTF-8 whatever the locale; for people what cannot be written is a question mark; words are understood."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.message(builder.session("one", title="日本語 é"), "user", "検索 überall")
+    builder.write()
+    home = ["--home", str(tmp_path)]
+    for command in (["list"], ["show", "日本語 é"], ["search", "検索"], ["lineage", "日本語 é"], ["doctor"]):
+        usual, ascii_ = spawn(*home, *command, "--json"), spawn(*home, *command, "--json", env=ASCII)
+        assert usual.code == ascii_.code == 0, ascii_.err
+        assert _steady(usual.document) == _steady(ascii_.document)
+        people = spawn(*home, *command, env=ASCII)
+        assert people.code == 0 and people.out.isascii() and "Traceback" not in people.err
+    assert "??? ?" in spawn(*home, "list", env=ASCII).out
+    assert spawn("--help", env=ASCII).code == 0
+
+
+def _steady(document: dict[str, Any]) -> dict[str, Any]:
+    """Without what changes from run to run."""
+    return {key: value for key, value in document.items() if key not in ("elapsed_ms", "terminal")}
+
+
+def test_paths_and_words_that_are_not_utf8(tmp_path: Path) -> None:
+    """Bytes no UTF-8 reader takes: opened as they are, shown as U+FFFD."""
+    folder = os.fsencode(tmp_path) + b"/caf\xe9"
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("the file system takes UTF-8 names only")
+    copy_store("state-v22", tmp_path)
+    os.rename(os.fsencode(tmp_path) + b"/state.db", folder + b"/state.db")
+    ended = spawn(b"--home", folder, b"list", b"--json")
+    assert ended.code == 0 and "\ufffd" in ended.document["store"]["path"]
+    assert spawn(b"--home", folder, b"resume", b"--last", b"--print", b"--json").code == 0
+    assert spawn(b"--home", folder, b"doctor").code == 0
+    assert spawn(b"--home", folder, b"show", b"\xff").code == 4
+    assert spawn(b"--home", folder, b"search", b"--json", b"\xff").document["query"] == "\ufffd"
+
+
+def test_ctrl_c(tmp_path: Path) -> None:
+    """130, quietly, whenever it comes; a demo store in the making is cleared away."""
+    script = tmp_path / "sitecustomize.py"
+    script.write_text(
+        "import time, pathlib, os\nimport hermes_browse.store.connect as c\nreal = c.Store.open\n"
+        "def slow(self):\n    pathlib.Path(os.environ['READY']).touch()\n    time.sleep(30)\n    return real(self)\n"
+        "c.Store.open = slow\n"
+    )
+    ready = tmp_path / "ready"
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        [*PROGRAM, "--demo", "list", "--json"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "READY": str(ready), "TMPDIR": str(tmp_path / "tmp")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    while not ready.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_json_on_a_terminal_is_json_too(root: Path) -> None:
+    """Indented for people, the same document."""
+    pexpect = pytest.importorskip("pexpect")
+    child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], "--home", str(root), "list", "--json"], timeout=30)
+    text = child.read().decode()
+    child.close()
+    assert text.startswith("{\r\n  ")
+    assert json.loads(text) == spawn("--home", str(root), "list", "--json").document

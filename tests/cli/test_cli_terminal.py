@@ -1,0 +1,121 @@
+"""Output on a terminal: fits its width, keeps ids whole, wraps at words, lights what matched."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commandline import PROGRAM
+from store_builder import StoreBuilder
+
+pexpect = pytest.importorskip("pexpect")
+pyte = pytest.importorskip("pyte")
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+LONG = "a rather long title that says 日本語 more than fits into any line of a list, and then some more of it"
+SAID = " ".join(f"word{number}" for number in range(60)) + " heron " + " ".join(["more"] * 60)
+UUID = "c2b7a5f0-58a1-4d0c-9d7e-0f2f9f1c7a11"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> list[str]:
+    """A root with long titles, long messages and ids of several kinds."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    for place, name in enumerate(["20260101_090000_aaa001", UUID, "cron_c23b31a0179b_20261115_063000"]):
+        builder.session(name, title=f"{place} {LONG}", source="api_server", estimated_cost_usd=12.5)
+        builder.message(name, "user", SAID, timestamp=time.time() - 90 * 86400)
+        builder.message(name, "assistant", "short", timestamp=time.time() - 80 * 86400)
+    builder.session("20260101_093000_aaa002", parent_session_id="20260101_090000_aaa001", title="child")
+    builder.message("20260101_093000_aaa002", "user", "tab\there")
+    builder.write()
+    return ["--home", str(tmp_path)]
+
+
+def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
+    """What a terminal of a width shows: its lines, and the bytes as text.
+
+    A line that ran over the edge is found by the emulator's own account: it would have one line more
+    than was written.
+    """
+    child = pexpect.spawn(
+        PROGRAM[0],
+        [*PROGRAM[1:], *arguments],
+        dimensions=(200, columns),
+        env={**{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}, **env},
+        timeout=30,
+    )
+    raw = child.read()
+    child.close()
+    assert child.exitstatus == 0, raw
+    screen = pyte.Screen(columns, 200)
+    pyte.ByteStream(screen).feed(raw)
+    lines = [line.rstrip() for line in screen.display]
+    while lines and not lines[-1]:
+        lines.pop()
+    text = raw.decode()
+    # The summary on standard error may be longer than a narrow terminal; everything else must not be.
+    assert len(lines) <= text.count("\n") + (columns < 100), "a line ran over the edge"
+    return lines, text
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+def test_list(home: list[str], columns: int) -> None:
+    """One line for each conversation, its id whole; the title takes what is left."""
+    lines, _ = painted(columns, *home, "list", "--view", "all")
+    assert lines[0].startswith("last active") and lines[0].endswith(" id")
+    for name in ("20260101_090000_aaa001", UUID, "cron_c23b31a0179b_20261115_063000"):
+        row = next(line for line in lines if name in line)
+        assert row.endswith(name) and (LONG[-6:] in row) == (columns == 200)
+    assert ("cost" in lines[0]) == (columns > 100)
+    assert len(lines) == 6
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_search(home: list[str], columns: int) -> None:
+    """The conversation above, the text in a column of its own, what matched lit and never cut away."""
+    lines, text = painted(columns, *home, "search", "heron", "--context", "1")
+    body = [line for line in lines if line]
+    assert sum(UUID in line for line in body) == 1
+    hits = [line for line in body if re.match(r"  \d{4}-\d\d-\d\d \d\d:\d\d  user  ", line)]
+    assert len(hits) == 3
+    edge = body.index(hits[0])
+    inside = re.search(r"user +", hits[0])
+    assert inside
+    assert body[edge + 1].startswith(" " * inside.end()) and not body[edge + 1][inside.end()].isspace()
+    assert "\x1b[1;7mheron\x1b[0m" in text
+    assert any(line.strip().startswith("assistant") and "short" in line for line in body)
+
+
+def test_show(home: list[str]) -> None:
+    """Names stand out, bodies are indented and wrapped between words."""
+    lines, text = painted(80, *home, "show", UUID)
+    assert lines[0].startswith("1 a rather long title")
+    assert re.search(r"\x1b\[1;33m\S+ \S+ you", text) and re.search(r"\x1b\[1;32m\S+ \S+ assistant", text)
+    body = [line for line in lines if "word" in line]
+    assert len(body) > 3 and all(line.startswith("  word") for line in body)
+    assert all(word in SAID.split() for line in body for word in line.split())
+
+
+def test_lineage(home: list[str]) -> None:
+    """A child is indented under what it came from, however long the lines."""
+    lines, _ = painted(80, *home, "lineage", "20260101_090000_aaa001")
+    assert lines[0].startswith("20260101_090000_aaa001")
+    assert any(line.startswith("  ") and "20260101_093000_aaa002" in line for line in lines)
+
+
+def test_without_colour(home: list[str]) -> None:
+    """NO_COLOR leaves no colour."""
+    for command in (["list"], ["search", "heron"], ["show", UUID]):
+        _, text = painted(100, *home, *command, NO_COLOR="1")
+        assert not re.search(r"\x1b\[[0-9;]*3[0-7]", text)
+
+
+def test_a_terminal_that_knows_nothing(home: list[str]) -> None:
+    """TERM=dumb gets plain text."""
+    for command in (["list"], ["search", "heron"], ["show", UUID]):
+        _, text = painted(100, *home, *command, TERM="dumb")
+        assert "\x1b" not in text
