@@ -62,14 +62,14 @@ def list_conversations(context: Context) -> int:
     rows = [_list_row(each) for each in page]
     if rows:
         headers = ["last active", "status", "source", "msgs", "cost", "title", "id"]
-        print_table(headers, rows, right=(3, 4), flexible=5, optional=(4, 2, 1))
+        print_table(headers, rows, right=(3, 4), flexible=5, optional=(4, 2, 1, 3, 0))
     note(_shown_line(len(page), total, hidden))
     return 0
 
 
 def _list_row(each: Conversation) -> list[str]:
     state = "pinned" if each.pinned else "archived" if each.archived else each.status.value
-    name = each.title or each.preview or "(no text)"
+    name = each.title or one_line(each.preview, 80) or "(no text)"
     if each.note:
         name = f"{name} ({each.note})"
     return [
@@ -78,7 +78,7 @@ def _list_row(each: Conversation) -> list[str]:
         each.source,
         short_number(each.message_count),
         money(each.cost_usd),
-        name if len(name) <= 80 else name[:79] + "…",
+        name,
         each.id,
     ]
 

@@ -18,7 +18,7 @@ from hermes_browse.store.text import printable
 from .reading import Line
 
 _GAP = 2
-_LEAST = 28
+_LEAST = 24
 """Cells the flexible column wants before an optional one is left out."""
 _NARROWEST = 12
 _WIDEST_FIXED = 36

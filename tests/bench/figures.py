@@ -1,0 +1,159 @@
+"""What a benchmark gives: figures with a limit, as ratios of two things timed in turns."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the measures work on."""
+
+    small: Path
+    """A store of the ordinary size."""
+    large: Path
+    """The store the limits are about."""
+    large_is_ours: bool
+    """The large store was built here, so a copy of it may be made and given to Hermes."""
+    rounds: int
+    """How often each thing is timed."""
+    folder: Path
+    """For copies, and as the home of the programs that are started."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table.
+
+    The value is the ratio of two medians, unless one is given.
+    """
+
+    number: str
+    name: str
+    ours: Sequence[float]
+    """One value for each run."""
+    other: Sequence[float] = ()
+    """What it is compared with, timed in the same turns."""
+    limit: float | None = None
+    """None for a figure that only informs."""
+    given: float | None = None
+    unit: str = "ms"
+    """Of `ours` and `other`, and of a value that is no ratio."""
+    at_least: bool = False
+    """The limit is a floor."""
+
+    @property
+    def value(self) -> float:
+        """What is held against the limit."""
+        if self.given is not None:
+            return self.given
+        middle = statistics.median(self.ours)
+        return middle / statistics.median(self.other) if self.other else middle
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the value is without a unit."""
+        return bool(self.other)
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether the value is on the wrong side of its limit."""
+        if self.limit is None:
+            return False
+        return self.value < self.limit if self.at_least else self.value > self.limit
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A line of the table that could not be measured here."""
+
+    number: str
+    name: str
+    why: str
+
+
+Line = Figure | Skipped
+
+
+def timed(work: Callable[[], object]) -> Callable[[], float]:
+    """The same work, returning how many milliseconds it took."""
+
+    def run() -> float:
+        begun = time.perf_counter()
+        work()
+        return (time.perf_counter() - begun) * 1000
+
+    return run
+
+
+def in_turns(rounds: int, *runs: Callable[[], float]) -> list[list[float]]:
+    """Run several things A B C A B C …, so that a slow moment of the machine meets all of them.
+
+    Args:
+        rounds: How often; one round more goes before and is not counted.
+        runs: Each returns its own time.
+
+    Returns:
+        The times of each.
+    """
+    times: list[list[float]] = [[] for _ in runs]
+    for round_number in range(rounds + 1):
+        for found, run in zip(times, runs, strict=True):
+            value = run()
+            if round_number:
+                found.append(value)
+    return times
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that this share of the values does not exceed.
+
+    Args:
+        values: At least one.
+        share: From 0 to 1.
+    """
+    ordered = sorted(values)
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.01 else f"{value:.1g}"
+
+
+def _show(value: float, figure: Figure) -> str:
+    if not figure.is_ratio:
+        return f"{_number(value)} {figure.unit}".rstrip()
+    return f"1/{1 / value:,.0f}" if 0 < value <= 0.1 else f"{value:.2f}"
+
+
+def _spread(values: Sequence[float], unit: str) -> str:
+    if not values:
+        return "-"
+    return " / ".join(_number(each) for each in (min(values), statistics.median(values), max(values))) + f" {unit}"
+
+
+def table(lines: Sequence[Line]) -> str:
+    """All figures as one Markdown table with even columns."""
+    rows = [["#", "measure", "value", "limit", "", "ours: min / median / max", "compared with: min / median / max"]]
+    for line in lines:
+        if isinstance(line, Skipped):
+            rows.append([line.number, line.name, "not measured", "", line.why, "", ""])
+            continue
+        limit = "-" if line.limit is None else f"{'≥' if line.at_least else '≤'} {_limit(line)}"
+        verdict = "" if line.limit is None else "over the limit" if line.falls_short else "ok"
+        if line.at_least and line.falls_short:
+            verdict = "below the limit"
+        spreads = [_spread(line.ours, line.unit), _spread(line.other, line.unit)]
+        rows.append([line.number, line.name, _show(line.value, line), limit, verdict, *spreads])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rows.insert(1, ["-" * max(width, 3) for width in widths])
+    return "\n".join("| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows)
+
+
+def _limit(figure: Figure) -> str:
+    assert figure.limit is not None
+    return _show(figure.limit, figure)

@@ -1,0 +1,241 @@
+"""The browser seen from outside, on a pseudo-terminal: start, keys, memory, and handles on the store."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyte
+from figures import Bench, Figure, Line, Skipped, in_turns, timed
+from ptys import Program, environment
+
+from hermes_browse.store.catalog import read_first_page
+from hermes_browse.store.connect import Store
+from hermes_browse.store.preview import with_details
+
+_BARE = """
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+class Bare(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Static("bare and ready")
+
+Bare().run()
+"""
+_DOWN = b"\x1b[B"
+_CURSOR = "▌"
+_STRIPPED = re.compile(rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
+_KEYS = 30
+_IDLE = 5.0
+"""Seconds."""
+
+
+def _seen(text: str) -> Callable[[bytes], bool]:
+    """A quick test for a text among what was written; a colour may change within it."""
+    return lambda written: text.encode() in _STRIPPED.sub(b"", written)
+
+
+def _on_screen(text: str) -> Callable[[pyte.Screen], bool]:
+    return lambda screen: any(text in line for line in screen.display)
+
+
+def _cursor_row(screen: pyte.Screen) -> int:
+    """The line of the list's cursor; -1 without one."""
+    return next((row for row, line in enumerate(screen.display) if line.startswith(_CURSOR)), -1)
+
+
+def _first_row(path: Path) -> str:
+    """How the first row of the list begins."""
+    with Store(path).reader() as reader:
+        first = with_details(reader, read_first_page(reader, time.time()).select()[:1])[0]
+    title = first.title or first.preview or ""
+    return title[:10].strip()
+
+
+class _Starts:
+    """Starts programs and times what they show."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.folder = bench.folder
+        self.bare_file = bench.folder / "bare.py"
+        self.bare_file.write_text(_BARE, encoding="utf-8")
+        self.env = environment(bench.folder)
+
+    def bare(self) -> Program:
+        """The smallest Textual app there is."""
+        return Program([sys.executable, str(self.bare_file)], self.env)
+
+    def browser(self, path: Path) -> Program:
+        """The browser on a store."""
+        return Program([sys.executable, "-m", "hermes_browse.tui", "--db", str(path)], self.env)
+
+    def time_bare(self) -> float:
+        """Milliseconds from exec to the text of the bare app."""
+        program = self.bare()
+        try:
+            return _moment(program, "bare and ready")
+        finally:
+            program.end()
+
+    def time_browser(self, path: Path, row: str, keys: list[float] | None = None) -> float:
+        """Milliseconds from exec to the first row of the list.
+
+        Args:
+            path: The store.
+            row: How the first row begins.
+            keys: Takes the time at which a key pressed on sight of that row was answered.
+        """
+        program = self.browser(path)
+        try:
+            shown = _moment(program, row)
+            if keys is not None:
+                program.send(_DOWN)
+                program.read_until_quiet()
+                keys.append(_answered(program))
+            return shown
+        finally:
+            program.end()
+
+    def time_hermes(self, home: Path) -> float:
+        """Milliseconds from exec to the first row of Hermes' own list."""
+        hermes = str(Path(sys.executable).with_name("hermes"))
+        env = environment(self.folder, HERMES_HOME=str(home))
+        program = Program([hermes, "sessions", "browse"], env)
+        try:
+            return _moment(program, "→ ")
+        finally:
+            program.end()
+
+
+def _moment(program: Program, text: str) -> float:
+    if not program.read_until(_seen(text)):
+        raise RuntimeError(f"never saw {text!r}; the end of what came: {program.chunks[-1:]!r}")
+    moment = program.when(_on_screen(text))
+    return (moment if moment is not None else program.now()) * 1000
+
+
+def _answered(program: Program) -> float:
+    """Milliseconds from exec until the cursor stood on the second row."""
+    first: list[int] = []
+
+    def moved(screen: pyte.Screen) -> bool:
+        row = _cursor_row(screen)
+        if row >= 0 and not first:
+            first.append(row)
+        return bool(first) and row == first[0] + 1
+
+    moment = program.when(moved)
+    if moment is None:
+        raise RuntimeError("the cursor of the list never moved to the second row")
+    return moment * 1000
+
+
+def _starting(bench: Bench, starts: _Starts) -> list[Line]:
+    row = _first_row(bench.large)
+    keys: list[float] = []
+    bare, ours = in_turns(bench.rounds, starts.time_bare, lambda: starts.time_browser(bench.large, row, keys))
+    lines: list[Line] = [Figure("1", "exec → first row / bare Textual app", ours, bare, 0.25)]
+    name = "exec → first row / `hermes sessions browse`"
+    if not Path(sys.executable).with_name("hermes").exists():
+        lines.append(Skipped("1", name, "hermes is not installed beside this Python"))
+    else:
+        original = bench.large if bench.large_is_ours else bench.small
+        if not bench.large_is_ours:
+            name += ", small store"
+        home = bench.folder / "hermes-home"
+        home.mkdir(exist_ok=True)
+        store = Path(shutil.copyfile(original, home / "state.db"))
+        row = _first_row(store)
+        ours, hermes = in_turns(bench.rounds, lambda: starts.time_browser(store, row), lambda: starts.time_hermes(home))
+        lines.append(Figure("1", name, ours, hermes, 0.5))
+    lines.append(Figure("2", "exec → first key answered / bare app's first frame", keys[1:], bare, 1.25))
+    return lines
+
+
+def _keys(bench: Bench, starts: _Starts) -> Figure:
+    program = starts.browser(bench.large)
+    try:
+        _moment(program, _first_row(bench.large))
+        program.read_until_quiet()
+        times = []
+        for _ in range(_KEYS):
+            pressed = program.now()
+            program.send(_DOWN)
+            if not program.read(2.0):
+                raise RuntimeError("a key was not answered")
+            times.append((program.chunks[-1][0] - pressed) * 1000)
+            program.read_until_quiet(0.15, 2.0)
+    finally:
+        program.end()
+    return Figure("9", "key down → bytes", times)
+
+
+def _idle(bench: Bench, starts: _Starts) -> list[Line]:
+    """Handles, memory and processor of the browser once nobody types."""
+    released, ours, bare, busy = [], [], [], []
+    for _ in range(max(bench.rounds // 3, 2)):
+        program = starts.bare()
+        try:
+            _moment(program, "bare and ready")
+            program.read_until_quiet(1.0)
+            bare.append(program.memory())
+        finally:
+            program.end()
+        program = starts.browser(bench.large)
+        try:
+            _moment(program, _first_row(bench.large))
+            program.send(_DOWN)
+            pressed, held = program.now(), 0.0
+            while program.now() - pressed < _IDLE:
+                if program.holds(bench.large):
+                    held = program.now() - pressed
+                program.read(0.02)
+            released.append(held)
+            before, begun = program.processor_seconds(), program.now()
+            while program.now() - begun < _IDLE:
+                program.read(0.2)
+            busy.append((program.processor_seconds() - before) / (program.now() - begun) * 100)
+            ours.append(program.memory())
+        finally:
+            program.end()
+    return [
+        Figure("8", "last key → no handle on the store", released, (), 3.0, given=max(released), unit="s"),
+        Figure("11", "memory of the browser / of the bare app", ours, bare, 1.7, unit="MiB"),
+        Figure("11", "processor of the idle browser", busy, (), 1.0, given=statistics.median(busy), unit="%"),
+    ]
+
+
+def _version(bench: Bench) -> Figure:
+    script = Path(sys.executable).with_name("hermes-browse")
+    command = [str(script)] if script.exists() else [sys.executable, "-m", "hermes_browse.tui"]
+    env = environment(bench.folder)
+
+    def run(arguments: list[str]) -> Callable[[], float]:
+        return timed(lambda: subprocess.run(arguments, env=env, check=True, stdout=subprocess.DEVNULL))
+
+    rounds = bench.rounds * 2
+    ours, nothing = in_turns(rounds, run([*command, "--version"]), run([sys.executable, "-c", "pass"]))
+    return Figure("12", "`--version` / `python -c pass`", ours, nothing, 3.0)
+
+
+def measure(bench: Bench) -> list[Line]:
+    """All figures of the screen.
+
+    Args:
+        bench: The stores; nothing is written to them.
+    """
+    starts = _Starts(bench)
+    lines = [*_starting(bench, starts), _keys(bench, starts)]
+    if Path("/proc/self/fd").exists():
+        lines += _idle(bench, starts)
+    else:
+        names = {"8": "last key → no handle on the store", "11": "memory and processor of the idle browser"}
+        lines += [Skipped(number, name, "needs /proc") for number, name in names.items()]
+    return [*lines, _version(bench)]

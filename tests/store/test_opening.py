@@ -1,0 +1,202 @@
+"""Every way a store can refuse to be read is a sentence with a remedy, of its own kind."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import (
+    NotAStoreError,
+    StoreBusyError,
+    StoreEmptyError,
+    StoreError,
+    StoreMissingError,
+)
+from hermes_browse.store.health import warnings_of
+from hermes_browse.store.models import View
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.search import parse, search
+
+Copy = Callable[[str], Path]
+
+
+def reading(path: Path) -> int:
+    """Read everything there is.
+
+    Returns:
+        How many conversations.
+    """
+    with Store(path, busy_seconds=0.2).reader() as reader:
+        conversations = with_details(reader, read_catalog(reader, 0.0).select(View.ALL))
+        search(reader, parse("docker"), limit=0)
+    return len(conversations)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    """Missing is not empty."""
+    with pytest.raises(StoreMissingError, match="no session store") as caught:
+        reading(tmp_path / "state.db")
+    assert "--demo" in caught.value.remedy
+
+
+def test_a_folder_an_empty_file_and_other_files(tmp_path: Path) -> None:
+    """Each kind has its answer."""
+    with pytest.raises(NotAStoreError, match="folder"):
+        reading(tmp_path)
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    with pytest.raises(StoreEmptyError):
+        reading(empty)
+    noise = tmp_path / "noise.db"
+    noise.write_bytes(os.urandom(8192))
+    with pytest.raises(NotAStoreError, match="no SQLite database"):
+        reading(noise)
+    other = tmp_path / "other.db"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE recipes (id)")
+    connection.commit()
+    connection.execute("DROP TABLE recipes")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreEmptyError, match="no tables"):
+        reading(other)
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE recipes (id)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(NotAStoreError, match="not a Hermes session store"):
+        reading(other)
+
+
+def test_a_newer_schema_is_read_and_said(fixture_store: Copy) -> None:
+    """Never refused for its number."""
+    path = fixture_store("state-v31")
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE schema_version SET version = 99")
+    connection.execute("ALTER TABLE sessions ADD COLUMN from_the_future TEXT")
+    connection.commit()
+    connection.close()
+    assert reading(path) == 76
+    with Store(path).reader() as reader:
+        assert any("newer" in warning for warning in warnings_of(reader))
+
+
+@pytest.mark.parametrize("name", ["with space.db", "50%25.db", "what?.db", "a#b.db", "日本.db", "it's;--.db"])
+def test_any_name(fixture_store: Copy, tmp_path: Path, name: str) -> None:
+    """The path is data, also inside an SQLite address."""
+    path = fixture_store("state-v22").rename(tmp_path / name)
+    assert reading(path) == 56
+
+
+def test_reading_changes_no_byte(fixture_store: Copy) -> None:
+    """Of any fixture, and leaves nothing that SQLite itself does not leave."""
+    for name in ("state-v11", "state-v14", "state-v22", "state-v31"):
+        path = fixture_store(name)
+        before = hashlib.sha256(path.read_bytes()).hexdigest()
+        reading(path)
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == before
+        beside = {each.name.removeprefix(path.name) for each in path.parent.glob(f"{path.name}*")}
+        assert beside <= {"", "-wal", "-shm"}
+
+
+def test_delete_journal_mode(fixture_store: Copy) -> None:
+    """The default of new stores since 0.20: nothing appears beside the file, and a writer is never kept waiting."""
+    path = fixture_store("state-v22")
+    connection = sqlite3.connect(path, isolation_level=None)
+    assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
+    with Store(path).reader() as reader:
+        assert len(read_catalog(reader, 0.0).chains) == 56
+        connection.execute("PRAGMA busy_timeout=0")
+        connection.execute("UPDATE sessions SET title = 'changed' WHERE id = '20260116_090000_abc001'")
+        assert reader.value("SELECT title FROM sessions WHERE id = '20260116_090000_abc001'") == "changed"
+    connection.close()
+    assert not list(path.parent.glob("*.db-*"))
+
+
+def test_a_locked_store_is_busy(fixture_store: Copy) -> None:
+    """After a short wait, with what to do."""
+    path = fixture_store("state-v22")
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=DELETE")
+    connection.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreBusyError, match="locked"):
+        reading(path)
+    connection.execute("ROLLBACK")
+    connection.close()
+    assert reading(path) == 56
+
+
+def test_a_replaced_file_is_noticed(fixture_store: Copy) -> None:
+    """Restore and repair put another file in place: the fingerprint tells."""
+    path = fixture_store("state-v22")
+    store = Store(path)
+    before = store.fingerprint()
+    assert store.fingerprint() == before
+    os.replace(fixture_store("state-v31"), path)
+    assert store.fingerprint() != before
+    with store.reader() as reader:
+        assert reader.schema.version == 31
+
+
+def test_a_damaged_file_is_named(fixture_store: Copy) -> None:
+    """Zeroed pages cost what stood on them, or a sentence; never a traceback."""
+    path = fixture_store("state-v22")
+    content = bytearray(path.read_bytes())
+    for page in range(20, len(content) // 1024, 7):
+        content[page * 1024 : (page + 1) * 1024] = bytes(1024)
+    path.write_bytes(content)
+    try:
+        assert reading(path) > 0
+    except StoreError as error:
+        assert error.remedy
+
+
+def read_as_nobody(path: Path) -> str:
+    """What a user without privileges gets: how it was opened and the sessions, or the error."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:  # everything needed has been imported: nobody may not read this environment
+        said = "died"
+        try:
+            os.setgid(65534)
+            os.setuid(65534)
+            with Store(path).reader() as reader:
+                kind = "snapshot" if reader.snapshot else "plain"
+                said = f"{kind} {reader.value('SELECT count(*) FROM sessions')}"
+        except StoreError as error:
+            said = type(error).__name__
+        finally:
+            os.write(send, said.encode())
+            os._exit(0)
+    os.close(send)
+    with os.fdopen(receive) as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges")
+def test_folders_one_may_not_write_to(fixture_store: Copy) -> None:
+    """A snapshot where no log holds newer rows; a sentence where one does and cannot be read."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        path = shutil.move(fixture_store("state-v22"), folder / "state.db")
+        path.chmod(0o644)
+        folder.chmod(0o555)
+        assert read_as_nobody(path) == "snapshot 60"
+        wal = folder / "state.db-wal"
+        wal.write_bytes(b"x" * 64)
+        wal.chmod(0o644)
+        assert read_as_nobody(path) == "StoreUnreadableError"
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
