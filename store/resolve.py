@@ -56,22 +56,26 @@ def resolve_session(reader: Reader, text: str) -> str:
     started = reader.schema.session("started_at")
     matches = (
         reader.rows(
-            f"SELECT s.id FROM sessions s WHERE s.id LIKE ? ESCAPE '\\' ORDER BY {started} DESC LIMIT ?",
-            [f"{_escape(text)}%", _CANDIDATES],
+            # Not LIKE: that folds the case of ASCII letters, ids do not.
+            "SELECT s.id FROM sessions s WHERE s.id >= ? AND substr(s.id, 1, length(?)) = ? "
+            f"ORDER BY {started} DESC LIMIT ?",
+            [text, text, text, _CANDIDATES + 1],
         )
         if text
         else []
     )
-    # LIKE folds ASCII case, ids do not.
-    ids = [found for found in (as_text(row[0]) for row in matches) if found is not None and found.startswith(text)]
+    ids = [found for found in (as_text(row[0]) for row in matches) if found is not None]
     if len(ids) == 1:
         return ids[0]
     titled = resolve_title(reader, text) if text else None
     if titled is not None:
         return titled
     if ids:
+        named = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
         raise AmbiguousError(
-            f"Several sessions begin with “{text}”.", ids, remedy="Give more of the id. Candidates: " + ", ".join(ids)
+            f"Several sessions begin with “{text}”.",
+            ids[:_CANDIDATES],
+            remedy=f"Give more of the id. Candidates: {named}",
         )
     raise NotFoundError(
         f"No session has the id, prefix or title “{text}”.",

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -52,6 +53,12 @@ LIGHT = Theme(
 )
 
 
+def _taken_screen_driver() -> type[Driver]:
+    from .driver import TakenScreenDriver  # not on Windows, where the screen is never taken ahead
+
+    return TakenScreenDriver
+
+
 class BrowseApp(App[ResumePlan]):
     """The browser; ends with the plan of a resume, or with nothing."""
 
@@ -63,8 +70,16 @@ class BrowseApp(App[ResumePlan]):
         Binding("ctrl+c", "quit", "quit", show=False, priority=True),
     ]
 
-    def __init__(self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation] = ()) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        location: Location,
+        store: Store,
+        first: Catalog,
+        shown: Sequence[Conversation] = (),
+        *,
+        is_screen_taken: bool = False,
+    ) -> None:
+        super().__init__(driver_class=_taken_screen_driver() if is_screen_taken else None)
         self.location = location
         """Which store."""
         self.store = store

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import read_first_page
+from hermes_browse.store.catalog import Catalog, read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+
+from .prepaint import painted
+
+if TYPE_CHECKING:
+    from hermes_browse.store.resume import ResumePlan
 
 
 def launch(location: Location) -> int:
@@ -29,14 +38,23 @@ def launch(location: Location) -> int:
     now = time.time()
     with store.reader() as reader:
         first = read_first_page(reader, now)
-        shown = with_details(reader, first.select()[:60])
+        on_screen = shutil.get_terminal_size().lines
+        shown = with_details(reader, [first.conversation(root) for root in first.order()[:on_screen]])
+    with painted(first, shown, location, now) as is_taken:
+        code, plan = _run(location, store, first, shown, is_taken=is_taken)
+    if plan is None:
+        return code
+    from .cli.resuming import run_plan
+
+    return run_plan(plan)
+
+
+def _run(
+    location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], *, is_taken: bool
+) -> tuple[int, ResumePlan | None]:
     os.environ.setdefault("TEXTUAL_FPS", "120")  # results from threads wait for the next frame
     from .app import BrowseApp
 
-    app = BrowseApp(location, store, first, shown)
+    app = BrowseApp(location, store, first, shown, is_screen_taken=is_taken)
     plan = app.run()
-    if plan is not None:
-        from .cli.resuming import run_plan
-
-        return run_plan(plan)
-    return app.return_code or 0
+    return app.return_code or 0, plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -42,7 +43,9 @@ class Figure:
     """None for a figure that only informs."""
     given: float | None = None
     unit: str = "ms"
-    """Of `ours` and `other`, and of a value that is no ratio."""
+    """Of a value that is no ratio, and of `ours` and `other`."""
+    runs_in: str = ""
+    """The unit of `ours` where it is another one."""
     at_least: bool = False
     """The limit is a floor."""
 
@@ -109,6 +112,28 @@ def in_turns(rounds: int, *runs: Callable[[], float]) -> list[list[float]]:
     return times
 
 
+def copied(store: Path, to: Path) -> Path:
+    """A whole copy of a store, its log included, made through SQLite.
+
+    Args:
+        store: Only read.
+        to: A path that is free, or a copy to be replaced.
+
+    Returns:
+        The copy, in WAL mode.
+    """
+    to.unlink(missing_ok=True)
+    source = sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True)
+    target = sqlite3.connect(to)
+    try:
+        source.backup(target)
+        target.execute("PRAGMA journal_mode=WAL").fetchone()
+    finally:
+        target.close()
+        source.close()
+    return to
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """The value that this share of the values does not exceed.
 
@@ -147,7 +172,7 @@ def table(lines: Sequence[Line]) -> str:
         verdict = "" if line.limit is None else "over the limit" if line.falls_short else "ok"
         if line.at_least and line.falls_short:
             verdict = "below the limit"
-        spreads = [_spread(line.ours, line.unit), _spread(line.other, line.unit)]
+        spreads = [_spread(each, line.runs_in or line.unit) for each in (line.ours, line.other)]
         rows.append([line.number, line.name, _show(line.value, line), limit, verdict, *spreads])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     rows.insert(1, ["-" * max(width, 3) for width in widths])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyte
-from figures import Bench, Figure, Line, Skipped, in_turns, timed
+from figures import Bench, Figure, Line, Skipped, copied, in_turns, timed
 from ptys import Program, environment
 
 from hermes_browse.store.catalog import read_first_page
@@ -151,7 +150,7 @@ def _starting(bench: Bench, starts: _Starts) -> list[Line]:
             name += ", small store"
         home = bench.folder / "hermes-home"
         home.mkdir(exist_ok=True)
-        store = Path(shutil.copyfile(original, home / "state.db"))
+        store = copied(original, home / "state.db")
         row = _first_row(store)
         ours, hermes = in_turns(bench.rounds, lambda: starts.time_browser(store, row), lambda: starts.time_hermes(home))
         lines.append(Figure("1", name, ours, hermes, 0.5))

@@ -84,19 +84,23 @@ def test_the_browser_needs_a_terminal(capsys: Capture, root: Path) -> None:
 @pytest.mark.parametrize("command", ["list", "search x", "show x", "lineage x", "resume x", "resume --last --print"])
 def test_no_store(capsys: Capture, tmp_path: Path, command: str) -> None:
     """3 for a store that is missing or none at all, with and without --json."""
-    wrong = tmp_path / "root" / "state.db"
-    for prepare, word in (
-        (lambda: None, "There is no session store"),
-        (wrong.parent.mkdir, "There is no session store"),
-        (wrong.touch, "is empty"),
-        (lambda: wrong.write_bytes(b"no database at all" * 400), "not a session store"),
-        (lambda: wrong.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096), str(wrong)),
-        (lambda: (wrong.unlink(), wrong.mkdir()), "is a folder"),
-    ):
-        prepare()
-        ended = call(capsys, "--home", str(wrong.parent), *command.split())
+    folder = tmp_path / "root"
+    expected: list[tuple[str, str, bytes | None]] = [
+        ("no folder", "There is no session store", None),
+        ("no file", "There is no session store", None),
+        ("nothing in it", "is empty", b""),
+        ("another file", "not a session store", b"no database at all" * 400),
+        ("only a header", "state.db", b"SQLite format 3\0" + b"\xff" * 4096),
+    ]
+    for name, word, content in expected:
+        if name != "no folder":
+            folder.mkdir(exist_ok=True)
+        if content is not None:
+            (folder / "state.db").write_bytes(content)
+        ended = call(capsys, "--home", str(folder), *command.split())
         refused(ended, 3, word)
-        assert call(capsys, "--home", str(wrong.parent), *command.split(), *_json(command)) == ended
+        assert call(capsys, "--home", str(folder), *command.split(), *_json(command)) == ended
+    refused(call(capsys, "--db", str(folder), *command.split()), 3 if "resume" not in command else 5, str(folder))
 
 
 def _json(command: str) -> list[str]:
@@ -125,8 +129,13 @@ def test_ambiguous(capsys: Capture, root: Path, command: str) -> None:
     """4, with candidates that really begin so."""
     ended = call(capsys, "--home", str(root), command, "2026")
     refused(ended, 4, "Candidates: ")
-    candidates = ended.err.split("Candidates: ")[1].strip().rstrip(".").split(", ")
-    assert len(candidates) > 1 and all(each.startswith("2026") for each in candidates)
+    *candidates, more = ended.err.split("Candidates: ")[1].strip().split(", ")
+    assert len(candidates) == 10 and more == "…" and all(each.startswith("2026") for each in candidates)
+    few = call(capsys, "--home", str(root), command, "20260101_")
+    refused(few, 4, "Candidates: 20260101_100000_aaa002, 20260101_091500_aaad01, 20260101_090000_aaa001\n")
+    # Ids are told apart by case, as SQLite does in comparisons and Hermes with it.
+    assert call(capsys, "--home", str(root), "show", "cron_j").code == 0
+    refused(call(capsys, "--home", str(root), command, "CRON_J"), 4, "No session has the id")
 
 
 def test_nothing_of_a_source_to_resume(capsys: Capture, root: Path) -> None:

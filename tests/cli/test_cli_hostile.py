@@ -8,6 +8,7 @@ import sys
 import unicodedata
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import contract
 import pytest
@@ -120,12 +121,11 @@ def test_json_holds_the_text_as_stored(capsys: Capture, root: Path) -> None:
     contract.holds(hits, contract.SEARCH)
 
 
-def ask_for(capsys: Capture, root: Path, command: str, *arguments: str) -> dict[str, object]:
+def ask_for(capsys: Capture, root: Path, command: str, *arguments: str) -> Any:
     """A document of a command whose ids follow `--`."""
     ended = call(capsys, "--home", str(root), command, "--json", *arguments)
     assert ended.code == 0, ended.err
-    document: dict[str, object] = ended.document
-    return document
+    return ended.document
 
 
 @pytest.mark.parametrize("name", STORES)

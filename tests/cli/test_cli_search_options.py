@@ -15,12 +15,13 @@ Capture = pytest.CaptureFixture[str]
 def home(tmp_path: Path) -> list[str]:
     """A root whose store says `heron` in chats, automation, an archived chat, and by every role."""
     builder = StoreBuilder(tmp_path / "state.db")
-    for name, columns in {
+    different: dict[str, dict[str, object]] = {
         "chat": {},
         "mail": {"source": "telegram"},
         "job": {"source": "cron"},
         "old": {"archived": 1},
-    }.items():
+    }
+    for name, columns in different.items():
         builder.session(name, title=f"The {name}", **columns)
         for place in range(20):
             role = ("user", "assistant", "tool")[place % 3]

@@ -34,7 +34,7 @@ class Context:
         self.arguments = arguments
         self.location = location
         self.store = Store(location.path)
-        self.now = time.time()
+        self.now = _demo_time(arguments) if location.demo else time.time()
 
     @property
     def json(self) -> bool:
@@ -69,6 +69,15 @@ def _wanted_location(arguments: argparse.Namespace) -> Location | str:
     return location
 
 
+def _demo_time(arguments: argparse.Namespace) -> float:
+    """When the sample store is made for: now, but for commands the hour's beginning.
+
+    Its ids follow the clock, and what one command prints should be an argument of the next.
+    """
+    now = time.time()
+    return now - now % 3600 if arguments.command is not None else now
+
+
 @contextmanager
 def opened_location(arguments: argparse.Namespace) -> Iterator[Location]:
     """The store the arguments name; a demo store lives in a temporary folder as long as the block."""
@@ -81,7 +90,7 @@ def opened_location(arguments: argparse.Namespace) -> Iterator[Location]:
     folder = Path(tempfile.mkdtemp(prefix="hermes-browse-demo-"))
     try:
         path = folder / "state.db"
-        build(path, now=time.time())
+        build(path, now=_demo_time(arguments))
         yield Location(path, demo=True, note=wanted)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

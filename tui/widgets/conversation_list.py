@@ -58,7 +58,7 @@ class ConversationList(ScrollView, can_focus=True):
         Binding("ctrl+u", "page(-0.5)", "half a page up", show=False),
         Binding("home,g", "jump(0)", "first", show=False),
         Binding("end,G", "jump(-1)", "last", show=False),
-        Binding("enter", "select", "resume", show=False),
+        Binding("enter,ctrl+j", "select", "resume", show=False),
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False)

@@ -22,7 +22,7 @@ class SearchBox(Input):
         Binding("up", "move('up')", "previous", show=False),
         Binding("pagedown", "move('pagedown')", "page down", show=False),
         Binding("pageup", "move('pageup')", "page up", show=False),
-        Binding("enter", "submit", "open"),
+        Binding("enter,ctrl+j", "submit", "open", key_display="↵"),
         Binding("escape", "step_back", "clear, then leave"),
     ]
 

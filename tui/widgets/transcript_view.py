@@ -55,7 +55,7 @@ class TranscriptView(ScrollView, can_focus=True):
         Binding("K", "step(-1, 'user')", "previous prompt", show=False),
         Binding("right_curly_bracket", "step(1, '')", "next message", show=False),
         Binding("left_curly_bracket", "step(-1, '')", "previous message", show=False),
-        Binding("enter", "toggle_fold", "more, less", show=False),
+        Binding("enter,ctrl+j", "toggle_fold", "more, less", show=False),
         Binding("t", "cycle_tools", "tools", tooltip="Tool calls off, short, full"),
         Binding("r", "toggle_reasoning", "reasoning", tooltip="Reasoning folded or shown"),
     ]

@@ -1,0 +1,279 @@
+"""Reading a store in this process: the list, search as one types, cancelling, opening a conversation."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sqlite3
+import statistics
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
+
+from hermes_browse.store.catalog import read_catalog, read_first_page
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.models import Reading
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.search import Answer, count, parse, search
+from hermes_browse.tui.page import Page
+
+SCRIPT = (
+    "docker deploy",
+    "harbour ferry",
+    "refund ticket",
+    "traceback timeout",
+    "rollback the schema",
+    "needle",
+    "zanzibarquartz",
+    "connection refused",
+    "state.db",
+    '"of the" index',
+    '"merge review"',
+    "a b c",
+    "café résumé",
+    "部署 docker",
+    "日本語",
+    "qzmost do",
+    "token -fog",
+    "the thedocker",
+)
+"""Queries typed letter by letter: common, rare and absent words, phrases, short prefixes, accents, CJK."""
+
+_HERMES_PAGE, _SCREEN_PAGE = 20, 50
+_FRAME = 16.0
+"""Milliseconds."""
+
+
+def keystrokes() -> list[str]:
+    """What the search box holds after each key of the script."""
+    return [query[:length] for query in SCRIPT for length in range(1, len(query) + 1) if query[length - 1] != " "]
+
+
+@contextmanager
+def _hermes(path: Path) -> Iterator[Any]:
+    """Hermes' own SessionDB on a store, reading only.
+
+    Opened so it does not ask whether the store has search indexes, and finds nothing at once (0.19). It is told
+    that they are there, so that `search_messages` runs the statements it runs for Hermes itself.
+    """
+    database = importlib.import_module("hermes_state").SessionDB(db_path=path, read_only=True)
+    database._fts_enabled = database._trigram_available = True
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def _some(found: list[Any]) -> list[Any]:
+    """The same rows, of which there must be some: nothing is quick to find, and no comparison."""
+    if not found:
+        raise RuntimeError("Hermes found nothing, so there is nothing to compare with")
+    return found
+
+
+def _first_page(reader: Reader) -> None:
+    with_details(reader, read_first_page(reader, time.time()).select()[:_SCREEN_PAGE])
+
+
+def _type(reader: Reader, typed: str) -> Answer:
+    return search(reader, parse(typed), limit=_SCREEN_PAGE, prefix_last=True)
+
+
+def common_word(reader: Reader) -> str:
+    """The word of four letters or more that most of the newest messages contain."""
+    rows = reader.rows("SELECT content FROM messages WHERE typeof(content) = 'text' ORDER BY id DESC LIMIT 1000")
+    words: Counter[str] = Counter()
+    for (text,) in rows:
+        words.update(set(re.findall(r"\b[a-z]{4,}\b", str(text))))
+    return words.most_common(1)[0][0]
+
+
+def _lists(rounds: int, small: Reader, large: Reader, hermes: Any) -> list[Line]:
+    page, exact = "first page, large / Hermes' list", "exact list, large / Hermes' list"
+    first = [timed(lambda: _first_page(small)), timed(lambda: _first_page(large))]
+    times = in_turns(rounds * 3, *first)
+    lines: list[Line] = [Figure("3", "first page, large / small store", times[1], times[0], 1.5)]
+    if hermes is None:
+        return [*lines, *(Skipped(number, name, "no hermes_state") for number, name in (("3", page), ("4", exact)))]
+    ours, whole, theirs = in_turns(
+        rounds,
+        first[1],
+        timed(lambda: read_catalog(large, time.time())),
+        timed(lambda: _some(hermes.list_sessions_rich(limit=50, order_by_last_active=True, compact_rows=True))),
+    )
+    lines.append(Figure("3", page, ours, theirs, 1 / 100))
+    lines.append(Figure("4", exact, whole, theirs, 1 / 3))
+    return lines
+
+
+def _search_page(rounds: int, large: Reader, hermes: Any) -> list[Line]:
+    word = common_word(large)
+    names = (f"search page “{word}” / Hermes' newest", f"search page “{word}” / Hermes' ranked")
+    if hermes is None:
+        return [Skipped("5", name, "no hermes_state") for name in names]
+    ours, newest, ranked = in_turns(
+        rounds,
+        timed(lambda: search(large, parse(word), limit=_HERMES_PAGE)),
+        timed(lambda: _some(hermes.search_messages(word, limit=_HERMES_PAGE, sort="newest"))),
+        timed(lambda: _some(hermes.search_messages(word, limit=_HERMES_PAGE))),
+    )
+    return [Figure("5", names[0], ours, newest, 1 / 500), Figure("5", names[1], ours, ranked, 1 / 20)]
+
+
+def _agrees(reader: Reader, raw: sqlite3.Connection, typed: str) -> bool:
+    """Whether the first hits are those of FTS5's own prefix query."""
+    words = typed.split()
+    match = " AND ".join([*(f'"{word}"' for word in words[:-1]), f'"{words[-1]}"*'])
+    rows = raw.execute(
+        "SELECT f.rowid FROM messages_fts f JOIN messages m ON m.id = f.rowid WHERE messages_fts MATCH ? "
+        "AND m.role <> 'session_meta' ORDER BY f.rowid DESC LIMIT 20",
+        [match],
+    ).fetchall()
+    return [hit.message_id for hit in _type(reader, typed).hits[:20]] == [row[0] for row in rows]
+
+
+def _typing(small: Reader, large: Reader) -> list[Line]:
+    script = keystrokes()
+    times: dict[str, list[float]] = {"small": [], "large": []}
+    for typed in script[:10]:
+        _type(small, typed), _type(large, typed)
+    slowest: list[tuple[float, str]] = []
+    for typed in script:
+        for name, reader in (("small", small), ("large", large)):
+            begun = time.perf_counter()
+            _type(reader, typed)
+            times[name].append((time.perf_counter() - begun) * 1000)
+        slowest.append((times["large"][-1], typed))
+    for took, typed in sorted(slowest, reverse=True)[:5]:
+        print(f"  slow keystroke: {took:6.1f} ms  {typed!r}", file=sys.stderr)
+    found = times["large"]
+    over = sum(each > _FRAME for each in found) / len(found) * 100
+    plain = [typed for typed in script if re.fullmatch(r"[a-z]+( [a-z]+)*", typed)]
+    raw = sqlite3.connect(f"{large.path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        agreed = [100.0 * _agrees(large, raw, typed) for typed in plain]
+    finally:
+        raw.close()
+    return [
+        Figure("6", f"typing, {len(script)} keystrokes: median, large / small", found, times["small"], 2.0),
+        Figure("6", "typing, large: 95th percentile", found, (), _FRAME, given=percentile(found, 0.95)),
+        Figure("6", "typing, large: keystrokes over 16 ms", found, (), 3.0, given=over, unit="%", runs_in="ms"),
+        Figure(
+            "6",
+            f"same first 20 as FTS5's prefix query, {len(plain)} keystrokes",
+            agreed,
+            (),
+            100.0,
+            given=statistics.mean(agreed),
+            unit="%",
+            at_least=True,
+        ),
+    ]
+
+
+def _stopped_after(reader: Reader, work: Callable[[], object], delay: float) -> float | None:
+    """Milliseconds from an interrupt to the end of the work; None when it had ended before."""
+    ended: list[tuple[float, bool]] = []
+
+    def run() -> None:
+        try:
+            work()
+        except QueryInterruptedError:
+            ended.append((time.perf_counter(), True))
+        else:
+            ended.append((time.perf_counter(), False))
+
+    reader.begin()
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(delay)
+    asked = time.perf_counter()
+    reader.interrupt()
+    thread.join()
+    reader.begin()
+    moment, was_stopped = ended[0]
+    return (moment - asked) * 1000 if was_stopped and moment > asked else None
+
+
+def _cancelling(reader: Reader) -> list[Line]:
+    word = common_word(reader)
+    works: list[Callable[[], object]] = [
+        lambda: search(reader, parse(word), sort="relevance"),
+        lambda: count(reader, parse(f"{word[:1]}*"), cap=0),
+        lambda: search(reader, parse("鱷魚")),
+        lambda: reader.rows("SELECT count(*) FROM messages WHERE content LIKE '%never%such%'"),
+    ]
+    times = []
+    for work in works:
+        for step in range(1, 10):
+            took = _stopped_after(reader, work, step * 0.004)
+            if took is not None:
+                times.append(took)
+    if not times:
+        return [Skipped("7", "interrupt → query gone", "no query of this store ran long enough")]
+    return [
+        Figure("7", "interrupt → query gone: median", times, (), 16.0),
+        Figure("7", "interrupt → query gone: slowest", times, (), 100.0, given=max(times)),
+    ]
+
+
+def _message(length: int, seed: int) -> str:
+    """Text as an assistant writes it: paragraphs, a list, some code."""
+    part = f"## Part {seed}\n\nThe ferry left the **harbour** with `{seed}` on board, and nobody asked why.\n\n"
+    part += "- rope\n- lantern, ticket and quay\n\n```python\nfor tide in tides:\n    print(tide)\n```\n\n"
+    return (part * (length // len(part) + 1))[:length]
+
+
+def _open(reader: Reader, root: str) -> None:
+    from hermes_browse.tui.screens.reading import open_conversation
+
+    conversation = read_catalog(reader, time.time()).conversation(root)
+    page = Page()
+    page.resize(70, 30)
+    page.open(open_conversation(reader, conversation, Reading.SAID, None))
+    page.settle()
+
+
+def _opening(bench: Bench) -> Figure:
+    from builders import make_store
+
+    texts = {"one": [_message(200_000, 0)], "fifty": [_message(2_000, number) for number in range(50)]}
+    path = make_store(
+        bench.folder / "messages.db",
+        sessions=[{"id": name} for name in texts],
+        messages=[
+            {"session_id": name, "role": "assistant", "content": text} for name, each in texts.items() for text in each
+        ],
+    )
+    with Store(path).reader() as reader:
+        one, fifty = in_turns(
+            bench.rounds * 2, timed(lambda: _open(reader, "one")), timed(lambda: _open(reader, "fifty"))
+        )
+    return Figure("10", "open one message of 200 kB / fifty of 2 kB", one, fifty, 2.0)
+
+
+def measure(bench: Bench) -> list[Line]:
+    """All figures of reading.
+
+    Args:
+        bench: The stores; nothing is written to them.
+    """
+    lines: list[Line] = []
+    with Store(bench.small).reader() as small, Store(bench.large).reader() as large:
+        if importlib.util.find_spec("hermes_state") is None:
+            lines += [*_lists(bench.rounds, small, large, None), *_search_page(bench.rounds, large, None)]
+        else:
+            with _hermes(bench.large) as hermes:
+                lines += [*_lists(bench.rounds, small, large, hermes), *_search_page(bench.rounds, large, hermes)]
+        lines += _typing(small, large)
+        lines += _cancelling(large)
+    return [*lines, _opening(bench)]

@@ -1,0 +1,150 @@
+"""What a writer notices of the browser: the time of its commits, and the log that is left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from figures import Bench, Figure, Line, copied, percentile
+from ptys import environment
+from textual.message import Message
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.search import parse, search
+from hermes_browse.store.text import as_text
+from hermes_browse.tui.worker import IDLE_SECONDS, Answered, StoreChanged, Worker
+
+_MESSAGES = 400
+_TYPED = "the harbour ferry and the lantern"
+_KEY_SECONDS = 0.08
+
+
+class _Browsing:
+    """The browser's own threads at work on a store: the list follows it, and someone types."""
+
+    def __init__(self, path: Path) -> None:
+        store = Store(path)
+        self._list = Worker(store, self._take, "list", watch=True)
+        self._search = Worker(store, self._take, "search")
+        self._typed = 0
+        self.errors: list[str] = []
+        """Sentences for what went wrong."""
+
+    def _take(self, message: Message) -> None:
+        if isinstance(message, Answered):
+            message.deliver()
+        elif isinstance(message, StoreChanged):
+            self._list.submit("list", lambda reader: read_catalog(reader, time.time()), lambda _: None, self._failed)
+
+    def _failed(self, error: BrowseError) -> None:
+        self.errors.append(error.sentence)
+
+    def __enter__(self) -> _Browsing:
+        self._list.start()
+        self._search.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._list.stop()
+        self._search.stop()
+
+    def key(self) -> None:
+        """One more letter of a query."""
+        self._typed = self._typed % len(_TYPED) + 1
+        query = parse(_TYPED[: self._typed])
+
+        def work(reader: Reader) -> object:
+            return search(reader, query, prefix_last=True) if not query.is_empty else None
+
+        self._search.submit("search", work, lambda _: None, self._failed)
+
+
+@contextmanager
+def _writer(bench: Bench, store: Path, session: str, journal: str) -> Iterator[subprocess.Popen[str]]:
+    """A writer that has the store open in the journal mode and waits to be told to go on."""
+    script = Path(__file__).with_name("writer.py")
+    command = [sys.executable, str(script), str(store), session, str(_MESSAGES), journal]
+    env, pipe = environment(bench.folder), subprocess.PIPE
+    with subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, text=True) as writer:
+        assert writer.stdout is not None
+        if writer.stdout.readline().strip() != "ready":
+            raise RuntimeError("the writer could not open the store")
+        yield writer
+
+
+def _times(writer: subprocess.Popen[str], browsing: _Browsing | None) -> list[float]:
+    """Let the writer go on to its end; returns the milliseconds of each append."""
+    assert writer.stdin is not None
+    writer.stdin.write("go\n")
+    writer.stdin.flush()
+    while browsing is not None and writer.poll() is None:
+        browsing.key()
+        time.sleep(_KEY_SECONDS)
+    said, _ = writer.communicate()
+    if writer.returncode:
+        raise RuntimeError(f"the writer ended with {writer.returncode}")
+    return [float(each) for each in json.loads(said)]
+
+
+def _run(bench: Bench, journal: str, *, with_browser: bool) -> tuple[list[float], int]:
+    """Write to a fresh copy of the small store.
+
+    Returns:
+        The milliseconds of each append, and the bytes of the log after the writer has closed and leases have ended.
+    """
+    folder = bench.folder / "written"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    store = copied(bench.small, folder / "state.db")
+    with Store(store).reader() as reader:
+        session = as_text(reader.value("SELECT session_id FROM messages ORDER BY id DESC LIMIT 1")) or ""
+    with _writer(bench, store, session, journal) as writer:
+        if not with_browser:
+            times = _times(writer, None)
+            return times, Store(store).sizes()[1]
+        with _Browsing(store) as browsing:
+            times = _times(writer, browsing)
+            time.sleep(IDLE_SECONDS * 2.5)
+            left = Store(store).sizes()[1]
+    for sentence in dict.fromkeys(browsing.errors):
+        print(f"  while reading: {sentence}", file=sys.stderr)
+    return times, left
+
+
+def measure(bench: Bench) -> list[Line]:
+    """All figures of a writer beside the browser.
+
+    Args:
+        bench: A copy of its small store is written to.
+    """
+    lines: list[Line] = []
+    for journal, limit in (("wal", 1.2), ("delete", 1.5)):
+        beside: list[float] = []
+        alone: list[float] = []
+        left: list[int] = []
+        left_alone: list[int] = []
+        slow: list[float] = []
+        slow_alone: list[float] = []
+        for _ in range(max(bench.rounds // 2, 2)):
+            for with_browser in (False, True):
+                times, size = _run(bench, journal, with_browser=with_browser)
+                (beside if with_browser else alone).extend(times)
+                (slow if with_browser else slow_alone).append(percentile(times, 0.99))
+                (left if with_browser else left_alone).append(size)
+        name = "WAL" if journal == "wal" else "DELETE mode"
+        if journal == "wal":
+            more = max(left) - max(left_alone)
+            what = "log left by a writer, browser open: more than without"
+            lines.append(Figure("8", what, [float(size) for size in left], (), 0.0, given=float(more), unit="bytes"))
+        lines.append(Figure("8", f"append beside the browser / alone, {name}: median", beside, alone, limit))
+        what = f"append beside the browser / alone, {name}: 99th percentile"
+        lines.append(Figure("8", what, slow, slow_alone, limit))
+    return lines

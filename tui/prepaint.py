@@ -1,0 +1,171 @@
+"""The first rows before Textual is loaded: importing it takes ten times as long as reading and painting them.
+
+The frame is the one Textual paints next: same rows, same places, same colours, so that taking over
+changes nothing that is seen. It is painted on terminals with true colours only; elsewhere the start
+is as long as it is. The terminal is out of canonical mode and silent before the first byte, keys
+typed meanwhile stay in its buffer, and every way out puts it back as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from types import FrameType
+
+from rich.cells import cell_len
+
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.text import one_line, printable
+
+from .formats import clip, fit
+from .list_model import Details, make_rows, shown_line
+from .row_format import format_row
+
+BACKGROUND, FOREGROUND, PANEL = (22, 23, 26), (213, 211, 205), (36, 38, 43)
+ACCENT, SUCCESS, CURSOR = (215, 166, 87), (143, 181, 115), (80, 65, 44)
+"""Colours of the dark theme; a test holds them against it."""
+DIM = 0.66
+"""How much of the foreground is left of dim text."""
+NARROW, LIST_SHARE, NARROW_SHARE = 100, 0.46, 0.4
+"""The layout of the style sheet."""
+
+Colour = tuple[int, int, int]
+_LOOKS: dict[str, tuple[Colour, bool, str]] = {
+    "title": (FOREGROUND, False, ""),
+    "plain": (FOREGROUND, False, ""),
+    "dim": (FOREGROUND, True, ""),
+    "note": (FOREGROUND, True, "3"),
+    "accent": (ACCENT, False, ""),
+    "live": (SUCCESS, False, "1"),
+    "hit": (ACCENT, False, "1;4"),
+}
+
+
+def _mix(colour: Colour, background: Colour, share: float) -> Colour:
+    red, green, blue = (round(b + (c - b) * share) for c, b in zip(colour, background, strict=True))
+    return red, green, blue
+
+
+def _sgr(text: str, colour: Colour, background: Colour, attributes: str = "") -> str:
+    front, back = ";".join(map(str, colour)), ";".join(map(str, background))
+    return f"\x1b[0;{attributes + ';' if attributes else ''}38;2;{front};48;2;{back}m{printable(text)}"
+
+
+def is_possible() -> bool:
+    """Whether this terminal is one to paint on: true colours, no settings that ask for another look."""
+    env = os.environ
+    if sys.platform == "win32" or env.get("COLORTERM", "").lower() not in ("truecolor", "24bit"):
+        return False
+    if any(name in env for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_DRIVER")):
+        return False
+    return env.get("TERM", "dumb") != "dumb" and sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def _views(catalog: Catalog) -> str:
+    counts = catalog.counts()
+    line = _sgr(" ", FOREGROUND, BACKGROUND)
+    for number, view in enumerate(View, 1):
+        count = f"{counts[view]:,}" if catalog.exact else "…"
+        label = f" {number} {view.value.capitalize()} {count} "
+        muted = _mix(FOREGROUND, BACKGROUND, DIM)
+        is_current = view is View.CHATS
+        line += _sgr(label, FOREGROUND if is_current else muted, BACKGROUND, "1;7" if is_current else "")
+        line += _sgr(" ", FOREGROUND, BACKGROUND)
+    return line + _sgr("  ↓ activity", _mix(FOREGROUND, BACKGROUND, DIM), BACKGROUND)
+
+
+def frame(
+    catalog: Catalog, shown: Sequence[Conversation], location: Location, size: tuple[int, int], now: float
+) -> str:
+    """The first screen as escape sequences.
+
+    Args:
+        catalog: The first page.
+        shown: Its first conversations, with previews.
+        location: Of the store.
+        size: Columns and lines of the terminal.
+        now: Unix seconds.
+    """
+    width, height = size
+    details = Details()
+    details.add(shown)
+    muted = _mix(FOREGROUND, BACKGROUND, DIM)
+    told = shown_line(catalog, View.CHATS)
+    name = one_line(location.name, 30)
+    title = f" hermes-browse  {name}"
+    space = " " * max(width - cell_len(title) - cell_len(told) - 1, 2)
+    lines = [
+        _sgr(" hermes-browse  ", FOREGROUND, BACKGROUND, "1")
+        + _sgr(name, ACCENT, BACKGROUND)
+        + _sgr(space, FOREGROUND, BACKGROUND)
+        + _sgr(clip(told, max(width - cell_len(title) - len(space), 0)), muted, BACKGROUND),
+        _sgr(fit("", width), FOREGROUND, PANEL),
+        _views(catalog),
+    ]
+    rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
+    list_width = width if width < NARROW else int(width * LIST_SHARE)
+    list_height = height - 5 if width >= NARROW else int((height - 5) * NARROW_SHARE)
+    for index in range(min(list_height, len(rows))):
+        background = CURSOR if index == 0 else BACKGROUND
+        spans = format_row(rows.row(index), list_width - 1, now)
+        if index == 0:
+            spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
+        line = ""
+        for text, look in spans:
+            colour, is_dim, attributes = _LOOKS[look]
+            if index == 0:
+                attributes = "1" if attributes in ("", "1") else f"1;{attributes}"
+            line += _sgr(text, _mix(colour, background, DIM) if is_dim else colour, background, attributes)
+        lines.append(line)
+    blank = _sgr("", FOREGROUND, BACKGROUND) + "\x1b[2J"
+    placed = "".join(f"\x1b[{number};1H{line}" for number, line in enumerate(lines, 1))
+    note = clip(f" {one_line(location.note, 400)}", width)
+    status = f"\x1b[{height - 1};1H{_sgr(note, muted, BACKGROUND)}"
+    keys = f"\x1b[{height};1H{_sgr(' ' * width, FOREGROUND, PANEL)}"
+    return f"\x1b[?1049h\x1b[?25l{blank}{placed}{status}{keys}\x1b[0m"
+
+
+def _leave(number: int, stack: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float) -> Iterator[bool]:
+    """Paint where it is possible, and put the terminal back at the end of the block, however it ends.
+
+    Args:
+        catalog: The first page.
+        shown: Its first conversations, with previews.
+        location: Of the store.
+        now: Unix seconds.
+
+    Yields:
+        Whether the alternate screen is taken.
+    """
+    if not is_possible():
+        yield False
+        return
+    import termios
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    silent = termios.tcgetattr(descriptor)
+    silent[0] &= ~termios.ICRNL  # Enter is to arrive as Enter
+    silent[3] &= ~(termios.ICANON | termios.ECHO)
+    handlers = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
+        size = shutil.get_terminal_size()  # as Textual asks
+        os.write(sys.stderr.fileno(), frame(catalog, shown, location, (size.columns, size.lines), now).encode())
+        yield True
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
