@@ -48,7 +48,7 @@ _LOOKS: dict[str, tuple[Colour, bool, str]] = {
 
 
 def _mix(colour: Colour, background: Colour, share: float) -> Colour:
-    red, green, blue = (round(b + (c - b) * share) for c, b in zip(colour, background, strict=True))
+    red, green, blue = (int(b + (c - b) * share) for c, b in zip(colour, background, strict=True))
     return red, green, blue
 
 

@@ -221,7 +221,7 @@ def _cancelling(reader: Reader) -> list[Line]:
     if not times:
         return [Skipped("7", "interrupt → query gone", "no query of this store ran long enough")]
     return [
-        Figure("7", "interrupt → query gone: median", times, (), 16.0),
+        Figure("7", f"interrupt → query gone, {len(times)} times: median", times, (), 16.0),
         Figure("7", "interrupt → query gone: slowest", times, (), 100.0, given=max(times)),
     ]
 

@@ -23,15 +23,21 @@ _PAUSE = 0.003
 _TEXT = "the ferry left the harbour with a lantern and a ticket, and the parser found no token in the cache " * 3
 
 
+def _set_journal(connection: sqlite3.Connection, journal: str) -> None:
+    found = connection.execute(f"PRAGMA journal_mode={journal}").fetchone()[0]
+    if found != journal:
+        raise RuntimeError(f"the store stays in {found} mode")
+
+
 def _open(path: Path, session: str, journal: str) -> tuple[Callable[[int], object], Callable[[], object]]:
     """What appends a message, and what closes the store."""
     if importlib.util.find_spec("hermes_state") is not None:
         database = importlib.import_module("hermes_state").SessionDB(db_path=path)
         # Hermes 0.19 turns every store to WAL; 0.20 leaves new ones in DELETE mode.
-        database._conn.execute(f"PRAGMA journal_mode={journal}").fetchone()
+        _set_journal(database._conn, journal)
         return (lambda number: database.append_message(session, "user", f"{number} {_TEXT}")), database.close
     connection = sqlite3.connect(path, isolation_level=None, timeout=5.0)
-    connection.execute(f"PRAGMA journal_mode={journal}").fetchone()
+    _set_journal(connection, journal)
 
     def append(number: int) -> None:
         connection.execute("BEGIN IMMEDIATE")

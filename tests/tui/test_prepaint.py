@@ -1,0 +1,82 @@
+"""The first rows are on screen before Textual is; what Textual paints over them is the same."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from browsing import browsing, demo_app
+from terminal import Terminal
+
+from hermes_browse.tui import prepaint
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
+
+
+def cells(terminal: Terminal, lines: range, columns: int) -> list[list[tuple[str, str, str, bool]]]:
+    """Letters with their colours and weight."""
+    buffer = terminal.screen.buffer
+    return [
+        [(cell.data, cell.fg, cell.bg, cell.bold) for cell in (buffer[line][column] for column in range(columns))]
+        for line in lines
+    ]
+
+
+@pytest.mark.parametrize(("columns", "rows", "width"), [(120, 36, 54), (80, 24, 79), (200, 60, 91)])
+def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int, width: int) -> None:
+    """List and views stay letter by letter and colour by colour when Textual takes over."""
+    terminal = Terminal(["--home", str(hermes_home)], columns=columns, rows=rows, **CONDITIONS)
+    terminal.wait_for("started 119 days ago")
+    terminal.read(0.05)  # the rest of the frame: it is longer than a pty hands over at once
+    assert "search:" not in terminal.text, "this was not painted ahead"
+    height = rows - 5 if columns >= prepaint.NARROW else int((rows - 5) * prepaint.NARROW_SHARE)
+    lines = range(3, 3 + min(height, 40))
+    before = cells(terminal, lines, width)
+    terminal.wait_for("answered yesterday" if columns >= prepaint.NARROW else "read-only")
+    terminal.wait_for("search:")
+    terminal.read(0.5)
+    assert cells(terminal, lines, width) == before
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored
+
+
+def test_no_colours_no_painting_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where another look is asked for, the start is as long as it is."""
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(getattr(sys, name), "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    assert prepaint.is_possible()
+    for name, value in (("NO_COLOR", "1"), ("TERM", "dumb"), ("COLORTERM", "")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert not prepaint.is_possible()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False, raising=False)
+    assert not prepaint.is_possible()
+
+
+async def test_the_colours_are_those_of_the_theme(tmp_path: Path) -> None:
+    """The table painted from is the dark theme as Textual resolves it."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        rows = browser.screen.rows
+        base = rows.rich_style
+        assert base.bgcolor is not None and base.bgcolor.triplet == prepaint.BACKGROUND
+        for look, (colour, is_dim, _) in prepaint._LOOKS.items():
+            style = rows.get_component_rich_style(f"list--{look}", partial=True)
+            assert style.color is not None and style.color.triplet == colour, look
+            assert bool(style.dim) == is_dim, look
+        cursor = rows.get_component_rich_style("list--cursor", partial=True)
+        assert cursor.bgcolor is not None and cursor.bgcolor.triplet == prepaint.CURSOR
+
+
+def test_a_failure_while_loading_puts_the_terminal_back(hermes_home: Path) -> None:
+    """Interrupted between the painting and Textual, the terminal is as before."""
+    terminal = Terminal(["--home", str(hermes_home)], **CONDITIONS)
+    terminal.wait_for("started 119 days ago")
+    terminal.child.sendintr()
+    terminal.wait_for_end()
+    assert terminal.is_restored
+    assert b"Traceback" not in terminal.raw
