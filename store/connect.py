@@ -14,7 +14,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,16 +164,6 @@ class Reader:
         except sqlite3.ProgrammingError:
             return  # closed meanwhile: nothing in flight
 
-    def fuse(self, keep_going: Callable[[], bool] | None, steps: int = 20_000) -> None:
-        """Ask `keep_going` every so many virtual machine steps; None takes the fuse out.
-
-        Inside FTS5 the handler hardly fires; `interrupt` does. It is a fuse for scans.
-        """
-        if keep_going is None:
-            self._connection.set_progress_handler(None, 0)
-        else:
-            self._connection.set_progress_handler(lambda: 0 if keep_going() else 1, steps)
-
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
@@ -191,12 +181,12 @@ class Store:
     @property
     def wal_path(self) -> Path:
         """Path of the write-ahead log, which may not exist."""
-        return self.path.with_name(self.path.name + "-wal")
+        return Path(f"{self.path}-wal")
 
     @property
-    def shm_path(self) -> Path:
-        """Path of the shared-memory index, which may not exist."""
-        return self.path.with_name(self.path.name + "-shm")
+    def journal_path(self) -> Path:
+        """Path of the rollback journal of DELETE mode, which exists during a write and after a crash in one."""
+        return Path(f"{self.path}-journal")
 
     def fingerprint(self) -> Fingerprint:
         """Changes when the store may have changed: device, inode, mtime and size of database and log.
@@ -264,7 +254,13 @@ class Store:
             return self._open("mode=ro")
         except StoreUnreadableError:
             # A folder we may not write to, and SQLite wants to make -wal and -shm: the file itself
-            # is still readable as long as no log holds newer rows (https://sqlite.org/wal.html, 5).
+            # is still readable as long as no log holds newer rows (https://sqlite.org/wal.html, 5)
+            # and no journal the older half of a write (https://sqlite.org/lockingv3.html, 4).
+            if self._size(self.journal_path):
+                raise StoreUnreadableError(
+                    f"{self.path} is in the middle of a write that was broken off.",
+                    remedy="Start Hermes once: it puts back what the -journal file beside the store keeps.",
+                ) from None
             if self._size(self.wal_path):
                 raise
             return self._open("mode=ro&immutable=1", snapshot=True)
@@ -283,6 +279,11 @@ class Store:
         except sqlite3.Error as error:
             connection.close()
             raise translate(error, self.path) from error
+        except OSError as error:  # gone since it was opened
+            connection.close()
+            raise StoreUnreadableError(
+                f"{self.path} cannot be reached: {error.strerror}.", remedy="Check its permissions."
+            ) from error
         except StoreError:
             connection.close()
             raise
@@ -296,7 +297,9 @@ class Store:
             known = self._schemas.get(key)
         if known is not None:
             return known
+        connection.text_factory = _decode  # names and notes of a damaged file may be no UTF-8 either
         schema = discover(connection, self.path)
+        connection.text_factory = str
         with self._lock:
             self._schemas = {key: schema}
         return schema

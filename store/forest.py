@@ -238,19 +238,6 @@ class Forest:
             return Kind.SUBAGENT
         return Kind.AUTOMATION if root.source in AUTOMATION_SOURCES else Kind.CHAT
 
-    def descendants(self, chain: Chain) -> list[Chain]:
-        """All chains below, rings cut."""
-        found: list[Chain] = []
-        seen = {id(chain)}
-        stack = [chain]
-        while stack:
-            for child in self.child_chains(stack.pop()):
-                if id(child) not in seen:
-                    seen.add(id(child))
-                    found.append(child)
-                    stack.append(child)
-        return found
-
     def conversation(self, chain: Chain, now: float) -> Conversation:
         """The chain as one line of the list.
 

@@ -76,6 +76,25 @@ def root_of(home: Path) -> Path:
     return home.parent.parent if home.parent.name == "profiles" else home
 
 
+def is_root(folder: Path) -> bool:
+    """Whether Hermes, given this folder as HERMES_HOME and a profile, stays in it.
+
+    For any folder below the default root it goes to that root instead (`get_default_hermes_root`, 0.19),
+    so a backup kept there is no root. Links are followed, as Hermes does.
+    """
+    default = os.path.realpath(default_root())
+    return not os.path.realpath(folder).startswith(default.rstrip(os.sep) + os.sep)
+
+
+def _path(text: str) -> Path:
+    """A path as a shell reads it: a `~name` of nobody stays as it is."""
+    path = Path(text)
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError:
+        return path.absolute()
+
+
 def active_profile(root: Path) -> str | None:
     """The sticky profile of a root, None when none is set."""
     try:
@@ -107,16 +126,14 @@ def locate_file(path: Path) -> Location:
     A folder below the default root that is no profile (a backup, say) is not a root: `hermes -p
     default` would open the default root's store instead (observed, 0.19).
     """
-    absolute = path.expanduser().absolute()
+    absolute = _path(str(path))
     if absolute.name != DATABASE:
         return Location(absolute)
     folder = absolute.parent
+    root, profile = folder, DEFAULT_PROFILE
     if folder.parent.name == "profiles" and _PROFILE_NAME.fullmatch(folder.name):
-        return Location(absolute, folder.parent.parent, folder.name)
-    default = default_root().absolute()
-    if folder != default and default in folder.parents:
-        return Location(absolute)
-    return Location(absolute, folder, DEFAULT_PROFILE)
+        root, profile = folder.parent.parent, folder.name
+    return Location(absolute, root, profile) if is_root(root) else Location(absolute)
 
 
 def locate(*, home: str | None = None, profile: str | None = None, database: str | None = None) -> Location:
@@ -132,19 +149,21 @@ def locate(*, home: str | None = None, profile: str | None = None, database: str
     """
     if database is not None:
         return locate_file(Path(database))
-    named = home or os.environ.get("HERMES_HOME") or ""
-    base = Path(named).expanduser().absolute() if named else default_root()
+    named = home or os.environ.get("HERMES_HOME", "").strip()
+    base = _path(named) if named else default_root()
     root = root_of(base)
-    # A HERMES_HOME under ~/.hermes belongs to that root, wherever it points (hermes_constants.py, 0.19).
     if profile is None:
         if base != root and _PROFILE_NAME.fullmatch(base.name):
             profile = base.name
-        else:
-            profile = active_profile(root) if home is None else None
-            if profile is not None and not profile_home(root, profile).is_dir():
-                profile = None
+        elif home is None:
+            # A HERMES_HOME under ~/.hermes takes the sticky profile of that root (hermes_constants.py, 0.19).
+            sticky_root = root if is_root(root) else default_root()
+            sticky = active_profile(sticky_root)
+            if sticky is not None and sticky != DEFAULT_PROFILE and profile_home(sticky_root, sticky).is_dir():
+                root, profile = sticky_root, sticky
     chosen = profile or DEFAULT_PROFILE
     if not _PROFILE_NAME.fullmatch(chosen) or (chosen != DEFAULT_PROFILE and not profile_home(root, chosen).is_dir()):
         known = ", ".join(each.profile or "" for each in profiles(root))
         raise NotFoundError(f"There is no profile “{chosen}” in {root}.", remedy=f"Known profiles: {known}.")
-    return Location(profile_home(root, chosen) / DATABASE, root, chosen)
+    path = profile_home(root, chosen) / DATABASE
+    return Location(path, root, chosen) if is_root(root) else Location(path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
 
@@ -40,6 +38,7 @@ COLUMNS = (
     "display_metadata",
     "api_content",
     "effect_disposition",
+    "_compressed_summary",
 )
 
 
@@ -78,6 +77,11 @@ def is_summary(text: str) -> bool:
     """Whether a text is a compaction summary and nothing else."""
     summary, said = split_summary(text)
     return bool(summary) and not said
+
+
+def _is_merged(text: str) -> bool:
+    """Whether a summary and something said stand in one text."""
+    return all(split_summary(text))
 
 
 def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
@@ -122,17 +126,6 @@ def _part(item: object) -> Part:
     return Part(kind, f"[{kind}]")
 
 
-def image_bytes(url: str) -> bytes | None:
-    """The bytes of an embedded image, None for a remote address or broken data."""
-    match = _DATA_URL.match(url[:200])
-    if not match or not match[2]:
-        return None
-    try:
-        return base64.b64decode(url[match.end() :], validate=False)
-    except (binascii.Error, ValueError):
-        return None
-
-
 def decode_content(value: object) -> tuple[str, tuple[Part, ...]]:
     """The text of a stored content and its parts.
 
@@ -150,10 +143,10 @@ def decode_content(value: object) -> tuple[str, tuple[Part, ...]]:
         return text, ()
     try:
         loaded = json.loads(text[len(SENTINEL) :])
+        items = loaded if isinstance(loaded, list) else [loaded]
+        parts = tuple(_part(item) for item in items)
     except (ValueError, RecursionError):
         return text, ()
-    items = loaded if isinstance(loaded, list) else [loaded]
-    parts = tuple(_part(item) for item in items)
     return "\n".join(part.text for part in parts if part.text), parts
 
 
@@ -194,7 +187,7 @@ def to_message(row: Row) -> ChatMessage:
     """Decode one row selected by `select`."""
     (
         message_id, session_id, role, content, call_id, calls, tool_name, timestamp, finish, reasoning,
-        reasoning_content, display_kind, metadata, api_content, effect, active, compacted,
+        reasoning_content, display_kind, metadata, api_content, effect, flagged, active, compacted,
     ) = row  # fmt: skip
     text, parts = decode_content(content)
     who = as_text(role) or "unknown"
@@ -213,7 +206,7 @@ def to_message(row: Row) -> ChatMessage:
         reasoning=as_text(reasoning) or as_text(reasoning_content),
         finish_reason=as_text(finish),
         state=state_of(active, compacted),
-        is_summary=who in ("user", "assistant") and is_summary(text),
+        is_summary=who in ("user", "assistant") and (is_summary(text) or (as_flag(flagged) and not _is_merged(text))),
         is_hidden=is_hidden(who, kind, metadata),
         display_kind=kind,
         api_content=sent if sent != text else None,

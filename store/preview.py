@@ -14,6 +14,7 @@ from .messages import decode_content, is_hidden, split_summary, state_of, withou
 from .models import Conversation, Session, State
 from .text import as_text, one_line
 from .transcript import count_rows
+from .values import as_flag
 
 PREVIEW_LIMIT = 200
 """Code points kept of a preview."""
@@ -58,14 +59,17 @@ def _candidates(reader: Reader, session: Session, condition: str, limit: int) ->
     )
     rows = reader.rows(
         f"SELECT {content}, {schema.message('role')}, {schema.message('display_kind')}, "
-        f"{schema.message('display_metadata')}, {schema.active()}, {schema.compacted()} "
+        f"{schema.message('display_metadata')}, {schema.message('_compressed_summary')}, "
+        f"{schema.active()}, {schema.compacted()} "
         f"FROM messages m WHERE m.session_id = ? AND m.content IS NOT NULL AND {condition} ORDER BY m.id LIMIT ?",
         [session.id, limit],
     )
     found: list[tuple[str, bool]] = []
-    for value, role, kind, metadata, active, compacted in rows:
+    for value, role, kind, metadata, flagged, active, compacted in rows:
         if is_hidden(as_text(role) or "", as_text(kind), metadata):
             continue
+        if as_flag(flagged) and not all(split_summary(decode_content(value)[0])):
+            continue  # a summary and nothing else (0.22)
         text = _readable(value)
         if text:
             found.append((text, state_of(active, compacted) is State.REWOUND))

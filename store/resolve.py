@@ -28,6 +28,7 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     schema = reader.schema
     if "title" not in schema.session_columns:
         return None
+    title = as_text(title) or ""  # a lone surrogate (an argument that is no UTF-8) cannot be bound
     started = schema.session("started_at")
     numbered = reader.rows(
         f"SELECT s.id FROM sessions s WHERE s.title LIKE ? ESCAPE '\\' ORDER BY {started} DESC",
@@ -50,6 +51,7 @@ def resolve_session(reader: Reader, text: str) -> str:
         NotFoundError: Nothing fits.
         AmbiguousError: Several ids begin so, and no title is so.
     """
+    text = as_text(text) or ""
     exact = reader.rows("SELECT id FROM sessions WHERE id = ?", [text])
     if exact:
         return as_text(exact[0][0]) or ""
@@ -96,6 +98,6 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
     rows = reader.rows(
         f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC, "
         "s.id DESC LIMIT 1",
-        [source],
+        [as_text(source)],
     )
     return as_text(rows[0][0]) if rows else None

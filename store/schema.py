@@ -43,11 +43,6 @@ class FtsIndex:
     definition: str = ""
     """The SQL of the content view, else empty: tells what is left out."""
 
-    @property
-    def is_trigram(self) -> bool:
-        """Finds substrings of three letters and more."""
-        return self.tokenizer.split()[:1] == ["trigram"]
-
 
 @dataclass(frozen=True)
 class Schema:
@@ -196,7 +191,7 @@ def discover(connection: sqlite3.Connection, path: Path) -> Schema:
         return _describe_fts(name, sql, definitions) if "fts5" in sql.lower() else None
 
     return Schema(
-        version=_version(connection) if "schema_version" in tables else None,
+        version=_version(connection) if "version" in _columns(connection, "schema_version") else None,
         tables=frozenset(tables),
         indexes=frozenset(by_type["index"]),
         triggers=frozenset(by_type["trigger"]),

@@ -14,7 +14,7 @@ from .connect import Reader
 from .messages import is_hidden, select, state_of, to_message
 from .models import ChatMessage, Reading, Session, State
 from .text import as_text
-from .values import as_flag, as_time
+from .values import as_time
 
 _SLICE = 5000
 
@@ -30,8 +30,6 @@ class Bone:
     timestamp: float | None
     state: State
     hidden: bool
-    flagged_summary: bool = False
-    """`_compressed_summary` (0.22)."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +62,14 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
     statement = (
         f"SELECT m.id, {schema.message('role')}, {schema.message('timestamp')}, {schema.active()}, "
         f"{schema.compacted()}, {schema.message('display_kind')}, {schema.message('display_metadata')}, "
-        f"{schema.message('_compressed_summary')}, {schema.message('display_order')} "
+        f"{schema.message('display_order')} "
         "FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT ?"
     )
     found: list[tuple[Bone, object]] = []
     last = -(2**63)
     while True:
         rows = reader.rows(statement, [session_id, last, _SLICE])
-        for message_id, role, stamp, active, compacted, kind, metadata, flagged, order in rows:
+        for message_id, role, stamp, active, compacted, kind, metadata, order in rows:
             who = as_text(role) or "unknown"
             bone = Bone(
                 id=int(str(message_id)),
@@ -80,7 +78,6 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
                 timestamp=as_time(stamp),
                 state=state_of(active, compacted),
                 hidden=is_hidden(who, as_text(kind), metadata),
-                flagged_summary=as_flag(flagged),
             )
             found.append((bone, order))
         if len(rows) < _SLICE:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -170,6 +169,8 @@ def _tool_lines(message: ChatMessage, model: TranscriptModel, width: int, tools:
 def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
     summary, said = split_summary(text) if message.role in ("user", "assistant") else ("", text)
+    if message.is_summary and not summary:  # flagged as one by Hermes (0.22), without the usual opening
+        summary, said = said, ""
     lines: list[Line] = []
     if summary:
         label = f"compaction summary · {formats.size(len(summary))}"
@@ -237,8 +238,3 @@ def rule_line(text: str, width: int) -> list[Line]:
     label = formats.clip(f" {text} ", max(width - 6, 1))
     right = max(width - 3 - cell_len(label), 0)
     return [[("── "[: max(width, 0)], "rule"), (label.strip() + " ", "note"), ("─" * right, "rule")], []]
-
-
-def estimate(texts: Sequence[int], width: int) -> int:
-    """Lines that texts of these lengths will take, roughly: good enough until they are drawn."""
-    return 2 + sum(max(1, length // max(width - 4, 10)) for length in texts)

@@ -102,11 +102,6 @@ def day_key(moment: float | None) -> str:
     return _local(moment, "%Y-%m-%d", "") if moment is not None else ""
 
 
-def date_time(moment: float | None) -> str:
-    """Local `2026-03-05 14:02`; empty for none."""
-    return _local(moment, "%Y-%m-%d %H:%M", "") if moment is not None else ""
-
-
 def number(value: float) -> str:
     """`12`, `3.4k`, `120k`, `1.2M`."""
     if not math.isfinite(value):

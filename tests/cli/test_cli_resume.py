@@ -102,7 +102,7 @@ def test_what_speaks_against_it(capsys: Capture, root: Path, tmp_path: Path) -> 
         ("UPDATE sessions SET source = ? WHERE id = ?", "cron", "automation"),
         ("UPDATE sessions SET source = ? WHERE id = ?", "telegram", "gateway"),
         ("UPDATE sessions SET source = ? WHERE id = ?", "cli", None),
-        ("UPDATE messages SET timestamp = unixepoch() + ? WHERE session_id = ?", 0, "live"),
+        ("UPDATE messages SET timestamp = strftime('%s', 'now') + ? WHERE session_id = ?", 0, "live"),
         (
             "UPDATE messages SET session_id = ? || 'elsewhere' WHERE session_id = ?",
             "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -97,6 +97,3 @@ async def browsing(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> AsyncIt
 def loose(path: Path) -> Location:
     """A store file by its path."""
     return locate_file(path)
-
-
-Step = Callable[[Pilot[ResumePlan]], Awaitable[None]]

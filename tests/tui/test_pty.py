@@ -129,7 +129,8 @@ def test_the_demo_opens_for_someone_without_hermes(tmp_path: Path) -> None:
     """`--or-demo`, as `make run` uses it, falls back to the sample and says so."""
     terminal = Terminal(["--home", str(tmp_path / "nothing"), "--or-demo"], columns=200)
     terminal.wait_for("Fix auth bug #3")
-    assert "this is a sample" in terminal.text
+    terminal.wait_for("this is a sample")
+    terminal.wait_for("search:")
     terminal.send("q")
     assert terminal.wait_for_end() == 0
 

@@ -222,7 +222,6 @@ class MainScreen(Panes):
     @on(SearchBox.Entered)
     def box_entered(self) -> None:
         """Enter in the box: to the results, or into the one under the cursor."""
-        self.searching.flush()
         row = self.rows.current
         if isinstance(row, HitRow):
             self.take(row)

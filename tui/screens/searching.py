@@ -115,9 +115,6 @@ class Searching:
 
         self._screen.search_worker.submit("search", work, done, self._screen.failed)
 
-    def flush(self) -> None:
-        """Nothing to wait for: every keystroke has been submitted already."""
-
     def maybe_more(self, last: int) -> None:
         """The end of the results is on screen: read on."""
         found, query = self._found, self._query

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textual.content import Content
 from textual.widgets import Static
 
 
@@ -11,7 +10,3 @@ class TextLine(Static):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", id=id, markup=False)
-
-    def update_content(self, content: Content) -> None:
-        """Show something else."""
-        self.update(content)
