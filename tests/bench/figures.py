@@ -168,17 +168,12 @@ def table(lines: Sequence[Line]) -> str:
         if isinstance(line, Skipped):
             rows.append([line.number, line.name, "not measured", "", line.why, "", ""])
             continue
-        limit = "-" if line.limit is None else f"{'≥' if line.at_least else '≤'} {_limit(line)}"
+        limit = "-" if line.limit is None else f"{'≥' if line.at_least else '≤'} {_show(line.limit, line)}"
         verdict = "" if line.limit is None else "over the limit" if line.falls_short else "ok"
         if line.at_least and line.falls_short:
             verdict = "below the limit"
         spreads = [_spread(each, line.runs_in or line.unit) for each in (line.ours, line.other)]
         rows.append([line.number, line.name, _show(line.value, line), limit, verdict, *spreads])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    rows.insert(1, ["-" * max(width, 3) for width in widths])
+    widths = [max(3, *(len(row[column]) for row in rows)) for column in range(len(rows[0]))]
+    rows.insert(1, ["-" * width for width in widths])
     return "\n".join("| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows)
-
-
-def _limit(figure: Figure) -> str:
-    assert figure.limit is not None
-    return _show(figure.limit, figure)

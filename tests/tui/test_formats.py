@@ -58,6 +58,7 @@ def test_times_never_raise(moment: float) -> None:
 def test_unknown_times_are_blank() -> None:
     """None is neither now nor 1970; the clock keeps its column."""
     assert formats.clock(None) == " " * 5
+    assert formats.age(None, NOW) == formats.day_key(None) == ""
 
 
 @pytest.mark.parametrize(
