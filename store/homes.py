@@ -73,15 +73,18 @@ def default_root() -> Path:
 
 def root_of(home: Path) -> Path:
     """The root a home belongs to: a profile's home names its grandparent."""
-    return home.parent.parent if home.parent.name == "profiles" else home
+    named = home.parent.name == "profiles" and _PROFILE_NAME.fullmatch(home.name)
+    return home.parent.parent if named else home
 
 
 def is_root(folder: Path) -> bool:
     """Whether Hermes, given this folder as HERMES_HOME and a profile, stays in it.
 
     For any folder below the default root it goes to that root instead (`get_default_hermes_root`, 0.19),
-    so a backup kept there is no root. Links are followed, as Hermes does.
+    so a backup kept there is no root; nor is what lies in a folder `profiles`. Links are followed, as Hermes does.
     """
+    if folder.parent.name == "profiles":
+        return False
     default = os.path.realpath(default_root())
     return not os.path.realpath(folder).startswith(default.rstrip(os.sep) + os.sep)
 
@@ -153,9 +156,9 @@ def locate(*, home: str | None = None, profile: str | None = None, database: str
     base = _path(named) if named else default_root()
     root = root_of(base)
     if profile is None:
-        if base != root and _PROFILE_NAME.fullmatch(base.name):
+        if base != root:
             profile = base.name
-        elif home is None:
+        elif home is None and base.parent.name != "profiles":
             # A HERMES_HOME under ~/.hermes takes the sticky profile of that root (hermes_constants.py, 0.19).
             sticky_root = root if is_root(root) else default_root()
             sticky = active_profile(sticky_root)

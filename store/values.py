@@ -8,8 +8,9 @@ from datetime import datetime
 
 from .text import as_text
 
-_FIRST_TIME = -62_135_596_800.0  # year 1, and below year 9999 on the other side: what datetime can show
-_LAST_TIME = 253_402_300_799.0
+# Years 1 to 9999, less two days at either end: what datetime can show in any zone.
+_FIRST_TIME = -62_135_596_800.0 + 172_800
+_LAST_TIME = 253_402_300_799.0 - 172_800
 
 
 def as_time(value: object) -> float | None:

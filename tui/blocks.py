@@ -17,8 +17,10 @@ from .entries import TranscriptModel
 from .markdown import render_markdown
 from .styled import Line, Span, indent, wrap_text
 
-MARKDOWN_LIMIT = 60_000
-"""Code points; longer texts are shown as plain text, and past that many folded."""
+MARKDOWN_LIMIT = 16_000
+"""Code points rendered as Markdown; a longer text is plain, for Markdown would take longer than a frame or two."""
+TEXT_LIMIT = 60_000
+"""Code points shown of a text before it is unfolded."""
 _SHORT_LINES = 6
 _MAIN_ARGUMENTS = (
     "command",
@@ -140,7 +142,7 @@ def _pretty(text: str) -> str:
 
 
 def _output(text: str, width: int, *, full: bool) -> list[Line]:
-    if len(text) > MARKDOWN_LIMIT and not full:
+    if len(text) > TEXT_LIMIT and not full:
         text = text[:4000]
     lines = wrap_text(_printable(_pretty(text)).rstrip("\n"), width - 2, "output")
     if not full and len(lines) > _SHORT_LINES:
@@ -183,7 +185,7 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     if images and message.parts:
         said = "\n".join(part.text for part in message.parts if part.kind != "image" and part.text)
     base = "struck" if message.state is State.REWOUND else "text"
-    cut = said if is_open or len(said) <= MARKDOWN_LIMIT else said[:MARKDOWN_LIMIT]
+    cut = said if is_open or len(said) <= TEXT_LIMIT else said[:TEXT_LIMIT]
     if cut.strip():
         safe = _printable(cut).strip("\n")
         lines += render_markdown(safe, width, base) if len(cut) <= MARKDOWN_LIMIT else wrap_text(safe, width, base)
@@ -201,7 +203,7 @@ def is_foldable(message: ChatMessage) -> bool:
     """Whether Enter shows more or less of a message."""
     if message.tool_calls or message.role == "tool" or message.reasoning:
         return True
-    return len(message.text) > MARKDOWN_LIMIT or bool(split_summary(message.text)[0])
+    return len(message.text) > TEXT_LIMIT or bool(split_summary(message.text)[0])
 
 
 def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool) -> list[Line]:

@@ -1,0 +1,235 @@
+"""A store no Hermes wrote: everything reads, and a bad row costs itself alone."""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import builders
+import pytest
+
+from hermes_browse.store.catalog import Catalog, read_catalog, read_first_page, read_neighbourhood, read_sizes
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.health import problems_of, search_health, summarize, warnings_of
+from hermes_browse.store.homes import locate_file
+from hermes_browse.store.lineage import predict_resume, read_lineage
+from hermes_browse.store.models import Reading, Relation, Session, Sort, View
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.recap import read_recap
+from hermes_browse.store.resolve import resolve_last, resolve_session, resolve_title
+from hermes_browse.store.resume import plan_resume
+from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.text import printable
+from hermes_browse.store.transcript import read_messages, read_skeleton
+
+NOW = builders.T0 + builders.DAY
+BLOB = "\ufffdA"
+"""What the id x'ff41' is read as."""
+
+
+def change(path: Path, *statements: str) -> Path:
+    """Run statements on a store, its constraints off."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = 1")
+        for statement in statements:
+            connection.execute(statement)
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The hostile store, and more of it: NULL roles, ids that are blobs, notes and names that are no text."""
+    found = builders.hostile_store(tmp_path / "state.db")
+    # A salvaged table has lost its constraints.
+    change(found, "UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name IN ('messages', 'sessions')")
+    return change(
+        found,
+        "UPDATE messages SET role = NULL WHERE session_id = 'config-1'",
+        "UPDATE messages SET role = x'ff00' WHERE session_id = 'config-2'",
+        "UPDATE messages SET active = 'perhaps', compacted = x'01' WHERE session_id = 'config-3'",
+        "UPDATE messages SET active = NULL, timestamp = NULL WHERE session_id = 'config-4'",
+        "INSERT INTO sessions (id, source, started_at) VALUES (x'ff41', x'fe', 'never'), ('', 'cli', 1.0)"
+        " ON CONFLICT DO NOTHING",
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES (x'ff41', 'user', 'in a blob', 1.0)",
+        "INSERT INTO state_meta (key, value) VALUES ('fts_note', CAST(x'ff' AS TEXT))",
+        "INSERT INTO schema_version (version) VALUES (CAST(x'ff31' AS TEXT))",
+        'CREATE TABLE "\x1b[2J\u202e" (id)',
+    )
+
+
+@pytest.fixture
+def reader(path: Path) -> Iterator[Reader]:
+    """The store, open."""
+    with Store(path).reader() as opened:
+        yield opened
+
+
+@pytest.fixture
+def catalog(reader: Reader) -> Catalog:
+    """All of it."""
+    return read_catalog(reader, NOW)
+
+
+def printed(text: str) -> bool:
+    """Whether a text is safe on one line of a terminal."""
+    return not any(
+        unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") or letter in "\u202e\u2066" for letter in text
+    )
+
+
+def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Catalog) -> None:
+    """All rows but the one without an id, which is said; each under a conversation that is on top of something."""
+    rows = reader.value("SELECT count(*) FROM sessions WHERE id IS NOT NULL")
+    segments = [segment.id for chain in catalog.chains for segment in chain.segments]
+    assert len(segments) == len(set(segments)) == rows
+    assert any("no id" in warning for warning in warnings_of(reader))
+    reached: set[str] = set()
+    stack = [chain for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED) for chain in catalog.in_view(view)]
+    while stack:
+        chain = stack.pop()
+        if chain.root.id not in reached:
+            reached.update(segment.id for segment in chain.segments)
+            stack.extend(catalog.forest.child_chains(chain))
+    assert reached == set(segments)
+    counts = catalog.counts()
+    for view in View:
+        hidden = catalog.hidden(view, counts[view])
+        assert counts[view] + hidden.automation + hidden.archived + hidden.other == len(catalog.chains)
+
+
+def test_rings_and_selves(catalog: Catalog) -> None:
+    """One's own parent is an orphan; of a ring of compressions one session is the root, with the rest behind it."""
+    alone = catalog.forest.chain_of["self"]
+    assert (alone.relation, alone.note) == (Relation.ORPHAN, "its parent is itself")
+    ring = catalog.forest.chain_of["ring-a"]
+    assert {segment.id for segment in ring.segments} == {"ring-a", "ring-b", "ring-c"}
+    assert (ring.relation, ring.note) == (Relation.ORPHAN, "its parents form a ring")
+    assert catalog.forest.parent_chain(ring) is None
+
+
+def test_markers_that_are_none(catalog: Catalog) -> None:
+    """Malformed, list, string and endless model_config: roots like any other."""
+    for number in range(5):
+        session = catalog.forest.sessions[f"config-{number}"]
+        assert session.branched_from is session.delegate_from is session.reset_from is None
+        assert catalog.forest.chain_of[session.id].relation is Relation.ROOT
+    assert catalog.forest.sessions["config-6"].delegate_from is None
+
+
+def test_times_that_are_none(catalog: Catalog) -> None:
+    """Words, blobs and the far future are no time; an ISO time is one."""
+    times = {each.id: each.started_at for each in catalog.forest.sessions.values() if each.id.startswith("time-")}
+    assert times == {
+        "time-0": None, "time-1": builders.T0, "time-2": None, "time-3": None, "time-4": None, "time-5": -1.0,
+        "time-6": 0.0, "time-7": None,
+    }  # fmt: skip
+
+
+def test_every_order_has_every_row(reader: Reader, catalog: Catalog) -> None:
+    """Nothing is lost to a missing time, title or cost, whichever way round."""
+    sizes = read_sizes(reader, list(catalog.forest.sessions))
+    for sort in Sort:
+        for reverse in (False, True):
+            order = catalog.order(View.ALL, sort=sort, reverse=reverse, sizes=sizes)
+            assert sorted(order) == sorted(chain.root.id for chain in catalog.chains)
+    first = read_first_page(reader, NOW, view=View.ALL)
+    # The quick page seeks by text, so the id that is a blob is for the exact reading, which it says is still to come.
+    assert first.order(View.ALL) == [each for each in catalog.order(View.ALL) if each != BLOB]
+    assert not first.exact
+
+
+def test_previews_are_printable_and_counts_are_counts(reader: Reader, catalog: Catalog) -> None:
+    """And a conversation with any text has a preview."""
+    for each in with_details(reader, catalog.select(View.ALL)):
+        assert printed(each.preview), each.id
+        shown = len(read_skeleton(reader, each.segments).bones)
+        assert each.message_count == shown, each.id
+        assert each.preview or not each.rows, each.id
+        assert all(
+            printed(line.text.replace("\n", " ").replace("\t", " ")) for line in read_recap(reader, each.segments)
+        )
+
+
+@pytest.mark.parametrize("reading", Reading)
+def test_every_message_reads(reader: Reader, catalog: Catalog, reading: Reading) -> None:
+    """Blobs, broken JSON, roles that are escape sequences: each is a chat message with a text."""
+    bones = 0
+    for session in catalog.forest.sessions.values():
+        skeleton = read_skeleton(reader, [session], reading)
+        messages = read_messages(reader, skeleton.bones)
+        assert [message.id for message in messages] == [bone.id for bone in skeleton.bones]
+        for message in messages:
+            message.text.encode("utf-8")
+            assert message.role
+        bones += len(messages)
+    if reading is Reading.EVERYTHING:
+        theirs = "SELECT count(*) FROM messages WHERE session_id IN (SELECT id FROM sessions)"
+        assert bones == int(str(reader.value(f"{theirs} AND typeof(session_id) = 'text'")))
+
+
+def test_broken_texts_are_shown_as_far_as_they_go(reader: Reader) -> None:
+    """Invalid bytes as U+FFFD, numbers as digits, cut JSON as it stands."""
+    texts = [each.text for each in read_messages(reader, read_skeleton(reader, [Session("counts", "")]).bones)]
+    assert texts[1] == "42" and texts[3] == "invalid \ufffd\ufffd text" and texts[0].endswith("\x00blob")
+    messages = read_messages(reader, read_skeleton(reader, [Session("control", "")]).bones)
+    assert messages[-1].text == '\x00json:[{"type": "text", '
+    assert messages[2].tool_calls == ()
+    assert messages[3].tool_calls[0].arguments == '{"cut": "sho'
+
+
+def test_lineage_and_resume_of_each(reader: Reader, catalog: Catalog, path: Path) -> None:
+    """The tree is finite and holds its focus; a plan is one printable line, or a refusal with a reason."""
+    location = locate_file(path)
+    for session in catalog.forest.sessions.values():
+        assert predict_resume(catalog.forest, session.id) in catalog.forest.sessions
+        if session.id == BLOB:  # no text finds it again
+            continue
+        lineage = read_lineage(reader, session.id, NOW)
+        assert session.id in {node.session.id for node in lineage.nodes}
+        assert len(lineage.nodes) == len({node.session.id for node in lineage.nodes})
+        try:
+            plan = plan_resume(reader, location, session.id, NOW)
+        except BrowseError as error:
+            assert error.sentence
+            continue
+        assert printed(plan.shell())
+        assert plan.argv[-1] == f"--resume={plan.target.id}"
+
+
+def test_odd_ids_are_found_by_themselves(reader: Reader, catalog: Catalog) -> None:
+    """Flags, paths, patterns and the empty id name exactly their session; a pattern matches nothing else."""
+    for session_id in builders.HOSTILE_IDS:
+        assert resolve_session(reader, session_id) == session_id
+        assert read_neighbourhood(reader, [session_id], NOW).of_session(session_id) is not None
+    for text in ("_onfig-0", "%onfig", "confi_", "\udcff", "\x00", "*", "[c]onfig-0"):
+        with pytest.raises(BrowseError):
+            resolve_session(reader, text)
+    assert resolve_title(reader, "%") is None
+    assert resolve_last(reader, "\x1b[2J") == "control"
+
+
+@pytest.mark.parametrize(
+    "text", ["ring", "wh", "nul", "blob", "in*", "said", "\udcff", "\x00", '"', "id:% config", "日本"]
+)
+def test_search_goes_through_it(reader: Reader, text: str) -> None:
+    """By index or by scan, with ranges that lie inside their snippets."""
+    answer = search(reader, parse(text), scope=EVERYTHING, limit=0)
+    for hit in answer.hits:
+        assert printed(printable(hit.snippet).replace("\n", " ").replace("\t", " "))
+        assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.match)
+    if text in ("ring", "said"):
+        assert len(answer.hits) >= {"ring": 3, "said": len(builders.HOSTILE_IDS)}[text]
+
+
+def test_the_doctor_reads_it_too(reader: Reader, path: Path) -> None:
+    """What is odd about the store as a whole is said in sentences."""
+    store = Store(path)
+    summary = summarize(reader, store, locate_file(path))
+    assert summary.schema_version is None
+    assert any("which schema" in warning for warning in summary.warnings)
+    problems = problems_of(summary, search_health(reader), None)
+    assert all(printed(problem.text + problem.remedy) for problem in problems)

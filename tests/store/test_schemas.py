@@ -1,0 +1,215 @@
+"""Every layout of a store reads the same: columns, tables and indexes are looked for, never counted on."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import shapes
+from builders import T0, make_store, tool_call
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hermes_browse.store.catalog import read_catalog, read_first_page, read_neighbourhood, read_sizes
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.health import search_health, summarize, warnings_of
+from hermes_browse.store.homes import Location
+from hermes_browse.store.lineage import read_lineage
+from hermes_browse.store.models import Reading, Relation, Sort, View
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.recap import read_recap
+from hermes_browse.store.resolve import resolve_last, resolve_session, resolve_title
+from hermes_browse.store.search import EVERYTHING, count, parse, search
+from hermes_browse.store.transcript import read_messages, read_skeleton
+
+NOW = T0 + 86_400.0
+
+SESSIONS: list[dict[str, object]] = [
+    {"id": "root", "title": "Harbour", "end_reason": "compression", "ended_at": T0 + 30, "cwd": "/src", "model": "m"},
+    {"id": "tip", "parent_session_id": "root", "title": "Harbour #2", "started_at": T0 + 31},
+    {"id": "agent", "parent_session_id": "tip", "source": "subagent", "started_at": T0 + 40},
+    {"id": "branch", "parent_session_id": "tip", "model_config": {"_branched_from": "tip"}, "started_at": T0 + 50},
+    {"id": "job", "source": "cron", "started_at": T0 + 60},
+]
+MESSAGES: list[dict[str, object]] = [
+    {"session_id": "root", "content": "the lantern of the harbour"},
+    {
+        "session_id": "root",
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [tool_call("terminal", {"command": "ls"})],
+    },
+    {"session_id": "root", "role": "tool", "content": "rope", "tool_name": "terminal", "tool_call_id": "call_1"},
+    {"session_id": "tip", "content": [{"type": "text", "text": "灯台の光 lantern"}]},
+    {"session_id": "tip", "role": "assistant", "content": "it shines", "reasoning": "light"},
+    {"session_id": "agent", "content": "count the boats"},
+    {"session_id": "branch", "content": "another lantern"},
+    {"session_id": "job", "content": "nightly tide"},
+]
+
+
+def read_all(reader: Reader) -> tuple[int, int, int]:
+    """Every reading function once, checked against each other.
+
+    Returns:
+        Conversations, chat messages of all kinds, and hits for every word there is.
+    """
+    catalog = read_catalog(reader, NOW)
+    sessions = list(catalog.forest.sessions)
+    sizes = read_sizes(reader, sessions)
+    for sort in Sort:
+        assert len(catalog.order(View.ALL, sort=sort, sizes=sizes)) == len(catalog.chains)
+    conversations = with_details(reader, catalog.select(View.ALL))
+    first = read_first_page(reader, NOW, view=View.ALL)
+    assert set(first.forest.sessions) <= set(sessions)
+    for each in conversations:
+        skeleton = read_skeleton(reader, each.segments)
+        assert each.message_count == len(skeleton.bones) == len(read_messages(reader, skeleton.bones))
+        read_skeleton(reader, each.segments, Reading.LIVE)
+        read_recap(reader, each.segments)
+        assert each.id in {node.session.id for node in read_lineage(reader, each.id, NOW).nodes}
+        assert read_neighbourhood(reader, [each.id], NOW).of_session(each.id) is not None
+        assert resolve_session(reader, each.id) == each.id
+    messages = len(read_skeleton(reader, list(catalog.forest.sessions.values()), Reading.EVERYTHING).bones)
+    assert messages == reader.value("SELECT count(*) FROM messages")
+    resolve_title(reader, "Harbour")
+    resolve_last(reader)
+    with pytest.raises(NotFoundError):
+        resolve_session(reader, "no such session")
+    hits = 0
+    for text in (
+        "docker",
+        "lantern OR tide OR docker",
+        "grep*",
+        "灯台",
+        "title:har",
+        "source:cron is:automation nightly",
+    ):
+        query = parse(text)
+        hits += len(search(reader, query, scope=EVERYTHING, limit=0).hits)
+        count(reader, query, scope=EVERYTHING)
+    warnings_of(reader)
+    search_health(reader)
+    return len(conversations), messages, hits
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("name", shapes.NAMES)
+def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> None:
+    """One conversation in two segments with a branch and a subagent, one job; texts, calls and hits alike."""
+    path = make_store(tmp_path / "state.db", name, SESSIONS, MESSAGES, journal)
+    store = Store(path)
+    with store.reader() as reader:
+        assert read_all(reader)[:2] == (4, 8)
+        catalog = read_catalog(reader, NOW)
+        found = catalog.of_session("root")
+        assert found is not None and [each.id for each in found.segments] == ["root", "tip"]
+        assert (found.title, found.branches, found.subagents, found.model) == ("Harbour #2", 1, 1, "m")
+        assert found.cwd == ("/src" if "cwd" in reader.schema.session_columns else None)
+        assert catalog.forest.chain_of["agent"].relation is Relation.DELEGATED
+        (detailed,) = with_details(reader, [found])
+        assert (detailed.preview, detailed.rows) == ("the lantern of the harbour", 5)
+        shown = read_messages(reader, read_skeleton(reader, found.segments).bones)
+        assert [each.role for each in shown] == ["user", "assistant", "tool", "user", "assistant"]
+        assert shown[1].tool_calls[0].name == "terminal" and shown[2].tool_name == "terminal"
+        assert shown[3].text == "灯台の光 lantern" and shown[4].reasoning == "light"
+        for text, ids in {
+            "lantern": {1, 4, 7},
+            "灯台": {4},
+            "tide": {8},
+            "antern": {1, 4, 7},
+            "terminal": {2, 3},
+        }.items():
+            got = {hit.message_id for hit in search(reader, parse(text), scope=EVERYTHING, limit=0).hits}
+            assert got <= ids and (got == ids or (text in ("antern", "terminal") and name != "22")), (text, got)
+        summary = summarize(reader, store, Location(path))
+        assert (summary.schema_version, summary.journal_mode) == (shapes.shape(name).version, journal)
+        assert (summary.sessions, summary.messages, summary.warnings) == (5, 8, ())
+
+
+def columns(path: Path, table: str) -> list[str]:
+    """Names of the columns of a table of a fixture, which is not touched."""
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
+        return [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})").fetchall()]
+
+
+NEEDED = {"sessions": {"id"}, "messages": {"id", "session_id"}}
+FIXTURES = sorted(shapes.DATA.glob("state-v*.db"))
+_DROPPABLE = {
+    path: [(table, name) for table, kept in NEEDED.items() for name in columns(path, table) if name not in kept]
+    for path in FIXTURES
+}
+_ADDED = st.sampled_from([
+    "ALTER TABLE sessions ADD COLUMN from_the_future TEXT",
+    "ALTER TABLE messages ADD COLUMN \"select\" BLOB DEFAULT x'ff'",
+    "ALTER TABLE sessions ADD COLUMN pinned_ INTEGER NOT NULL DEFAULT 1",
+    "CREATE TABLE attachments (id)",
+    "CREATE VIEW everything AS SELECT * FROM messages",
+    "UPDATE schema_version SET version = 99",
+    "DELETE FROM schema_version",
+    "DROP TABLE schema_version",
+    "DROP TABLE state_meta",
+    "DROP TABLE compression_locks",
+])  # fmt: skip
+
+
+def rebuilt(source: Path, target: Path, dropped: list[tuple[str, str]], changes: list[str]) -> None:
+    """A copy of a fixture without some columns, and with other changes; its search index stays where it can."""
+    shutil.copy(source, target)
+    with closing(sqlite3.connect(target, isolation_level=None)) as connection:
+        objects = connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view', 'index')")
+        if dropped:  # what names a column must go before it
+            for kind, name in objects.fetchall():
+                if not str(name).startswith("sqlite_"):
+                    connection.execute(f"DROP {kind} IF EXISTS {name}")
+        for table, column in dropped:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for change in changes:
+            try:
+                connection.execute(change)
+            except sqlite3.OperationalError as error:
+                assert "no such table" in str(error), change  # older layouts lack the table to change
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name.split("-hermes")[0])
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_any_layout_reads(path: Path, data: st.DataObject) -> None:
+    """Whatever optional columns are gone and whatever has been added, every row still reads."""
+    dropped = data.draw(st.lists(st.sampled_from(_DROPPABLE[path]), unique=True, max_size=12))
+    changes = data.draw(st.lists(_ADDED, unique=True, max_size=4))
+    with TemporaryDirectory() as folder:
+        target = Path(folder) / "state.db"
+        rebuilt(path, target, dropped, changes)
+        with Store(target).reader() as reader:
+            sessions = reader.value("SELECT count(*) FROM sessions")
+            read_all(reader)
+            assert len(read_catalog(reader, NOW).forest.sessions) == sessions
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name.split("-hermes")[0])
+def test_only_the_keys_are_needed(path: Path, tmp_path: Path) -> None:
+    """With every other column gone the sessions are still counted and their messages still stand in order."""
+    target = tmp_path / "state.db"
+    rebuilt(path, target, [], ["PRAGMA foreign_keys = OFF"])
+    with closing(sqlite3.connect(target, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE s AS SELECT id FROM sessions")
+        connection.execute("CREATE TABLE m AS SELECT id, session_id FROM messages")
+        for name in ("messages_fts", "messages_fts_trigram"):
+            connection.execute(f"DROP TABLE IF EXISTS {name}")
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+            connection.execute(f"DROP VIEW {name}")
+        connection.execute("DROP TABLE messages")
+        connection.execute("DROP TABLE sessions")
+        connection.execute("CREATE TABLE sessions (id TEXT PRIMARY KEY)")
+        connection.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT)")
+        connection.execute("INSERT INTO sessions SELECT id FROM s")
+        connection.execute("INSERT INTO messages SELECT id, session_id FROM m")
+    with Store(target).reader() as reader:
+        conversations, messages, hits = read_all(reader)
+        assert conversations == reader.value("SELECT count(*) FROM s") and messages > 0 and hits == 0
