@@ -6,6 +6,7 @@ import re
 
 from .connect import Reader
 from .errors import AmbiguousError, NotFoundError
+from .sessions import newest_message_sql
 from .text import as_text
 
 _CANDIDATES = 10
@@ -93,7 +94,9 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
         source: Hermes takes `cli` (`tui` under its terminal interface).
     """
     schema = reader.schema
-    newest = "(SELECT max(m.timestamp) FROM messages m WHERE m.session_id = s.id)"
+    if "source" not in schema.session_columns:
+        return None
+    newest = newest_message_sql(schema, "s.id")
     started = schema.session("started_at")
     rows = reader.rows(
         f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC, "

@@ -172,6 +172,23 @@ def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
     return [found[bone.id] for bone in bones if bone.id in found]
 
 
+def read_system_prompt(reader: Reader, session_id: str) -> str | None:
+    """What the model was told before the first message; None where nothing is stored.
+
+    Since 0.20 prompts stand in a table of their own, by hash; older rows keep theirs.
+
+    Args:
+        reader: An open reader.
+        session_id: One session; segments of a conversation may differ.
+    """
+    schema = reader.schema
+    own = schema.session("system_prompt")
+    if "system_prompts" in schema.tables and "system_prompt_hash" in schema.session_columns:
+        shared = "(SELECT p.prompt FROM system_prompts p WHERE p.hash = s.system_prompt_hash)"
+        own = f"COALESCE({shared}, {own})"
+    return as_text(reader.value(f"SELECT {own} FROM sessions s WHERE s.id = ?", [session_id])) or None
+
+
 def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Chat messages shown by default, by session; equals what `read_skeleton` would show.
 

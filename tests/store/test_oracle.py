@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from hermes_browse.store.lineage import predict_resume
 from hermes_browse.store.models import Reading, Session, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resolve import resolve_last, resolve_session, resolve_title
-from hermes_browse.store.transcript import read_messages, read_skeleton
+from hermes_browse.store.transcript import read_messages, read_skeleton, read_system_prompt
 
 DATA = Path(__file__).parent.parent / "data"
 VERSIONS = (11, 14, 22, 31)
@@ -168,3 +169,23 @@ def test_the_first_page_is_the_exact_one(oracle: Oracle) -> None:
     first = read_first_page(oracle.reader, oracle.said["now"])
     exact = oracle.catalog.order()[:20]
     assert first.order()[:20] == exact
+
+
+def test_system_prompts_are_found_where_they_stand(oracle: Oracle, tmp_path: Path) -> None:
+    """In the row, or since 0.20 in a table of their own."""
+    session_id = "20260101_090000_aaa001"
+    writer = sqlite3.connect(tmp_path / "state.db")
+    with writer:
+        if "system_prompts" in oracle.reader.schema.tables:
+            writer.execute("UPDATE sessions SET system_prompt_hash = NULL WHERE id = ?", [session_id])
+        writer.execute("UPDATE sessions SET system_prompt = 'be kind' WHERE id = ?", [session_id])
+    assert read_system_prompt(oracle.reader, session_id) == "be kind"
+    if "system_prompts" in oracle.reader.schema.tables:
+        with writer:
+            writer.execute("INSERT INTO system_prompts (hash, prompt) VALUES ('h1', 'be brief')")
+            writer.execute(
+                "UPDATE sessions SET system_prompt = NULL, system_prompt_hash = 'h1' WHERE id = ?", [session_id]
+            )
+        assert read_system_prompt(oracle.reader, session_id) == "be brief"
+    writer.close()
+    assert read_system_prompt(oracle.reader, "20260102_120000_a9e999") is None

@@ -159,6 +159,8 @@ async def test_readings_and_folds(tmp_path: Path) -> None:
         assert "what the model still sees" in browser.text("#facts")
         await browser.press("v")
         assert browser.screen.reading.reading is Reading.EVERYTHING
+        await browser.press("tab", "home")
+        assert "system prompt" in browser.text("#transcript")
         await browser.press("t")
         assert "tools: full" in browser.text("#status")
         await browser.press("r")

@@ -14,7 +14,7 @@ from hermes_browse.store.models import Conversation, Hidden, Lineage, Node, Read
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.transcript import count_rows, read_messages, read_skeleton
+from hermes_browse.store.transcript import count_rows, read_messages, read_skeleton, read_system_prompt
 
 from .columns import money, note, print_table, print_text, short_number, short_time
 from .jsonform import conversation_json, hidden_json, lineage_json, message_json, store_json
@@ -110,11 +110,14 @@ def show_conversation(context: Context) -> int:
         segments = [each for each in conversation.segments if not wanted.segment or each.id == session_id]
         skeleton = read_skeleton(reader, segments, Reading(wanted.reading))
         messages = read_messages(reader, skeleton.bones)
+        everything = Reading(wanted.reading) is Reading.EVERYTHING
+        prompt = read_system_prompt(reader, segments[0].id) if everything else None
     if context.json:
         print_json(
             {
                 "conversation": conversation_json(conversation),
                 "messages": [message_json(message) for message in messages],
+                "system_prompt": prompt,
             }
         )
         return 0

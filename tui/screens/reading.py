@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.lineage import read_lineage
-from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading
+from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.recap import read_recap
-from hermes_browse.store.transcript import read_messages, read_skeleton
+from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 
 from .. import header
 from ..entries import EntryKind, TranscriptModel
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
 
 _WINDOW = 60
 _ORDER = list(Reading)
+_PROMPT_ID = -1
+"""No row of `messages` has this id; the system prompt is shown under it."""
+
+
+def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> TranscriptModel:
+    """A conversation's rows without their texts; when everything is asked for, the system prompt first."""
+    skeleton = read_skeleton(reader, conversation.segments, reading)
+    prompt = read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
+    if prompt is None:
+        return TranscriptModel(conversation, skeleton)
+    first = Bone(_PROMPT_ID, 0, "system", None, State.LIVE, True)
+    model = TranscriptModel(conversation, replace(skeleton, bones=(first, *skeleton.bones)))
+    model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind="system prompt")])
+    return model
 
 
 def open_conversation(
@@ -29,7 +44,7 @@ def open_conversation(
     """A conversation with the window that will be on screen first; on a worker's thread."""
     if conversation.rows is None:
         conversation = with_details(reader, [conversation])[0]
-    model = TranscriptModel(conversation, read_skeleton(reader, conversation.segments, reading))
+    model = read_model(reader, conversation, reading)
     target = model.entry_of(message_id) if message_id is not None else None
     if target is None and segment is not None:
         target = model.entry_of_segment(segment)
@@ -192,10 +207,9 @@ class ConversationPane:
         conversation, reading = shown.conversation, self.reading
 
         def work(reader: Reader) -> TranscriptModel | None:
-            skeleton = read_skeleton(reader, conversation.segments, reading)
-            if skeleton.bones == shown.skeleton.bones:
+            model = read_model(reader, conversation, reading)
+            if model.skeleton.bones == shown.skeleton.bones:
                 return None
-            model = TranscriptModel(conversation, skeleton)
             model.add(read_messages(reader, model.missing(len(model) - _WINDOW, len(model))))
             return model
 
@@ -254,9 +268,6 @@ class ConversationPane:
 
 def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
     """The recap as a transcript of its own."""
-    from hermes_browse.store.models import State
-    from hermes_browse.store.transcript import Bone, Skeleton
-
     lines = read_recap(reader, conversation.segments)
     bones = tuple(
         Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
