@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -19,6 +21,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.resume import ResumePlan
 
+from .logfile import log_failure
 from .screens.main import MainScreen
 
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
@@ -90,6 +93,14 @@ class BrowseApp(App[ResumePlan]):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = DARK.name
+
+    def _fatal_error(self) -> None:
+        """End with a sentence: Textual would print the values of variables, and so what was said in a chat."""
+        kind = sys.exc_info()[0]
+        name = kind.__name__ if kind is not None else "failure"
+        sentence = f"hermes-browse: something unexpected went wrong ({name}). Details: {log_failure()}"
+        self._exit_renderables.append(Text(sentence))
+        self._close_messages_no_wait()
 
     def get_default_screen(self) -> Screen[object]:
         """The one screen everything happens on."""

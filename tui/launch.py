@@ -15,7 +15,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 
-from .prepaint import painted
+from .prepaint import Taken, painted
 
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
@@ -40,8 +40,8 @@ def launch(location: Location) -> int:
         first = read_first_page(reader, now)
         on_screen = shutil.get_terminal_size().lines
         shown = with_details(reader, [first.conversation(root) for root in first.order()[:on_screen]])
-    with painted(first, shown, location, now) as is_taken:
-        code, plan = _run(location, store, first, shown, is_taken=is_taken)
+    with painted(first, shown, location, now) as taken:
+        code, plan = _run(location, store, first, shown, taken)
     if plan is None:
         return code
     from .cli.resuming import run_plan
@@ -50,11 +50,12 @@ def launch(location: Location) -> int:
 
 
 def _run(
-    location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], *, is_taken: bool
+    location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], taken: Taken
 ) -> tuple[int, ResumePlan | None]:
     os.environ.setdefault("TEXTUAL_FPS", "120")  # results from threads wait for the next frame
     from .app import BrowseApp
 
-    app = BrowseApp(location, store, first, shown, is_screen_taken=is_taken)
+    app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken)
+    taken.is_handed_over = True
     plan = app.run()
     return app.return_code or 0, plan

@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from types import FrameType
 
 from rich.cells import cell_len
@@ -135,8 +136,18 @@ def _leave(number: int, stack: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
+@dataclass
+class Taken:
+    """Who has the screen."""
+
+    is_taken: bool = False
+    """The alternate screen is up."""
+    is_handed_over: bool = False
+    """Textual leaves it: leaving it twice would move the cursor over what has been said since."""
+
+
 @contextlib.contextmanager
-def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float) -> Iterator[bool]:
+def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float) -> Iterator[Taken]:
     """Paint where it is possible, and put the terminal back at the end of the block, however it ends.
 
     Args:
@@ -146,10 +157,11 @@ def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location,
         now: Unix seconds.
 
     Yields:
-        Whether the alternate screen is taken.
+        Who has the screen.
     """
+    taken = Taken()
     if not is_possible():
-        yield False
+        yield taken
         return
     import termios
 
@@ -163,9 +175,11 @@ def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location,
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
         size = shutil.get_terminal_size()  # as Textual asks
         os.write(sys.stderr.fileno(), frame(catalog, shown, location, (size.columns, size.lines), now).encode())
-        yield True
+        taken.is_taken = True
+        yield taken
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
+        if not taken.is_handed_over:
+            os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
         termios.tcsetattr(descriptor, termios.TCSANOW, before)

@@ -14,14 +14,16 @@ import pyte
 class Terminal:
     """A program on a pty; its output is fed to a VT emulator."""
 
-    def __init__(self, arguments: Sequence[str], *, columns: int = 120, rows: int = 36, **env: str) -> None:
+    def __init__(
+        self, arguments: Sequence[str], *, columns: int = 120, rows: int = 36, code: str = "", **env: str
+    ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
         """Everything the program wrote."""
         self.child = pexpect.spawn(
             sys.executable,
-            ["-m", "hermes_browse.tui", *arguments],
+            ["-c", code, *arguments] if code else ["-m", "hermes_browse.tui", *arguments],
             dimensions=(rows, columns),
             env={**{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}, **env},
             timeout=30,

@@ -150,3 +150,31 @@ def test_enter_reaches_the_real_hermes(hermes_home: Path) -> None:
     assert terminal.is_restored
     terminal.send("n\r")
     terminal.wait_for_end(60)
+
+
+_BROKEN = """
+import sys
+from hermes_browse.tui.screens.main import MainScreen
+def fail(self):
+    secret = "what was said in a chat"
+    raise ZeroDivisionError(secret)
+MainScreen.action_sort = fail
+from hermes_browse.tui.cli import main
+raise SystemExit(main(sys.argv[1:]))
+"""
+
+
+def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home: Path) -> None:
+    """No traceback and no value of a variable reaches the screen; the log says where it happened."""
+    terminal = Terminal(["--home", str(hermes_home)], code=_BROKEN)
+    terminal.wait_for("search:")
+    terminal.send("s")
+    assert terminal.wait_for_end() == 1
+    assert terminal.is_restored
+    said = terminal.raw.decode("utf-8", "replace").rpartition("\x1b[?1049l")[2]
+    assert "something unexpected went wrong (ZeroDivisionError)" in said.replace("\r\n", "")
+    assert "Traceback" not in said and "what was said" not in said
+    log = next(Path(os.environ["HOME"]).rglob("hermes-browse.log"))
+    written = log.read_text()
+    assert "ZeroDivisionError" in written and "what was said" not in written
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600

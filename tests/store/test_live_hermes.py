@@ -1,0 +1,224 @@
+"""Random lives of a store: the real Hermes 0.19 writes, and after each step both give the same answers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from builders import make_store, tool_call
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.lineage import predict_resume
+from hermes_browse.store.models import Reading, State, View
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.resolve import resolve_session, resolve_title
+from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.transcript import read_skeleton
+
+hermes_state = pytest.importorskip("hermes_state")
+
+SOURCES = ("cli", "telegram", "cron", "tui")
+
+
+@dataclass
+class Life:
+    """A store that Hermes writes to, and the sessions in it."""
+
+    db: Any
+    ids: list[str] = field(default_factory=list)
+    stamp: float = 1_767_258_000.0
+    """Time of the newest message; each is a second later, so that no two orders are right."""
+
+    def start(self, source: str, parent: str | None = None, **columns: object) -> str:
+        """A new session, with a first message."""
+        session = f"s{len(self.ids):03}"
+        self.db.create_session(session, source, parent_session_id=parent, **columns)
+        self.ids.append(session)
+        time.sleep(0.001)  # starts are told apart by the clock
+        self.say(session, f"lantern {session}")
+        return session
+
+    def say(self, session: str, text: str, role: str = "user", **columns: object) -> int:
+        """A message."""
+        self.stamp += 1.0
+        return int(self.db.append_message(session, role, text, timestamp=self.stamp, **columns))
+
+    def step(self, what: str, number: int) -> None:
+        """One thing that happens, to a session chosen by a number; what Hermes refuses does not happen."""
+        row: dict[str, Any] | None = None
+        session = self.ids[number % len(self.ids)] if self.ids else ""
+        row = self.db.get_session(session) if session else None
+        if row is None or what == "root":
+            self.start(SOURCES[number % len(SOURCES)])
+            return
+        source = row["source"]
+        match what:
+            case "talk":
+                self.say(session, f"tide {number}")
+                call = [tool_call("terminal", {"command": "ls"})]
+                self.say(session, "", "assistant", tool_calls=call)
+                self.say(session, "rope", "tool", tool_name="terminal", tool_call_id="call_1")
+            case "compress" | "race":
+                self.db.end_session(session, "compression")
+                if self.db.get_session(session)["end_reason"] == "compression":
+                    for _ in range(2 if what == "race" else 1):
+                        self.start(source, session)
+            case "branch":
+                self.start(source, session, model_config={"_branched_from": session})
+            case "branch by reason":
+                self.db.end_session(session, "branched")
+                self.start(source, session)
+            case "delegate":
+                self.start("subagent", session, model_config={"_delegate_from": session})
+            case "unmarked":
+                self.start(source, session)
+            case "end":
+                self.db.end_session(session, ("cli_close", "new_session", "session_reset")[number % 3])
+            case "reopen":
+                self.db.reopen_session(session)
+            case "archive":
+                self.db.set_session_archived(session, number % 2 == 0)
+            case "title":
+                self.db.set_session_title(session, self.db.get_next_title_in_lineage("Har_bour 50%"))
+            case "rewind":
+                asked = [each["id"] for each in self.db.get_messages(session) if each["role"] == "user"]
+                if asked:
+                    self.db.rewind_to_message(session, asked[-1])
+            case "compact":
+                summary = {"role": "user", "content": "[CONTEXT COMPACTION — REFERENCE ONLY] so far"}
+                self.db.archive_and_compact(session, [summary, {"role": "assistant", "content": f"on with {number}"}])
+            case "delete":
+                self.db.delete_session(session)
+
+
+STEPS = (
+    "root", "talk", "compress", "race", "branch", "branch by reason", "delegate", "unmarked", "end", "reopen",
+    "archive", "title", "rewind", "compact", "delete",
+)  # fmt: skip
+
+
+def same_lists(db: Any, catalog: Catalog) -> None:
+    """All Hermes lists is a conversation of ours with its data, and what it lists nowhere has a note with us."""
+    listed: set[str] = set()
+    for options in ({}, {"include_archived": True}, {"archived_only": True}, {"order_by_last_active": True}):
+        for row in db.list_sessions_rich(limit=10_000, **options):
+            ours = catalog.of_session(row["id"])
+            assert ours is not None and ours.id == row["id"], options
+            assert ours.root_id == row.get("_lineage_root_id", row["id"])
+            assert (ours.source, ours.archived) == (row["source"], bool(row["archived"]))
+            assert row["title"] in (ours.title, None)
+            assert ours.root.started_at == row["started_at"]
+            assert (ours.tip.end_reason, ours.tip.ended_at) == (row["end_reason"], row["ended_at"])
+            assert ours.tip.last_active == row["last_active"] and ours.tip.message_count == row["message_count"]
+            view = catalog.view_of(catalog.forest.chain_of[row["id"]])
+            assert view is (
+                View.ARCHIVED if row["archived"] else View.AUTOMATION if row["source"] == "cron" else View.CHATS
+            )
+            listed.add(row["id"])
+    for chain in catalog.chains:
+        attached = catalog.forest.is_attached_subagent(chain)
+        assert chain.tip.id in listed or attached or chain.note, chain
+
+
+def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> None:
+    """Tip, resume, messages and names of each session."""
+    kept = [session for session in ids if db.get_session(session) is not None]
+    assert sorted(catalog.forest.sessions) == sorted(kept)
+    for session in kept:
+        assert catalog.forest.chain_of[session].tip.id == db.get_compression_tip(session)
+        assert predict_resume(catalog.forest, session) == db.resolve_resume_session_id(session)
+        row = [catalog.forest.sessions[session]]
+        live = [each["id"] for each in db.get_messages(session)]
+        every = [each["id"] for each in db.get_messages(session, include_inactive=True)]
+        assert [bone.id for bone in read_skeleton(reader, row, Reading.LIVE).bones] == live
+        assert [bone.id for bone in read_skeleton(reader, row, Reading.EVERYTHING).bones] == every
+        title = db.get_session(session)["title"]
+        if title:
+            assert resolve_title(reader, title) == db.resolve_session_by_title(title)
+    for text in ("s00", "s", "s001", "har", "", "s%", "Har_bour 50%"):
+        theirs = db.resolve_session_id(text)
+        try:
+            ours = resolve_session(reader, text)
+        except BrowseError:
+            assert theirs is None, text
+        else:
+            assert ours == (theirs or db.resolve_session_by_title(text)), text
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 30)), min_size=5, max_size=25))
+def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps: list[tuple[str, int]]) -> None:
+    """Between any two writes; and nothing we open stays open."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "state.db"
+        db = hermes_state.SessionDB(path)
+        life, store = Life(db), Store(path)
+        for what, number in steps:
+            life.step(what, number)
+            with store.reader() as reader:
+                catalog = read_catalog(reader, time.time())
+                same_lists(db, catalog)
+        with store.reader() as reader:
+            catalog = read_catalog(reader, time.time())
+            same_sessions(db, catalog, reader, life.ids)
+            for each in with_details(reader, catalog.select(View.ALL)):
+                assert each.message_count == len(read_skeleton(reader, each.segments).bones)
+            found = search(reader, parse("lantern"), scope=EVERYTHING, limit=0).hits
+            hits = {hit.message_id for hit in found if hit.state is not State.REWOUND}  # ours finds those too, marked
+            assert hits == {row["id"] for row in db.search_messages("lantern", limit=10_000)}
+        db.close()
+
+
+_WRITER = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], timeout=1.0, isolation_level=None)  # as long as Hermes waits
+assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+print("ready", flush=True)
+count, end = 0, time.monotonic() + float(sys.argv[2])
+while time.monotonic() < end:
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'zebra', ?)",
+                       [1767258000.0 + count])
+    connection.execute("UPDATE sessions SET message_count = message_count + 1 WHERE id = 'a'")
+    connection.execute("COMMIT")
+    count += 1
+    time.sleep(0.002)
+print(count, flush=True)
+"""
+
+
+def test_a_writer_without_a_log_is_not_disturbed(tmp_path: Path) -> None:
+    """In DELETE mode a reader keeps each commit waiting while it reads: ours are too short to be felt."""
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a"}], [{"session_id": "a", "content": "zebra"}], "delete")
+    store, seen, leases = Store(path), 0, 0
+    with subprocess.Popen(
+        [sys.executable, "-c", _WRITER, str(path), "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None and writer.stderr is not None
+        assert writer.stdout.readline().strip() == "ready"
+        while writer.poll() is None:
+            with store.reader() as reader:
+                (each,) = with_details(reader, read_catalog(reader, time.time()).select())
+                assert each.message_count >= seen
+                seen = each.message_count
+            leases += 1
+        written = int(writer.stdout.read())
+        assert writer.stderr.read() == ""
+    assert leases > 20 and written > 20
+    with store.reader() as reader:
+        assert len(search(reader, parse("zebra"), scope=EVERYTHING, limit=0).hits) == written + 1
+        assert reader.value("PRAGMA integrity_check") == "ok"
+    assert [each.name for each in tmp_path.iterdir()] == ["state.db"]
+    held = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+    assert str(path) not in held
