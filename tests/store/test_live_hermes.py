@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.forest import AUTOMATION_SOURCES
 from hermes_browse.store.lineage import predict_resume
 from hermes_browse.store.models import Reading, State, View
 from hermes_browse.store.preview import with_details
@@ -63,6 +64,7 @@ class Life:
             self.start(SOURCES[number % len(SOURCES)])
             return
         source = row["source"]
+        person = source if source != "subagent" else "cli"  # who branches is somebody
         match what:
             case "talk":
                 self.say(session, f"tide {number}")
@@ -75,10 +77,10 @@ class Life:
                     for _ in range(2 if what == "race" else 1):
                         self.start(source, session)
             case "branch":
-                self.start(source, session, model_config={"_branched_from": session})
+                self.start(person, session, model_config={"_branched_from": session})
             case "branch by reason":
                 self.db.end_session(session, "branched")
-                self.start(source, session)
+                self.start(person, session)
             case "delegate":
                 self.start("subagent", session, model_config={"_delegate_from": session})
             case "unmarked":
@@ -121,10 +123,8 @@ def same_lists(db: Any, catalog: Catalog) -> None:
             assert ours.root.started_at == row["started_at"]
             assert (ours.tip.end_reason, ours.tip.ended_at) == (row["end_reason"], row["ended_at"])
             assert ours.tip.last_active == row["last_active"] and ours.tip.message_count == row["message_count"]
-            view = catalog.view_of(catalog.forest.chain_of[row["id"]])
-            assert view is (
-                View.ARCHIVED if row["archived"] else View.AUTOMATION if row["source"] == "cron" else View.CHATS
-            )
+            view = View.AUTOMATION if row["source"] in AUTOMATION_SOURCES else View.CHATS
+            assert catalog.view_of(catalog.forest.chain_of[row["id"]]) is (View.ARCHIVED if row["archived"] else view)
             listed.add(row["id"])
     for chain in catalog.chains:
         attached = catalog.forest.is_attached_subagent(chain)
@@ -146,7 +146,7 @@ def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> 
         title = db.get_session(session)["title"]
         if title:
             assert resolve_title(reader, title) == db.resolve_session_by_title(title)
-    for text in ("s00", "s", "s001", "har", "", "s%", "Har_bour 50%"):
+    for text in ("s00", "s", "s001", "har", "s%", "Har_bour 50%"):
         theirs = db.resolve_session_id(text)
         try:
             ours = resolve_session(reader, text)

@@ -1,0 +1,288 @@
+"""Connections: how long a handle lives, what a broken-off write looks like, and what an open reader sees."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import (
+    BrowseError,
+    NotAStoreError,
+    QueryInterruptedError,
+    StoreBusyError,
+    StoreError,
+    StoreMissingError,
+    StoreUnreadableError,
+)
+
+Copy = Callable[[str], Path]
+
+
+def handles(path: Path) -> list[str]:
+    """Open files of this process that are the store or stand beside it."""
+    found = []
+    for descriptor in os.listdir("/proc/self/fd"):
+        try:
+            name = os.readlink(f"/proc/self/fd/{descriptor}")
+        except OSError:
+            continue
+        if name.startswith(str(path)):
+            found.append(name.removeprefix(str(path)))
+    return found
+
+
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts handles in /proc")
+
+
+@needs_proc
+def test_a_handle_lives_as_long_as_the_block(fixture_store: Copy) -> None:
+    """Also when the work in it fails."""
+    path = fixture_store("state-v22")
+    store = Store(path)
+    assert store.fingerprint()[3] == store.sizes()[0] == path.stat().st_size
+    assert handles(path) == []
+    with store.reader() as reader:
+        read_catalog(reader, 0.0)
+        assert "" in handles(path)
+    assert handles(path) == []
+    with pytest.raises(StoreError, match="no such column"), store.reader() as reader:
+        reader.rows("SELECT no_such_column FROM sessions")
+    assert handles(path) == []
+
+
+@needs_proc
+@pytest.mark.parametrize("spoil", ["noise", "foreign", "gone"])
+def test_no_handle_is_left_by_an_open_that_fails(
+    tmp_path: Path, fixture_store: Copy, spoil: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it fails of, and the error is one of ours."""
+    path = tmp_path / "state.db"
+    if spoil == "noise":
+        path.write_bytes(os.urandom(4096))
+    elif spoil == "foreign":
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE recipes (id)")
+    else:
+        shutil.move(fixture_store("state-v22"), path)
+        monkeypatch.setattr(Store, "check", lambda self: None)
+        connect = sqlite3.connect
+
+        def vanish(*arguments: object, **named: object) -> sqlite3.Connection:
+            connection: sqlite3.Connection = connect(*arguments, **named)  # type: ignore[call-overload]  # as given
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+            path.unlink()
+            return connection
+
+        monkeypatch.setattr(sqlite3, "connect", vanish)
+    expected = {"noise": NotAStoreError, "foreign": NotAStoreError, "gone": StoreUnreadableError}[spoil]
+    with pytest.raises(expected):
+        Store(path).open()
+    assert handles(path) == []
+
+
+def test_a_reader_in_use_is_one_inode(fixture_store: Copy) -> None:
+    """A file put in place meanwhile is another store: the open reader reads the old one, the next the new one."""
+    path = fixture_store("state-v22")
+    store = Store(path)
+    before = store.fingerprint()
+    with store.reader() as reader:
+        assert reader.schema.version == 22
+        os.replace(fixture_store("state-v31"), path)
+        assert reader.value("SELECT count(*) FROM sessions") == 60
+        assert store.fingerprint() != before
+    with store.reader() as reader:
+        assert (reader.schema.version, reader.value("SELECT count(*) FROM sessions")) == (31, 81)
+    path.unlink()
+    assert store.fingerprint()[:4] == (0, 0, 0, 0)
+    with pytest.raises(StoreMissingError):
+        store.open()
+
+
+def test_a_column_added_meanwhile_is_seen(fixture_store: Copy) -> None:
+    """The layout is read again when the store has changed its own, and only then."""
+    path = fixture_store("state-v11")
+    store = Store(path)
+    with store.reader() as reader:
+        first = reader.schema
+        assert "archived" not in first.session_columns
+    with store.reader() as reader:
+        assert reader.schema is first
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 1")
+    with store.reader() as reader:
+        assert "archived" in reader.schema.session_columns
+        assert all(chain.root.archived for chain in read_catalog(reader, 0.0).chains)
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_every_commit_moves_the_fingerprint(fixture_store: Copy, journal: str) -> None:
+    """With and without a log; what has not changed has the same one."""
+    path = fixture_store("state-v22")
+    store = Store(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        marks = [store.fingerprint()]
+        for number in range(5):
+            connection.execute("INSERT INTO state_meta (key, value) VALUES (?, ?)", [f"k{number}", "v" * 500 * number])
+            marks.append(store.fingerprint())
+            assert store.fingerprint() == marks[-1]
+    assert len(set(marks)) == len(marks)
+
+
+def test_nothing_can_be_written_through_a_reader(fixture_store: Copy) -> None:
+    """Not even into a temporary table."""
+    path = fixture_store("state-v22")
+    with Store(path).reader() as reader:
+        for statement in ("DELETE FROM messages", "CREATE TEMP TABLE t (id)", "PRAGMA user_version = 7"):
+            with pytest.raises(StoreError):
+                reader.rows(statement)
+        assert reader.value("PRAGMA user_version") == 0
+        assert reader.value("SELECT count(*) FROM messages") == 120
+
+
+_HOLDER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA journal_mode = DELETE")
+connection.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.readline()
+connection.execute("COMMIT")
+connection.close()
+"""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[Callable[[], None]]:
+    """Another process has the store locked until the function given is called."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdin is not None and holder.stdout is not None
+        assert holder.stdout.readline().strip() == "locked"
+
+        def release() -> None:
+            assert holder.stdin is not None
+            holder.stdin.write("\n")
+            holder.stdin.flush()
+
+        try:
+            yield release
+        finally:
+            if holder.poll() is None:
+                holder.communicate("\n")
+
+
+def test_locked_by_another_process(fixture_store: Copy) -> None:
+    """Busy when it lasts longer than one waits; read as if nothing had been when it does not."""
+    path = fixture_store("state-v22")
+    with locked(path) as release:
+        with pytest.raises(StoreBusyError) as caught:
+            Store(path, busy_seconds=0.1).open()
+        assert "try again" in caught.value.remedy
+        threading.Timer(0.2, release).start()
+        with Store(path, busy_seconds=30.0).reader() as reader:
+            assert reader.value("SELECT count(*) FROM sessions") == 60
+
+
+def test_an_interrupt_stops_and_a_new_beginning_goes_on(fixture_store: Copy) -> None:
+    """The statement in flight, and all that would follow in the same piece of work."""
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+    with Store(fixture_store("state-v22")).reader() as reader:
+        timer = threading.Timer(0.05, reader.interrupt)
+        timer.start()
+        with pytest.raises(QueryInterruptedError):
+            reader.rows(endless)
+        timer.join()
+        with pytest.raises(QueryInterruptedError):
+            reader.value("SELECT 1")
+        reader.begin()
+        assert reader.value("SELECT 1") == 1
+    reader.interrupt()  # after the end: nothing to stop, nothing raised
+
+
+def test_a_write_that_was_broken_off(fixture_store: Copy, tmp_path: Path) -> None:
+    """Half of it stands in the file, its other half in the journal: half a write is never shown."""
+    path, crashed = fixture_store("state-v22"), tmp_path / "crashed.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA cache_size = 2")  # what does not fit is written before the commit
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE sessions SET title = 'half of it ' || id")
+        connection.execute("UPDATE messages SET content = 'half of it'")
+        shutil.copy(path, crashed)
+        shutil.copy(f"{path}-journal", f"{crashed}-journal")
+        connection.execute("ROLLBACK")
+    store = Store(crashed, busy_seconds=0.1)
+    with pytest.raises(StoreUnreadableError, match="broken off") as caught:
+        store.open()
+    assert "Start Hermes" in caught.value.remedy
+    with closing(sqlite3.connect(crashed)) as connection:  # as Hermes would: its first look puts it right
+        assert connection.execute("SELECT count(*) FROM messages WHERE content = 'half of it'").fetchone() == (0,)
+    with store.reader() as reader:
+        assert len(read_catalog(reader, 0.0).chains) == 56
+
+
+_AS_NOBODY = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges")
+
+
+def as_nobody(work: Callable[[], object]) -> str:
+    """What a piece of work says to a user without privileges: its answer or the kind of its error."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:  # a fork has all it needs imported: nobody may not read this environment
+        said = "died"
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            said = str(work())
+        except BrowseError as error:
+            said = type(error).__name__
+        finally:
+            os.write(send, said.encode())
+            os._exit(0)
+    os.close(send)
+    with os.fdopen(receive) as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@_AS_NOBODY
+def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(fixture_store: Copy) -> None:
+    """The writer's own log is read, newest rows and all: no snapshot, which would miss them."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        path = Path(shutil.move(fixture_store("state-v22"), folder / "state.db"))
+        with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+            writer.execute("PRAGMA journal_mode = WAL")
+            writer.execute("INSERT INTO sessions (id, source, started_at) VALUES ('newest', 'cli', 1.0)")
+            for each in folder.iterdir():
+                each.chmod(0o644)
+            folder.chmod(0o555)
+
+            def count() -> object:
+                with Store(path).reader() as reader:
+                    return reader.snapshot, reader.value("SELECT count(*) FROM sessions")
+
+            assert as_nobody(count) == "(False, 61)"
+        path.chmod(0o600)
+        assert as_nobody(count) == "StoreUnreadableError"
+        folder.chmod(0o700)
+        assert as_nobody(count) == "StoreUnreadableError"
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
