@@ -57,6 +57,8 @@ def path(tmp_path: Path) -> Path:
         "INSERT INTO messages (session_id, role, content, timestamp) VALUES (x'ff41', 'user', 'in a blob', 1.0)",
         "INSERT INTO state_meta (key, value) VALUES ('fts_note', CAST(x'ff' AS TEXT))",
         "INSERT INTO schema_version (version) VALUES (CAST(x'ff31' AS TEXT))",
+        "INSERT INTO sessions (id, source, parent_session_id, started_at)"
+        " VALUES ('loop-a', 'cli', 'loop-b', 2.0), ('loop-b', 'cli', 'loop-a', 3.0), ('below', 'cli', 'loop-b', 4.0)",
         'CREATE TABLE "\x1b[2J\u202e" (id)',
     )
 
@@ -109,6 +111,27 @@ def test_rings_and_selves(catalog: Catalog) -> None:
     assert {segment.id for segment in ring.segments} == {"ring-a", "ring-b", "ring-c"}
     assert (ring.relation, ring.note) == (Relation.ORPHAN, "its parents form a ring")
     assert catalog.forest.parent_chain(ring) is None
+    loop = catalog.forest.chain_of["loop-a"]  # of two that name each other the older one is on top
+    assert (loop.relation, loop.note) == (Relation.ORPHAN, "its parents form a ring")
+    assert catalog.forest.chain_of["loop-b"].relation is Relation.DELEGATED
+
+
+def test_markers_that_were_inherited(tmp_path: Path) -> None:
+    """A continuation keeps the marker of the session it continues: it counts only where it names the parent."""
+    ended = {"end_reason": "compression", "ended_at": builders.T0 + 300}
+    rows: list[dict[str, object]] = [{"id": "root", **ended}, {"id": "tip", "parent_session_id": "root"}]
+    for name, marker in (("branch", "_branched_from"), ("agent", "_delegate_from"), ("reset", "_reset_from")):
+        config = {"model_config": {marker: "root"}}
+        rows.append({"id": name, "parent_session_id": "root", **config, **ended})
+        rows.append({"id": f"{name}-2", "parent_session_id": name, **config})
+    with Store(builders.make_store(tmp_path / "state.db", "31", rows)).reader() as reader:
+        chains = read_catalog(reader, NOW).forest.chains
+    assert {root: (chain.relation, chain.tip.id) for root, chain in chains.items()} == {
+        "root": (Relation.ROOT, "tip"),
+        "branch": (Relation.BRANCHED, "branch-2"),
+        "agent": (Relation.DELEGATED, "agent-2"),
+        "reset": (Relation.RESET, "reset-2"),
+    }
 
 
 def test_markers_that_are_none(catalog: Catalog) -> None:

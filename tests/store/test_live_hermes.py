@@ -64,7 +64,7 @@ class Life:
             self.start(SOURCES[number % len(SOURCES)])
             return
         source = row["source"]
-        person = source if source != "subagent" else "cli"  # who branches is somebody
+        person = source if source not in ("subagent", "tool") else "cli"  # who branches is somebody
         match what:
             case "talk":
                 self.say(session, f"tide {number}")
@@ -83,6 +83,8 @@ class Life:
                 self.start(person, session)
             case "delegate":
                 self.start("subagent", session, model_config={"_delegate_from": session})
+            case "tool":  # goes on nothing, even below a compressed session
+                self.start("tool", session)
             case "unmarked":
                 self.start(source, session)
             case "end":
@@ -105,7 +107,7 @@ class Life:
 
 
 STEPS = (
-    "root", "talk", "compress", "race", "branch", "branch by reason", "delegate", "unmarked", "end", "reopen",
+    "root", "talk", "compress", "race", "branch", "branch by reason", "delegate", "tool", "unmarked", "end", "reopen",
     "archive", "title", "rewind", "compact", "delete",
 )  # fmt: skip
 
@@ -124,7 +126,10 @@ def same_lists(db: Any, catalog: Catalog) -> None:
             assert (ours.tip.end_reason, ours.tip.ended_at) == (row["end_reason"], row["ended_at"])
             assert ours.tip.last_active == row["last_active"] and ours.tip.message_count == row["message_count"]
             view = View.AUTOMATION if row["source"] in AUTOMATION_SOURCES else View.CHATS
-            assert catalog.view_of(catalog.forest.chain_of[row["id"]]) is (View.ARCHIVED if row["archived"] else view)
+            chain = catalog.forest.chain_of[row["id"]]
+            # Below a session that ended as branched Hermes lists a subagent as a branch; ours stands under its parent.
+            under = catalog.forest.is_attached_subagent(chain) and row["source"] in ("subagent", "tool")
+            assert under or catalog.view_of(chain) is (View.ARCHIVED if row["archived"] else view)
             listed.add(row["id"])
     for chain in catalog.chains:
         attached = catalog.forest.is_attached_subagent(chain)
