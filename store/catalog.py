@@ -7,7 +7,6 @@ neighbourhood of the newest ones (`read_first_page`, the same at 300 and at 100,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 
 from .connect import Reader
 from .forest import Chain, Forest
@@ -22,16 +21,23 @@ _MOST_CANDIDATES = 3000
 _FAR_PAST = float("-inf")
 
 
-@dataclass
 class Catalog:
-    """All conversations of a store at one moment."""
+    """All conversations of a store at one moment.
 
-    forest: Forest
-    now: float
-    """Unix seconds at the reading; decides what is live."""
-    exact: bool = True
-    """False for a first page: there is more than this."""
-    _made: dict[str, Conversation] = field(default_factory=dict, repr=False)
+    Args:
+        forest: All sessions, or those of a neighbourhood.
+        now: Unix seconds at the reading; decides what is live.
+        exact: False for a first page: there is more than this.
+    """
+
+    def __init__(self, forest: Forest, now: float, *, exact: bool = True) -> None:
+        self.forest = forest
+        self.now = now
+        """Unix seconds at the reading."""
+        self.exact = exact
+        """Whether this is all there is."""
+        self._made: dict[str, Conversation] = {}
+        self._views: dict[View | None, list[Chain]] = {}
 
     @property
     def chains(self) -> Collection[Chain]:
@@ -63,17 +69,21 @@ class Catalog:
         """The conversations of a view, in no order."""
         if view is View.ALL:
             return list(self.chains)
-        return [chain for chain in self.chains if self.view_of(chain) is view]
+        return list(self._parted().get(view, ()))
+
+    def _parted(self) -> dict[View | None, list[Chain]]:
+        """The conversations by narrow view; looked at once, for counts are asked for with every change on screen."""
+        if not self._views:
+            parted: dict[View | None, list[Chain]] = {view: [] for view in (*View, None)}
+            for chain in self.chains:
+                parted[self.view_of(chain)].append(chain)
+            self._views = parted
+        return self._views
 
     def counts(self) -> dict[View, int]:
         """Conversations in each view."""
-        counts = dict.fromkeys(View, 0)
-        for chain in self.chains:
-            view = self.view_of(chain)
-            if view is not None:
-                counts[view] += 1
-        counts[View.ALL] = len(self.chains)
-        return counts
+        parted = self._parted()
+        return {view: len(parted[view]) for view in View} | {View.ALL: len(self.chains)}
 
     def hidden(self, view: View, shown: int) -> Hidden:
         """What is not on screen, so that shown and hidden sum up to all conversations.

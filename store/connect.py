@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from .errors import (
@@ -169,14 +168,21 @@ class Reader:
         self._connection.close()
 
 
-@dataclass
 class Store:
-    """A store by its path: no handle, cheap to keep; shared by all threads."""
+    """A store by its path: no handle, cheap to keep; shared by all threads.
 
-    path: Path
-    busy_seconds: float = BUSY_SECONDS
-    _schemas: dict[tuple[int, int, int], Schema] = field(default_factory=dict, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    Args:
+        path: The database file.
+        busy_seconds: How long a statement waits for a writer.
+    """
+
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+        self.path = path
+        """The database file."""
+        self.busy_seconds = busy_seconds
+        """How long a statement waits for a writer."""
+        self._schemas: dict[tuple[int, int, int], Schema] = {}
+        self._lock = threading.Lock()
 
     @property
     def wal_path(self) -> Path:

@@ -9,7 +9,6 @@ of one compression) loses nothing: every session is in exactly one chain.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from .models import Conversation, Kind, Relation, Session, Status
 
@@ -46,13 +45,25 @@ _FAR_PAST = float("-inf")
 _RING = "its parents form a ring"
 
 
-@dataclass(slots=True)
 class Chain:
     """A compression chain: the segments of one conversation, and how its root hangs on a parent."""
 
-    segments: list[Session]
-    relation: Relation
-    note: str = ""
+    __slots__ = ("last_active", "note", "relation", "segments")
+
+    def __init__(self, segments: list[Session], relation: Relation, note: str = "") -> None:
+        self.segments = segments
+        """Root first; never empty."""
+        self.relation = relation
+        self.note = note
+        self.last_active = _FAR_PAST
+        """Newest activity of any segment; the far past when none is known."""
+        for segment in segments:
+            self.include(segment)
+
+    def include(self, segment: Session) -> None:
+        """Take the activity of a segment into account."""
+        if segment.last_active is not None and segment.last_active > self.last_active:
+            self.last_active = segment.last_active
 
     @property
     def root(self) -> Session:
@@ -68,12 +79,6 @@ class Chain:
     def title(self) -> str | None:
         """The tip's title, else the newest one of an earlier segment (0.22 falls back to the root's)."""
         return next((segment.title for segment in reversed(self.segments) if segment.title), None)
-
-    @property
-    def last_active(self) -> float:
-        """Newest activity of any segment; the far past when none is known."""
-        times = [segment.last_active for segment in self.segments if segment.last_active is not None]
-        return max(times, default=_FAR_PAST)
 
 
 def edge(child: Session, parent: Session | None) -> Relation:
@@ -181,6 +186,7 @@ class Forest:
         self.chain_of[root.id] = chain
         while (following := self._next.get(current.id)) is not None and following.id not in self.chain_of:
             segments.append(following)
+            chain.include(following)
             self.chain_of[following.id] = chain
             current = following
         self.chains[root.id] = chain

@@ -6,8 +6,8 @@ Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class View(StrEnum):
@@ -79,8 +79,7 @@ class Reading(StrEnum):
     """Rewound and hidden rows too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """Token counts as Hermes counted them; cache reads are not part of `input`."""
 
     input: int = 0
@@ -94,18 +93,8 @@ class Tokens:
         """Input, output and both cache counts; reasoning is part of the output."""
         return self.input + self.output + self.cache_read + self.cache_write
 
-    def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write + other.cache_write,
-            self.reasoning + other.reasoning,
-        )
 
-
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """One row of `sessions`, read for what lists and lineage need; columns a store lacks are None or 0."""
 
     id: str
@@ -133,15 +122,29 @@ class Session:
     message_count: int = 0
     """The stored counter: a hint, not a count of rows."""
     tool_call_count: int = 0
-    tokens: Tokens = field(default_factory=Tokens)
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_usd: float | None = None
     busy: bool = False
     """A live turn lease or compression lock names it."""
     has_messages: bool = True
 
+    @property
+    def tokens(self) -> Tokens:
+        """The five counts as one value."""
+        return Tokens(
+            self.input_tokens,
+            self.output_tokens,
+            self.cache_read_tokens,
+            self.cache_write_tokens,
+            self.reasoning_tokens,
+        )
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+
+class Conversation(NamedTuple):
     """One line of the list: a whole compression chain, root to tip."""
 
     segments: tuple[Session, ...]
@@ -223,10 +226,7 @@ class Conversation:
     @property
     def tokens(self) -> Tokens:
         """Sum over the segments."""
-        total = Tokens()
-        for segment in self.segments:
-            total = total + segment.tokens
-        return total
+        return Tokens(*map(sum, zip(*(segment.tokens for segment in self.segments), strict=True)))
 
     @property
     def cost_usd(self) -> float | None:
@@ -246,11 +246,10 @@ class Conversation:
 
     def with_details(self, *, preview: str, rows: int) -> Conversation:
         """The same conversation with what only its messages can tell."""
-        return replace(self, preview=preview, rows=rows)
+        return self._replace(preview=preview, rows=rows)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """One call an assistant message asks for."""
 
     id: str
@@ -259,8 +258,7 @@ class ToolCall:
     """As stored: a JSON text, possibly cut short."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One part of a multimodal message."""
 
     kind: str
@@ -274,8 +272,7 @@ class Part:
     """Bytes of embedded data."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatMessage:
+class ChatMessage(NamedTuple):
     """One row of `messages`, decoded."""
 
     id: int
@@ -302,8 +299,7 @@ class ChatMessage:
     """Outcome marker of a tool row (0.19 and later)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One session in a lineage tree."""
 
     session: Session
@@ -318,16 +314,14 @@ class Node:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeTarget:
+class ResumeTarget(NamedTuple):
     """What a resume would open."""
 
     id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lineage:
+class Lineage(NamedTuple):
     """The family tree around one session."""
 
     focus: str
@@ -339,8 +333,7 @@ class Lineage:
     """Parents before children."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A chat message that matched."""
 
     message_id: int
@@ -353,8 +346,7 @@ class Hit:
     state: State = State.LIVE
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(NamedTuple):
     """Why conversations are not on screen: the parts sum up to what is missing."""
 
     automation: int = 0

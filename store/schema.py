@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from .errors import NotAStoreError, StoreEmptyError
 
@@ -29,8 +29,7 @@ class FtsKind(StrEnum):
     CONTENTLESS = "contentless"
 
 
-@dataclass(frozen=True)
-class FtsIndex:
+class FtsIndex(NamedTuple):
     """One full-text table whose rowid is `messages.id`."""
 
     name: str
@@ -44,8 +43,7 @@ class FtsIndex:
     """The SQL of the content view, else empty: tells what is left out."""
 
 
-@dataclass(frozen=True)
-class Schema:
+class Schema(NamedTuple):
     """One description of a store file; queries are built from it."""
 
     version: int | None
@@ -85,7 +83,7 @@ class Schema:
 
     def without_search(self) -> Schema:
         """The same file taken as having no search index, for when its index cannot be used."""
-        return replace(self, fts=None, trigram=None)
+        return self._replace(fts=None, trigram=None)
 
     def note(self, key: str) -> str | None:
         """The value of a `state_meta` row about the search index, None where there is none."""

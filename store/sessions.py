@@ -6,12 +6,12 @@ Python: `json_extract` on one malformed value would break the whole list, as it 
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
+from sys import intern
 
 from .connect import Reader, Row
-from .models import Session, Tokens
+from .models import Session
 from .schema import Schema
 from .text import as_text
 from .values import as_count, as_flag, as_mapping, as_money, as_time
@@ -43,11 +43,31 @@ _COLUMNS = (
     "actual_cost_usd",
     "last_activity_at",
 )
-_NO_TOKENS = Tokens()
+_TIMES = ("started_at", "ended_at", "last_activity_at")
+_COUNTS = (
+    "message_count",
+    "tool_call_count",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+_FLAGS = ("archived", "pinned", "hidden")
+_MONEY = ("estimated_cost_usd", "actual_cost_usd")
+_COMMON = ("source", "model", "cwd", "git_branch", "end_reason")
+"""Text that many rows have in common, held once: it is a third of a large list's memory."""
+_MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
+_NO_MARKERS = (None, None, None)
+
+Column = Sequence[object]
 
 
 def _select(schema: Schema) -> str:
-    return ", ".join(schema.session(column) for column in _COLUMNS)
+    # Most rows carry settings without a marker: SQLite keeps those to itself.
+    config = schema.session("model_config")
+    marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config
+    return ", ".join(marked if column == "model_config" else schema.session(column) for column in _COLUMNS)
 
 
 def newest_message_sql(schema: Schema, session: str) -> str:
@@ -59,62 +79,104 @@ def newest_message_sql(schema: Schema, session: str) -> str:
     )
 
 
-def _shared(value: object) -> str | None:
-    """Text that many rows have in common, held once: it is a third of a large list's memory."""
-    text = as_text(value)
-    return sys.intern(text) if text is not None else None
+# Columns are decoded whole: one that holds only what it should is taken as it is, which a look at the types
+# of its values tells at a fraction of what decoding each of them costs.
+
+_NONE = type(None)
+_SANE_TIMES = (0.0, 1e11)
 
 
-def _tokens(*counts: object) -> Tokens:
-    return Tokens(*map(as_count, counts)) if any(counts) else _NO_TOKENS
+def _texts(values: Column) -> Column:
+    return values if {str, _NONE}.issuperset(map(type, values)) else list(map(as_text, values))
 
 
-def to_session(row: Row, *, busy: frozenset[str] = frozenset()) -> Session | None:
-    """Decode one row of `_COLUMNS` plus newest message time and a has-messages flag.
+def _times(values: Column) -> Column:
+    kinds = set(map(type, values))
+    if kinds == {_NONE}:
+        return values
+    if kinds <= {float, _NONE}:
+        known = [value for value in values if type(value) is float]
+        if _SANE_TIMES[0] <= min(known) and max(known) <= _SANE_TIMES[1]:  # false for what is no number, too
+            return values
+    return list(map(as_time, values))
 
-    Returns:
-        None for a row without an id: nothing can refer to it.
+
+def _counts(values: Column) -> Column:
+    if set(map(type, values)) == {int} and min(values) >= 0:  # type: ignore[type-var,operator]  # all are int
+        return values
+    return list(map(as_count, values))
+
+
+def _flags(values: Column) -> Column:
+    return list(map(bool, values)) if set(map(type, values)) == {int} else list(map(as_flag, values))
+
+
+def _markers(configs: Column) -> tuple[Column, Column, Column]:
+    if not any(configs):
+        nothing = [None] * len(configs)
+        return nothing, nothing, nothing
+    found = []
+    for config in configs:
+        settings = as_mapping(as_text(config)) if config is not None else {}
+        found.append(tuple(as_text(settings.get(name)) for name in _MARKERS) if settings else _NO_MARKERS)
+    branched, delegated, reset = zip(*found, strict=True)
+    return branched, delegated, reset
+
+
+def _newest(newest: Column, activity: Column, started: Column) -> Column:
+    """The later of newest message and recorded activity, else the start."""
+    found = []
+    for message, recorded, start in zip(newest, activity, started, strict=True):
+        if message is None:
+            found.append(start if recorded is None else recorded)
+        else:
+            found.append(message if recorded is None or recorded < message else recorded)  # type: ignore[operator]
+    return found
+
+
+def _decode(rows: Sequence[Row], busy: frozenset[str]) -> list[Session]:
+    """Sessions of rows of `_COLUMNS` plus newest message time and a has-messages flag.
+
+    A row without an id is left out: nothing can refer to it.
     """
-    (
-        raw_id, source, parent, title, model, config, cwd, branch, started, ended, reason, key, archived,
-        pinned, hidden, messages, calls, tokens_in, tokens_out, cache_read, cache_write, reasoning,
-        estimated, actual, activity, newest, has_messages,
-    ) = row  # fmt: skip
-    session_id = as_text(raw_id)
-    if session_id is None:
-        return None
-    # Most rows carry settings without a marker: not worth parsing.
-    written = as_text(config)
-    markers = as_mapping(written) if written is not None and '"_' in written else {}
-    started_at = as_time(started)
-    times = [moment for moment in (as_time(newest), as_time(activity)) if moment is not None]
-    actual_cost = as_money(actual)
-    return Session(
-        id=session_id,
-        source=_shared(source) or "unknown",
-        parent_id=as_text(parent),
-        title=as_text(title),
-        model=_shared(model),
-        cwd=_shared(cwd),
-        git_branch=_shared(branch),
-        started_at=started_at,
-        ended_at=as_time(ended) if ended is not None else None,
-        end_reason=_shared(reason),
-        last_active=max(times) if times else started_at,
-        branched_from=as_text(markers.get("_branched_from")),
-        delegate_from=as_text(markers.get("_delegate_from")),
-        reset_from=as_text(markers.get("_reset_from")),
-        session_key=as_text(key),
-        archived=as_flag(archived),
-        pinned=as_flag(pinned),
-        hidden=as_flag(hidden),
-        message_count=as_count(messages),
-        tool_call_count=as_count(calls),
-        tokens=_tokens(tokens_in, tokens_out, cache_read, cache_write, reasoning),
-        cost_usd=actual_cost if actual_cost is not None else as_money(estimated),
-        busy=session_id in busy,
-        has_messages=bool(has_messages),
+    if not rows:
+        return []
+    columns: dict[str, Column] = dict(zip((*_COLUMNS, "newest", "has_messages"), zip(*rows, strict=True), strict=True))
+    ids = _texts(columns["id"])
+    if None in ids:
+        return _decode([row for row in rows if row[0] is not None], busy)
+    for name in _COMMON:
+        columns[name] = [intern(text) if isinstance(text, str) else text for text in _texts(columns[name])]
+    times = {name: _times(columns[name]) for name in (*_TIMES, "newest")}
+    counts = [_counts(columns[name]) for name in _COUNTS]
+    archived, pinned, hidden = (_flags(columns[name]) for name in _FLAGS)
+    estimated, actual = (list(map(as_money, columns[name])) for name in _MONEY)
+    branched, delegated, reset = _markers(columns["model_config"])
+    fields: tuple[Column, ...] = (
+        ids,
+        [source or "unknown" for source in columns["source"]],
+        _texts(columns["parent_session_id"]),
+        _texts(columns["title"]),
+        columns["model"],
+        columns["cwd"],
+        columns["git_branch"],
+        times["started_at"],
+        times["ended_at"],
+        columns["end_reason"],
+        _newest(times["newest"], times["last_activity_at"], times["started_at"]),
+        branched,
+        delegated,
+        reset,
+        _texts(columns["session_key"]),
+        archived,
+        pinned,
+        hidden,
+        *counts,
+        [paid if paid is not None else guessed for paid, guessed in zip(actual, estimated, strict=True)],
+        [session_id in busy for session_id in ids] if busy else [False] * len(rows),
+        list(map(bool, columns["has_messages"])),
     )
+    return list(map(Session._make, zip(*fields, strict=True)))
 
 
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
@@ -137,10 +199,6 @@ def _statement(schema: Schema) -> str:
     newest = newest_message_sql(schema, "s.id")
     has = "EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)"
     return f"SELECT {_select(schema)}, {newest}, {has} FROM sessions s"
-
-
-def _decode(rows: Sequence[Row], busy: frozenset[str]) -> list[Session]:
-    return [session for session in (to_session(row, busy=busy) for row in rows) if session is not None]
 
 
 def read_sessions(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()) -> list[Session]:

@@ -7,8 +7,9 @@ the window asked for. Rows are ordered by id within a segment, not by time: cloc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 from .connect import Reader
 from .messages import is_hidden, select, state_of, to_message
@@ -19,8 +20,7 @@ from .values import as_time
 _SLICE = 5000
 
 
-@dataclass(frozen=True, slots=True)
-class Bone:
+class Bone(NamedTuple):
     """One row of the skeleton."""
 
     id: int
@@ -32,14 +32,13 @@ class Bone:
     hidden: bool
 
 
-@dataclass(frozen=True)
-class Skeleton:
+class Skeleton(NamedTuple):
     """Which chat messages a conversation shows, root segment first."""
 
     session_ids: tuple[str, ...]
     bones: tuple[Bone, ...]
     reading: Reading
-    folded: dict[int, int] = field(default_factory=dict)
+    folded: Mapping[int, int] = MappingProxyType({})
     """Rows left out as twins → the row shown in their place."""
     left_out: int = 0
     """Rows not in this reading (rewound, hidden, or compacted when only live ones are asked for)."""

@@ -14,7 +14,6 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import FrameType
 
 from rich.cells import cell_len
@@ -136,14 +135,14 @@ def _leave(number: int, stack: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-@dataclass
 class Taken:
     """Who has the screen."""
 
-    is_taken: bool = False
-    """The alternate screen is up."""
-    is_handed_over: bool = False
-    """Textual leaves it: leaving it twice would move the cursor over what has been said since."""
+    def __init__(self) -> None:
+        self.is_taken = False
+        """The alternate screen is up."""
+        self.is_handed_over = False
+        """Textual leaves it: leaving it twice would move the cursor over what has been said since."""
 
 
 @contextlib.contextmanager

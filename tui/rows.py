@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from hermes_browse.store.models import Conversation, Hit, Lineage, Node, Relation
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationRow:
+class ConversationRow(NamedTuple):
     """A conversation; `hits` when it heads its hits in a search."""
 
     conversation: Conversation
@@ -24,8 +22,7 @@ class ConversationRow:
         return f"c{self.conversation.root_id}"
 
 
-@dataclass(frozen=True, slots=True)
-class JobRow:
+class JobRow(NamedTuple):
     """All runs of one cron job."""
 
     name: str
@@ -39,8 +36,7 @@ class JobRow:
         return f"j{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class HitRow:
+class HitRow(NamedTuple):
     """A chat message that matched, below its conversation."""
 
     hit: Hit
@@ -52,8 +48,7 @@ class HitRow:
         return f"h{self.hit.message_id}"
 
 
-@dataclass(frozen=True, slots=True)
-class LineageRow:
+class LineageRow(NamedTuple):
     """A session in the family tree."""
 
     node: Node
@@ -67,8 +62,7 @@ class LineageRow:
         return f"l{self.node.session.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteRow:
+class NoteRow(NamedTuple):
     """A sentence in the place of rows."""
 
     text: str

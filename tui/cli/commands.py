@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import read_catalog, read_neighbourhood, read_sizes
@@ -43,7 +42,7 @@ def list_conversations(context: Context) -> int:
         end = wanted.offset + wanted.limit if wanted.limit else None
         page = with_details(reader, [catalog.conversation(root) for root in chosen[wanted.offset : end]])
     if sizes:
-        page = [replace(each, size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
+        page = [each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
     total, hidden = len(catalog.chains), catalog.hidden(view, len(page))
     if context.json:
         print_json(

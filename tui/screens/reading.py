@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import Catalog, read_neighbourhood
@@ -33,7 +32,7 @@ def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> 
     if prompt is None:
         return TranscriptModel(conversation, skeleton)
     first = Bone(_PROMPT_ID, 0, "system", None, State.LIVE, True)
-    model = TranscriptModel(conversation, replace(skeleton, bones=(first, *skeleton.bones)))
+    model = TranscriptModel(conversation, skeleton._replace(bones=(first, *skeleton.bones)))
     model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind="system prompt")])
     return model
 
