@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from .connect import Reader
-from .forest import Chain, Forest
+from .forest import AUTOMATION_SOURCES, Chain, Forest
 from .models import Conversation, Hidden, Kind, Session, Sort, View
 from .sessions import read_all_sessions, read_busy, read_children, read_sessions
 from .text import as_text
 
-_TAIL = 200
-_NEWEST_STARTED = 50
+_ROUNDS = ((200, 2, 8), (800, 6, 60), (3200, 20, 200))
+"""A try after another: newest messages whose sessions are candidates, newest-started sessions that are, and among
+how many these are looked for; the last two times the size of a page."""
 _PAGE = 50
 _MOST_CANDIDATES = 3000
 _FAR_PAST = float("-inf")
@@ -174,57 +175,71 @@ def read_catalog(reader: Reader, now: float) -> Catalog:
     return Catalog(Forest(read_all_sessions(reader)), now)
 
 
-def _newest_candidates(reader: Reader, tail: int) -> list[str]:
+def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int) -> list[str]:
     """Ids of the sessions of the newest messages and of the newest-started ones, both by index."""
     rows = reader.rows("SELECT session_id FROM messages ORDER BY id DESC LIMIT ?", [tail])
-    if "started_at" in reader.schema.session_columns:
-        rows += reader.rows("SELECT id FROM sessions ORDER BY started_at DESC LIMIT ?", [_NEWEST_STARTED])
-    return list(dict.fromkeys(text for text in (as_text(row[0]) for row in rows) if text is not None))
+    if {"started_at", "source"} <= reader.schema.session_columns:
+        # Where cron jobs start a session a minute, the newest sixty hold no chat. The source stands early in a row,
+        # so that passing over them is cheap.
+        passed = sorted(AUTOMATION_SOURCES) if view is View.CHATS else []
+        rows += reader.rows(
+            "SELECT id FROM (SELECT id, source FROM sessions ORDER BY started_at DESC LIMIT ?) "
+            f"WHERE source IS NULL OR source NOT IN ({','.join('?' * len(passed))}) LIMIT ?",
+            [among, *passed, started],
+        )
+    return [text for text in map(as_text, dict.fromkeys(row[0] for row in rows)) if text is not None]
 
 
-def _neighbourhood(reader: Reader, ids: Sequence[str]) -> list[Session]:
-    """The sessions with all their ancestors, and all children of these: enough to tell chains from the rest."""
-    busy = read_busy(reader)
-    known: dict[str, Session] = {}
-    wanted = list(ids)
+def _gather(reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str]) -> None:
+    """Add the sessions with all their ancestors, and all children of these: enough to tell chains from the rest."""
+    added: list[str] = []
+    wanted = [each for each in ids if each not in known]
     for _ in range(100):  # Hermes bounds its own walks so
-        fresh = read_sessions(reader, [each for each in wanted if each not in known], busy=busy)
-        known.update((session.id, session) for session in fresh)
-        wanted = [s.parent_id for s in fresh if s.parent_id is not None and s.parent_id not in known]
         if not wanted:
             break
-    frontier = list(known)
+        fresh = read_sessions(reader, wanted, busy=busy)
+        known.update((session.id, session) for session in fresh)
+        added.extend(session.id for session in fresh)
+        wanted = list({s.parent_id: None for s in fresh if s.parent_id is not None and s.parent_id not in known})
     for _ in range(100):
-        children = [child for child in read_children(reader, frontier, busy=busy) if child.id not in known]
-        known.update((child.id, child) for child in children)
-        frontier = [child.id for child in children]
-        if not frontier or len(known) > _MOST_CANDIDATES:
+        if not added or len(known) > _MOST_CANDIDATES:
             break
-    return list(known.values())
+        children = [child for child in read_children(reader, added, busy=busy) if child.id not in known]
+        known.update((child.id, child) for child in children)
+        added = [child.id for child in children]
 
 
 def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limit: int = _PAGE) -> Catalog:
     """The newest conversations of a view at a cost that does not grow with the store.
 
     The tail of the messages and the newest-started sessions give the candidates; when automation
-    fills them, the tail is lengthened until a page is full or enough has been looked at.
+    fills them, both are lengthened until a page is full or enough has been looked at.
+
+    Args:
+        reader: An open reader.
+        now: Unix seconds.
+        view: Which conversations.
+        limit: How many make a page.
 
     Returns:
         A catalog of the neighbourhood, `exact` only when it is the whole store.
     """
-    total = int(str(reader.value("SELECT count(*) FROM sessions") or 0))
-    tail = _TAIL
-    while True:
-        forest = Forest(_neighbourhood(reader, _newest_candidates(reader, tail)))
-        catalog = Catalog(forest, now, exact=len(forest.sessions) >= total)
-        if catalog.exact or len(catalog.in_view(view)) >= limit or tail >= _MOST_CANDIDATES:
-            return catalog
-        tail *= 4
+    busy = read_busy(reader)
+    known: dict[str, Session] = {}
+    for tail, started, among in _ROUNDS:
+        _gather(reader, known, _newest_candidates(reader, view, tail, started * limit, among * limit), busy)
+        beyond = reader.value("SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1])
+        catalog = Catalog(Forest(known.values()), now, exact=beyond == len(known))
+        if catalog.exact or len(catalog.in_view(view)) >= limit or len(known) > _MOST_CANDIDATES:
+            break
+    return catalog
 
 
 def read_neighbourhood(reader: Reader, session_ids: Sequence[str], now: float) -> Catalog:
     """The catalog around some sessions: their chains, everything above and below them."""
-    return Catalog(Forest(_neighbourhood(reader, session_ids)), now, exact=False)
+    known: dict[str, Session] = {}
+    _gather(reader, known, session_ids, read_busy(reader))
+    return Catalog(Forest(known.values()), now, exact=False)
 
 
 def allowed_sessions(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from .connect import Row
 from .models import ChatMessage, Part, State, ToolCall
 from .schema import Schema
 from .text import as_text
-from .values import as_flag, as_mapping, as_time
+from .values import as_flag, as_mapping, as_time, read_json, write_json
 
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); the NUL poisons SQL text functions."""
@@ -108,7 +107,7 @@ def _part(item: object) -> Part:
     if isinstance(item, str):
         return Part("text", item)
     if not isinstance(item, dict):
-        return Part("unknown", json.dumps(item, ensure_ascii=False))
+        return Part("unknown", write_json(item))
     kind = as_text(item.get("type")) or "unknown"
     text = item.get("text")
     if isinstance(text, str):
@@ -142,7 +141,7 @@ def decode_content(value: object) -> tuple[str, tuple[Part, ...]]:
     if not text.startswith(SENTINEL):
         return text, ()
     try:
-        loaded = json.loads(text[len(SENTINEL) :])
+        loaded = read_json(text[len(SENTINEL) :])
         items = loaded if isinstance(loaded, list) else [loaded]
         parts = tuple(_part(item) for item in items)
     except (ValueError, RecursionError):
@@ -161,8 +160,8 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
     if not text:
         return ()
     try:
-        loaded = json.loads(text)
-    except (ValueError, RecursionError):
+        loaded = read_json(text)
+    except ValueError:
         return ()
     calls: list[ToolCall] = []
     for item in loaded if isinstance(loaded, list) else [loaded]:
@@ -172,7 +171,7 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
         source = function if isinstance(function, dict) else item
         arguments = source.get("arguments", "")
         if not isinstance(arguments, str):
-            arguments = json.dumps(arguments, ensure_ascii=False)
+            arguments = write_json(arguments)
         call_id = as_text(item.get("id")) or as_text(item.get("call_id")) or ""
         calls.append(ToolCall(call_id, as_text(source.get("name")) or "tool", as_text(arguments) or ""))
     return tuple(calls)

@@ -4,8 +4,6 @@ Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is a
 `text.as_text`), not yet printable: whoever paints it calls `printable`.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -244,7 +242,7 @@ class Conversation(NamedTuple):
         """Counted rows, or the stored counters until they have been counted."""
         return self.rows if self.rows is not None else sum(s.message_count for s in self.segments)
 
-    def with_details(self, *, preview: str, rows: int) -> Conversation:
+    def with_details(self, *, preview: str, rows: int) -> "Conversation":
         """The same conversation with what only its messages can tell."""
         return self._replace(preview=preview, rows=rows)
 

@@ -48,7 +48,9 @@ def _readable(content: object) -> str:
     return line
 
 
-def _candidates(reader: Reader, session: Session, condition: str, limit: int) -> list[tuple[str, bool]]:
+def _candidates(
+    reader: Reader, session: Session, condition: str, limit: int, among: int | None
+) -> list[tuple[str, bool]]:
     """Readable texts of the first rows that meet a condition, each with whether it was taken back."""
     schema = reader.schema
     # Plain text is cut by SQLite; the NUL of multimodal content ends what substr() sees, so those
@@ -57,11 +59,16 @@ def _candidates(reader: Reader, session: Session, condition: str, limit: int) ->
         f"CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' THEN substr(m.content, 1, {_HEAD}) "
         "ELSE m.content END"
     )
+    # Older stores have no index by session and id: the first ids are found without a look at the rows (an index
+    # by session holds them), for to look at thousands of rows for the first few is what a page of the list costs.
+    first = "SELECT i.id FROM messages i WHERE i.session_id = ?"
+    if among is not None:
+        first += f" ORDER BY i.id LIMIT {among}"
     rows = reader.rows(
         f"SELECT {content}, {schema.message('role')}, {schema.message('display_kind')}, "
         f"{schema.message('display_metadata')}, {schema.message('_compressed_summary')}, "
         f"{schema.active()}, {schema.compacted()} "
-        f"FROM messages m WHERE m.session_id = ? AND m.content IS NOT NULL AND {condition} ORDER BY m.id LIMIT ?",
+        f"FROM messages m WHERE m.id IN ({first}) AND m.content IS NOT NULL AND {condition} ORDER BY m.id LIMIT ?",
         [session.id, limit],
     )
     found: list[tuple[str, bool]] = []
@@ -92,12 +99,12 @@ def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
         return ""
     roles = "role" in reader.schema.message_columns
     for condition in ("m.role = 'user'", "m.role = 'assistant'", "1") if roles else ("1",):
-        for limit in (_FIRST_ROWS, 10 * _FIRST_ROWS):
+        for limit, among in ((_FIRST_ROWS, 5 * _FIRST_ROWS), (10 * _FIRST_ROWS, None)):
             rewound_only = ""
             for session in segments:
                 if not session.has_messages:
                     continue
-                candidates = _candidates(reader, session, condition, limit)
+                candidates = _candidates(reader, session, condition, limit, among)
                 kept = [text for text, rewound in candidates if not rewound]
                 if kept:
                     return kept[0]
@@ -105,6 +112,18 @@ def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
             if rewound_only:
                 return rewound_only
     return ""
+
+
+def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
+    """The conversations with what they are called: a preview where there is no title, and nothing counted.
+
+    Args:
+        reader: An open reader.
+        conversations: A page of them; each without a title costs a few index seeks.
+    """
+    return [
+        each if each.title else each._replace(preview=read_preview(reader, each.segments)) for each in conversations
+    ]
 
 
 def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:

@@ -7,7 +7,6 @@ So everything is discovered, and all queries are built from this description.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from enum import StrEnum
 from pathlib import Path
@@ -90,7 +89,16 @@ class Schema(NamedTuple):
         return dict(self.meta).get(key)
 
 
-_OPTION = re.compile(r"(\w+)\s*=\s*(?:'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|([\w]+))")
+def _option(argument: str) -> tuple[str, str] | None:
+    """Name and value of an argument `name=value`, the value without its quotes; None for the name of a column."""
+    name, equals, value = argument.partition("=")
+    name, value = name.strip(), value.strip()
+    if not equals or not name.isidentifier():
+        return None
+    quote = value[:1]
+    if quote in ("'", '"') and len(value) > 1 and value.endswith(quote):
+        return name.lower(), value[1:-1].replace(quote * 2, quote)
+    return name.lower(), value
 
 
 def _arguments(sql: str) -> list[str]:
@@ -115,10 +123,9 @@ def _describe_fts(name: str, sql: str, definitions: dict[str, str]) -> FtsIndex:
     columns: list[str] = []
     options: dict[str, str] = {}
     for argument in _arguments(sql):
-        option = _OPTION.fullmatch(argument)
-        if option:
-            quoted = option[2] if option[2] is not None else option[3] if option[3] is not None else option[4]
-            options[option[1].lower()] = quoted.replace("''", "'")
+        option = _option(argument)
+        if option is not None:
+            options[option[0]] = option[1]
         else:
             columns.append(argument.split()[0].strip("\"'`[]"))
     content = options.get("content")

@@ -12,23 +12,18 @@ import re
 import unicodedata
 
 _C0 = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)}
-_VISIBLE: dict[int, int] = _C0 | {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+_VISIBLE: dict[int, int] = _C0 | {0x7F: 0x2421}
+"""What is shown in the place of a control; of everything else that is hostile, U+FFFD."""
 # Bidi overrides, embeddings, isolates and marks, line and paragraph separators, interlinear
 # annotations, the deprecated format characters, tags and lone surrogates: they reorder, hide or
 # break a line elsewhere than where they stand. ZWJ and ZWNJ stay: emoji and scripts need them.
-_VISIBLE |= dict.fromkeys(
-    [0x061C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF, *range(0xFFF9, 0xFFFD)],
-    0xFFFD,
-)
-_VISIBLE |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
-_HOSTILE = re.compile(
+_HOSTILE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffc\ud800-\udfff\U000e0000-\U000e007f]"
 )
 # A joiner that joins no emoji: widths after it are anybody's guess, and what stands right of it shifts.
 _EMOJI = "[\u00a9\u00ae\u2190-\u2bff\U0001f000-\U0001faff]"
-_STRAY_JOINER = re.compile(f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)\u200d|\u200d(?!{_EMOJI})")
-_SPACES = re.compile(r"\s+")
+_STRAY_JOINER = f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)\u200d|\u200d(?!{_EMOJI})"
 
 
 def as_text(value: object) -> str | None:
@@ -71,11 +66,14 @@ def printable(text: str) -> str:
     Args:
         text: Any string.
     """
-    if "\u200d" in text:
-        text = _STRAY_JOINER.sub("", text)
-    if not _HOSTILE.search(text):
+    # Python calls controls and format characters not printable, but takes the object replacement for a symbol.
+    if text.isprintable() and "\ufffc" not in text:
         return text
-    return _HOSTILE.sub(_replace, text.replace("\r\n", "\n"))
+    if "\u200d" in text:
+        text = re.sub(_STRAY_JOINER, "", text)
+    if not re.search(_HOSTILE, text):
+        return text
+    return re.sub(_HOSTILE, _replace, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int = 0) -> str:
@@ -87,7 +85,7 @@ def one_line(text: str, limit: int = 0) -> str:
     """
     if limit and len(text) > limit * 8:
         text = text[: limit * 8]
-    line = printable(_SPACES.sub(" ", text).strip())
+    line = printable(" ".join(text.split()))
     if limit and len(line) > limit:
         line = line[: limit - 1].rstrip()
         # Never leave half of a joined or combined character at the cut.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from datetime import datetime
 
@@ -57,13 +56,34 @@ def as_flag(value: object) -> bool:
     return isinstance(value, int | float) and value != 0
 
 
+def read_json(text: str) -> object:
+    """What a JSON text holds.
+
+    Raises:
+        ValueError: It is none, or is nested too deep to be read.
+    """
+    import json  # later than the first rows, which rarely need it
+
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def write_json(value: object) -> str:
+    """A value as JSON text, letters as they are."""
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
 def as_mapping(value: object) -> dict[str, object]:
     """A stored JSON object, or an empty mapping for malformed JSON, lists, strings and NULL."""
     text = as_text(value)
     if not text or "{" not in text:
         return {}
     try:
-        loaded = json.loads(text)
-    except (ValueError, RecursionError):
+        loaded = read_json(text)
+    except ValueError:
         return {}
     return loaded if isinstance(loaded, dict) else {}

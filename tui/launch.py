@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,9 +12,9 @@ from hermes_browse.store.catalog import Catalog, read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.preview import with_names
 
-from .prepaint import Taken, painted
+from .prepaint import Taken, painted, terminal_size
 
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
@@ -36,10 +35,10 @@ def launch(location: Location) -> int:
     gc.disable()  # nothing of what starts up is garbage; looking for some costs a tenth of the start
     store = Store(location.path)
     now = time.time()
+    lines = terminal_size()[1]
     with store.reader() as reader:
-        first = read_first_page(reader, now)
-        on_screen = shutil.get_terminal_size().lines
-        shown = with_details(reader, [first.conversation(root) for root in first.order()[:on_screen]])
+        first = read_first_page(reader, now, limit=lines)
+        shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
     with painted(first, shown, location, now) as taken:
         code, plan = _run(location, store, first, shown, taken)
     if plan is None:

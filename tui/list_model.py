@@ -24,7 +24,7 @@ class Details:
     """Previews and counts read so far, by conversation and its last activity."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[tuple[float | None, int], str, int]] = {}
+        self._known: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
 
     @staticmethod
     def _mark(conversation: Conversation) -> tuple[float | None, int]:
@@ -33,8 +33,7 @@ class Details:
     def add(self, conversations: Iterable[Conversation]) -> None:
         """Keep what was read."""
         for each in conversations:
-            if each.rows is not None:
-                self._known[each.root_id] = (self._mark(each), each.preview, each.rows)
+            self._known[each.root_id] = (self._mark(each), each.preview, each.rows)
 
     def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
         """The conversation with what is known, and whether that is all and up to date."""
@@ -42,7 +41,8 @@ class Details:
         if known is None:
             return conversation, False
         mark, preview, rows = known
-        return conversation.with_details(preview=preview, rows=rows), mark == self._mark(conversation)
+        known_rows = conversation._replace(preview=preview, rows=rows)
+        return known_rows, rows is not None and mark == self._mark(conversation)
 
 
 def job_name(root: Session) -> str | None:

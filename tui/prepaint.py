@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -65,6 +64,21 @@ def is_possible() -> bool:
     if any(name in env for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_DRIVER")):
         return False
     return env.get("TERM", "dumb") != "dumb" and sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def terminal_size() -> tuple[int, int]:
+    """Columns and lines by the rules of `shutil.get_terminal_size`, which Textual asks: importing it takes as long
+    as painting.
+    """
+    said = [os.environ.get(name, "") for name in ("COLUMNS", "LINES")]
+    columns, lines = (int(text) if text.isdecimal() else 0 for text in said)
+    if not columns or not lines:
+        try:
+            found = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
+        except (OSError, ValueError):  # no terminal, or its stream is closed
+            found = os.terminal_size((80, 24))
+        columns, lines = columns or found.columns or 80, lines or found.lines or 24
+    return columns, lines
 
 
 def _views(catalog: Catalog) -> str:
@@ -172,8 +186,7 @@ def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location,
     handlers = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
-        size = shutil.get_terminal_size()  # as Textual asks
-        os.write(sys.stderr.fileno(), frame(catalog, shown, location, (size.columns, size.lines), now).encode())
+        os.write(sys.stderr.fileno(), frame(catalog, shown, location, terminal_size(), now).encode())
         taken.is_taken = True
         yield taken
     finally:

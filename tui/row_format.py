@@ -49,7 +49,8 @@ def _columns(conversation: Conversation, width: int, now: float, *, complete: bo
     if width >= 44:
         text += " " + formats.fit(formats.source(conversation.source), _SOURCE_WIDTH)
     if width >= 50:
-        count = formats.number(conversation.message_count) if complete or conversation.message_count else "…"
+        known = complete or conversation.message_count or conversation.status is Status.EMPTY
+        count = formats.number(conversation.message_count) if known else "…"
         text += formats.fit(count, _COUNT_WIDTH, right=True)
     if width >= 70:
         text += formats.fit(formats.money(conversation.cost_usd), _COST_WIDTH, right=True)

@@ -17,10 +17,13 @@ CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 
 
 def cells(terminal: Terminal, lines: range, columns: int) -> list[list[tuple[str, str, str, bool]]]:
-    """Letters with their colours and weight."""
+    """Letters with their colours and weight; numbers are stored counters first and counted later."""
     buffer = terminal.screen.buffer
     return [
-        [(cell.data, cell.fg, cell.bg, cell.bold) for cell in (buffer[line][column] for column in range(columns))]
+        [
+            (" " if cell.data.isdigit() else cell.data, cell.fg, cell.bg, cell.bold)
+            for cell in (buffer[line][column] for column in range(columns))
+        ]
         for line in lines
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from hermes_browse.store.models import Sort, View
@@ -153,7 +154,7 @@ def make_parser() -> _Parser:
     return parser
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
+def parse(argv: Sequence[str]) -> SimpleNamespace:
     """The arguments of a command line.
 
     Args:
@@ -163,7 +164,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         SystemExit: With 0 after help, with 2 when something is wrong; it has been said.
     """
     parser = make_parser()
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(argv, namespace=SimpleNamespace())
     # Options before and after a command are not known to exclude each other, so it is looked at here.
     stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
     if sum(stores) > 1:

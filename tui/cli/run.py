@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import io
-import json
 import os
 import re
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location, locate
 from hermes_browse.store.text import as_text
 
-from .arguments import parse
 from .columns import note
+from .quick import read_quickly
 
 USAGE = 2
 INTERRUPTED = 130
@@ -30,7 +27,7 @@ INTERRUPTED = 130
 class Context:
     """What a command works with: its arguments, the store and the time."""
 
-    def __init__(self, arguments: argparse.Namespace, location: Location) -> None:
+    def __init__(self, arguments: SimpleNamespace, location: Location) -> None:
         self.arguments = arguments
         self.location = location
         self.store = Store(location.path)
@@ -43,20 +40,20 @@ class Context:
 
 
 # Legal inside JSON strings, but a terminal, or the pager behind a pipe, would act on them.
-_HOSTILE = re.compile(
-    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
-)
+_HOSTILE = "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
 
 
 def print_json(document: object) -> None:
     """Print one JSON document in UTF-8 whatever the locale; text as stored, controls escaped."""
+    import json
+
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    print(_HOSTILE.sub(lambda match: json.dumps(match[0])[1:-1], as_text(text) or ""))
+    print(re.sub(_HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or ""))
 
 
-def _wanted_location(arguments: argparse.Namespace) -> Location | str:
+def _wanted_location(arguments: SimpleNamespace) -> Location | str:
     """The store the arguments name, or why it is to be the demo."""
     if arguments.demo:
         return "a sample store: yours opens without --demo"
@@ -69,7 +66,7 @@ def _wanted_location(arguments: argparse.Namespace) -> Location | str:
     return location
 
 
-def _demo_time(arguments: argparse.Namespace) -> float:
+def _demo_time(arguments: SimpleNamespace) -> float:
     """When the sample store is made for: now, but for commands the hour's beginning.
 
     Its ids follow the clock, and what one command prints should be an argument of the next.
@@ -79,12 +76,15 @@ def _demo_time(arguments: argparse.Namespace) -> float:
 
 
 @contextmanager
-def opened_location(arguments: argparse.Namespace) -> Iterator[Location]:
+def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     """The store the arguments name; a demo store lives in a temporary folder as long as the block."""
     wanted = _wanted_location(arguments)
     if isinstance(wanted, Location):
         yield wanted
         return
+    import shutil
+    import tempfile
+
     from hermes_browse.store.demo import build
 
     folder = Path(tempfile.mkdtemp(prefix="hermes-browse-demo-"))
@@ -110,7 +110,7 @@ def _commands() -> dict[str, Callable[[Context], int]]:
     }
 
 
-def _browse(location: Location, arguments: argparse.Namespace) -> int:
+def _browse(location: Location, arguments: SimpleNamespace) -> int:
     # Textual paints on standard error, so that one has to be a terminal as well.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         note("hermes-browse: the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")
@@ -121,10 +121,14 @@ def _browse(location: Location, arguments: argparse.Namespace) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    try:
-        arguments = parse(argv)
-    except SystemExit as ended:  # argparse has printed help (0), or the mistake has been said (2)
-        return int(ended.code or 0) if not isinstance(ended.code, str) else USAGE
+    arguments = read_quickly(argv)
+    if arguments is None:
+        from .arguments import parse
+
+        try:
+            arguments = parse(argv)
+        except SystemExit as ended:  # argparse has printed help (0), or the mistake has been said (2)
+            return int(ended.code or 0) if not isinstance(ended.code, str) else USAGE
     if arguments.version:
         from .version import version
 
