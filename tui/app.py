@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import App, SystemCommand
@@ -19,10 +19,16 @@ from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
-from hermes_browse.store.resume import ResumePlan
 
 from .logfile import log_failure
 from .screens.main import MainScreen
+
+if TYPE_CHECKING:
+    from hermes_browse.store.resume import ResumePlan
+
+    _App = App[ResumePlan]
+else:
+    _App = App  # what makes plans is loaded when one is wanted
 
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
@@ -62,7 +68,7 @@ def _taken_screen_driver() -> type[Driver]:
     return TakenScreenDriver
 
 
-class BrowseApp(App[ResumePlan]):
+class BrowseApp(_App):
     """The browser; ends with the plan of a resume, or with nothing."""
 
     TITLE = "hermes-browse"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -32,6 +33,9 @@ def launch(location: Location) -> int:
     Raises:
         StoreError: The store cannot be read at all; said before the screen is taken.
     """
+    # The screen waits this long at most for a thread that computes; Python's own five milliseconds are a third of a
+    # frame, several times in each.
+    sys.setswitchinterval(0.001)
     gc.disable()  # nothing of what starts up is garbage; looking for some costs a tenth of the start
     store = Store(location.path)
     now = time.time()

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-
-from hermes_browse.store.search import Matcher, find_ranges
+from typing import TYPE_CHECKING
 
 from .blocks import Look, message_lines, rule_line
 from .entries import EntryKind, TranscriptModel
 from .heights import Heights
 from .styled import Line, light, line_text
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search import Matcher
 
 _ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
 _RULE, _OTHER = 2, 4
@@ -125,6 +127,8 @@ class Page:
         lines = message_lines(message, self.model, self.width, self.look, is_open=index in self.opened)
         if not self.matchers:
             return lines
+        from hermes_browse.store.search import find_ranges  # there is something to light: it is loaded already
+
         look = "hit-current" if message.id == self.hit else "hit"
         return [light(line, find_ranges(line_text(line), self.matchers), look) for line in lines]
 

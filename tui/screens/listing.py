@@ -38,13 +38,12 @@ class Listing:
         self._live = False
 
     def begin(self) -> None:
-        """Show the first page and read the whole."""
+        """Show the first page."""
         rows = make_rows(
             self.catalog, self._screen.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
         )
         if not self._screen.searching.is_active:
             self._screen.rows.show(rows, top=True)
-        self.read()
 
     def read(self) -> None:
         """Read the catalog anew, in the background."""

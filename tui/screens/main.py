@@ -39,12 +39,6 @@ if TYPE_CHECKING:
     from ..app import BrowseApp
 
 
-def _collect_garbage_again() -> None:
-    """The first frame is out: what is in memory now stays, the rest is looked through as usual."""
-    gc.freeze()
-    gc.enable()
-
-
 class MainScreen(Panes):
     """Composition and wiring; what is shown in the panes is decided by four small controllers."""
 
@@ -100,8 +94,15 @@ class MainScreen(Panes):
         self.listing.begin()
         self.show_header()
         self.say(self.location.note)
-        self.call_after_refresh(_collect_garbage_again)
+        self.call_after_refresh(self._go_on)
         self._leave_in_order()
+
+    def _go_on(self) -> None:
+        """The first frame is out: read the rest behind it, and load what will be wanted."""
+        gc.freeze()  # what is in memory now stays; the rest is looked through as usual
+        gc.enable()
+        self.listing.read()
+        self.searching.get_ready()
 
     def _leave_in_order(self) -> None:
         """End like `q` when told to from outside, so that the terminal is restored."""

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.lineage import read_lineage
 from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading, State
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.recap import read_recap
 from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 
 from .. import header
@@ -133,9 +131,12 @@ class ConversationPane:
             self._screen.set_class(len(lineage.nodes) > 1, "-family")
             self._screen.line("lineage-title").update(header.lineage_title(lineage))
 
-        self._screen.page_worker.submit(
-            "lineage", lambda reader: read_lineage(reader, tip, now), done, self._screen.failed
-        )
+        def work(reader: Reader) -> Lineage:
+            from hermes_browse.store.lineage import read_lineage
+
+            return read_lineage(reader, tip, now)
+
+        self._screen.page_worker.submit("lineage", work, done, self._screen.failed)
 
     def _show_titles(self, conversation: Conversation) -> None:
         width = self._screen.transcript.size.width
@@ -267,6 +268,8 @@ class ConversationPane:
 
 def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
     """The recap as a transcript of its own."""
+    from hermes_browse.store.recap import read_recap
+
     lines = read_recap(reader, conversation.segments)
     bones = tuple(
         Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)

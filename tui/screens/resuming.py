@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.recap import RecapLine, read_recap
-from hermes_browse.store.resume import ResumePlan, plan_resume
 
 if TYPE_CHECKING:
+    from hermes_browse.store.recap import RecapLine
+    from hermes_browse.store.resume import ResumePlan
+
     from .main import MainScreen
 
 
@@ -26,6 +27,9 @@ class Resuming:
         location, now = self._screen.location, self._screen.clock()
 
         def work(reader: Reader) -> tuple[ResumePlan, list[RecapLine]]:
+            from hermes_browse.store.recap import read_recap
+            from hermes_browse.store.resume import plan_resume
+
             plan = plan_resume(reader, location, session_id, now)
             if not plan.is_risky:
                 return plan, []
@@ -58,6 +62,9 @@ class Resuming:
             self._screen.app.copy_to_clipboard(plan.shell())
             self._screen.say(f"sent to the terminal's clipboard (OSC 52): {plan.shell()}")
 
-        self._screen.page_worker.submit(
-            "command", lambda reader: plan_resume(reader, location, session_id, now), done, self._refused
-        )
+        def work(reader: Reader) -> ResumePlan:
+            from hermes_browse.store.resume import plan_resume
+
+            return plan_resume(reader, location, session_id, now)
+
+        self._screen.page_worker.submit("command", work, done, self._refused)

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, View
-from hermes_browse.store.search import Matcher, Query, make_conditions, parse
 
-from .. import search_model
 from ..list_model import CatalogRows
 from ..rows import HitRow
-from ..search_model import Found
 
 if TYPE_CHECKING:
+    from hermes_browse.store.search import Matcher, Query
+
+    from ..search_model import Found
     from .main import MainScreen
 
 _PATIENCE = 8.0
 """Seconds a scan may take before it gives what it has."""
 _ORDERS = ("newest", "relevance", "oldest")
+
+
+def _load() -> None:
+    from .. import search_model  # noqa: F401  # for its effect: the first keystroke finds it loaded
 
 
 class Searching:
@@ -34,6 +39,10 @@ class Searching:
         self._query: Query | None = None
         self._found: Found | None = None
         self._reading_on = False
+
+    def get_ready(self) -> None:
+        """Load what searching needs, behind the first frame: its modules take as long to load as three frames."""
+        threading.Thread(target=_load, name="load", daemon=True).start()
 
     @property
     def is_active(self) -> bool:
@@ -51,6 +60,8 @@ class Searching:
 
     def edited(self, text: str) -> None:
         """The query is another one; called within the keystroke."""
+        from hermes_browse.store.search import parse
+
         query = parse(text)
         if query.is_empty:
             if self._query is not None:
@@ -72,6 +83,10 @@ class Searching:
         query = self._query
         if query is None:
             return
+        from hermes_browse.store.search import make_conditions
+
+        from .. import search_model
+
         now = self._screen.clock()
         catalog, view, order = self._screen.listing.catalog, self.view, self.order
         conditions = make_conditions(query, now)
@@ -122,6 +137,10 @@ class Searching:
             return
         if last < len(self._screen.rows) - 1 or self.order == "relevance":
             return
+        from hermes_browse.store.search import make_conditions
+
+        from .. import search_model
+
         self._reading_on = True
         now = self._screen.clock()
         catalog, view, order = self._screen.listing.catalog, self.view, self.order

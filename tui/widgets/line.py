@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual.visual import VisualType
 from textual.widgets import Static
 
 
@@ -10,3 +11,7 @@ class TextLine(Static):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", id=id, markup=False)
+
+    def update(self, content: VisualType = "", *, layout: bool = False) -> None:
+        """Show another text; its line stays as high as it is, so nothing else has to be laid out."""
+        super().update(content, layout=layout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,13 +16,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hermes_browse.store.models import ChatMessage
-from hermes_browse.store.search import Matcher
 from hermes_browse.store.text import printable
 
 from ..blocks import Look, Tools, is_foldable
 from ..entries import TranscriptModel
 from ..page import Page
 from ..styled import line_text
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search import Matcher
 
 LOOKS = (
     "text", "dim", "bold", "italic", "strike", "struck", "code", "link", "heading", "bar", "rule", "note", "error",
