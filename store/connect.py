@@ -97,6 +97,9 @@ class Reader:
         self.snapshot = snapshot
         """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
         self._stopped = False
+        self._vocabularies: set[str] = set()
+        self._terms: dict[tuple[object, ...], list[str]] = {}
+        self._ranges: dict[tuple[object, ...], bool] = {}
         self.statements = 0
         """How many statements ran; tests count them."""
 
@@ -150,6 +153,58 @@ class Reader:
             marks = ",".join("?" * len(chunk))
             found.extend(self.rows(sql.replace("{keys}", marks), [*before, *chunk]))
         return found
+
+    def index_terms(self, index: str, first: str, beyond: str, most: int) -> list[str]:
+        """Terms of an FTS5 table from `first` up to but not including `beyond`, in order.
+
+        They come from a virtual table over the index (https://sqlite.org/fts5.html#the_fts5vocab_virtual_table_module)
+        that stands in the temporary database of this connection, which is kept in memory; the store is not written to.
+
+        Args:
+            index: Name of the FTS5 table.
+            first: The smallest term.
+            beyond: The first one too large.
+            most: How many are given at most.
+
+        Raises:
+            StoreError: With the sentence for what SQLite said.
+        """
+        sql = f"SELECT term FROM {self._vocabulary(index)} WHERE term >= ? AND term < ? LIMIT ?"
+        key = (index, first, beyond, most, self.value("PRAGMA data_version"))
+        if key not in self._terms:
+            self._terms[key] = [str(row[0]) for row in self.rows(sql, [first, beyond, most])]
+        return self._terms[key]
+
+    def index_has_terms(self, index: str, ranges: Sequence[tuple[str, str]]) -> list[bool]:
+        """Whether an FTS5 table has a term in each of many ranges; see `index_terms`.
+
+        Args:
+            index: Name of the FTS5 table.
+            ranges: For each the smallest term, and the first one too large.
+        """
+        vocabulary, version = self._vocabulary(index), self.value("PRAGMA data_version")
+        unknown = [each for each in dict.fromkeys(ranges) if (index, each, version) not in self._ranges]
+        for start in range(0, len(unknown), _CHUNK):
+            chunk = unknown[start : start + _CHUNK]
+            asked = ", ".join([f"EXISTS (SELECT 1 FROM {vocabulary} WHERE term >= ? AND term < ?)"] * len(chunk))
+            found = self.rows(f"SELECT {asked}", [bound for each in chunk for bound in each])[0]
+            self._ranges.update(
+                {(index, each, version): bool(is_there) for each, is_there in zip(chunk, found, strict=True)}
+            )
+        return [self._ranges[index, each, version] for each in ranges]
+
+    def _vocabulary(self, index: str) -> str:
+        name = f"terms_of_{index}"
+        if name not in self._vocabularies:
+            for statement in (
+                "PRAGMA temp_store=MEMORY",
+                "PRAGMA query_only=0",
+                f"CREATE VIRTUAL TABLE temp.{name} USING fts5vocab('main', '{index}', 'row')",
+                "PRAGMA query_only=1",
+            ):
+                self.rows(statement)
+            self._vocabularies.add(name)
+        return f"temp.{name}"
 
     def begin(self) -> None:
         """Forget an interrupt: what follows is another piece of work."""

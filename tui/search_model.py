@@ -14,8 +14,8 @@ from hermes_browse.store.search.suggest import Suggestion, suggest
 
 from .rows import ConversationRow, FixedRows, HitRow, ListRow, NoteRow
 
-PAGE = 100
-"""Hits read at a time."""
+PAGE = 40
+"""Hits read at a time: more than a screen shows, and each costs its snippet."""
 _MOST_TITLES = 8
 
 

@@ -15,8 +15,8 @@ from .query import Problem, Query
 from .rank import most_relevant
 from .rows import Judge
 from .scope import Scope, SessionFilter, make_scope
-from .streams import Walk
 from .terms import Matcher, Plan, make_plan
+from .walk import Walk
 
 COUNT_CAP = 1000
 _ENDLESS = 2**62

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .rows import Found, Judge
-from .streams import Walk
+from .walk import Walk
 
 RELEVANT = 2000
 """Relevance is judged among this many newest hits: bm25 over all of them takes most of a second (1M rows)."""

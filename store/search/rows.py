@@ -11,12 +11,18 @@ from ..models import Hit, State
 from ..text import as_text
 from ..values import as_time
 from .conditions import RowFacts
+from .fold import fold
 from .scope import Scope
 from .snippet import make_snippet
-from .streams import Walk, candidates, join_text
+from .streams import candidates
 from .terms import Plan
+from .walk import Walk, join_text
 
 _BATCH, _MOST = 32, 512
+
+
+def _text(value: object) -> str:
+    return value if type(value) is str else as_text(value) or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +36,13 @@ class Found:
     state: State
     texts: tuple[str, str, str] | None
     """Content, tool name and tool calls as stored; None when they were not needed to decide."""
+    folded: str | None = None
+    """The content as `fold` gives it, where that had to be done to decide."""
 
     def to_hit(self, plan: Plan) -> Hit:
         """The hit with its snippet."""
         content, tool_name, tool_calls = self.texts or ("", "", "")
-        snippet, ranges = make_snippet(content, tool_name, tool_calls, plan.matchers)
+        snippet, ranges = make_snippet(content, tool_name, tool_calls, plan.matchers, self.folded)
         return Hit(self.id, self.session_id, self.role, self.moment, snippet, ranges, self.state)
 
 
@@ -86,16 +94,20 @@ class Judge:
         moment, state = as_time(stamp), state_of(active, compacted)
         if not with_texts:
             return Found(int(str(message_id)), session_id, who, moment, state, None)
-        content, tool_name, tool_calls = (as_text(text) or "" for text in rest[:3])
+        content, tool_name, tool_calls = map(_text, rest[:3])
         if scope.message is not None and not scope.message.accepts(
             RowFacts(who, moment, state, content, tool_name, tool_calls, bool(rest[3]))
         ):
             return None
         # The index has decided for plain words: checking them again could only disagree with FTS5 about
         # what a letter is. Everything else is checked in the text.
-        if not self.plan.index_decides and not self.plan.accepts(join_text(content, tool_name, tool_calls)):
-            return None
-        return Found(int(str(message_id)), session_id, who, moment, state, (content, tool_name, tool_calls))
+        folded = None
+        if not self.plan.index_decides:
+            folded = fold(join_text(content, tool_name, tool_calls))
+            if not self.plan.accepts_folded(folded):
+                return None
+            folded = folded[: len(content)]  # letter for letter: it begins with the content
+        return Found(int(str(message_id)), session_id, who, moment, state, (content, tool_name, tool_calls), folded)
 
     def walk(self, walk: Walk) -> Iterator[Found]:
         """The hits of a run in its order; batches grow as long as nothing is found in them."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import islice
 
-from ..messages import decode_content
-from .fold import fold
+from ..messages import SENTINEL, decode_content
+from .fold import fold, has_marks
 from .terms import Matcher
 
 WIDTH = 160
 """Code points of a snippet."""
 
 _BEFORE = 40
-_SPACES = re.compile(r"\s+")
 _MOST_MATCHES = 50
 
 
@@ -30,8 +28,9 @@ def _starts_inside(text: str, position: int) -> bool:
 def _ranges(folded: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
     """Where the terms stand, in order, overlaps joined."""
     found: list[tuple[int, int]] = []
+    marked = has_marks(folded)
     for each in matchers:
-        found += islice(each.find(folded), _MOST_MATCHES)
+        found += islice(each.find(folded, marked), _MOST_MATCHES)
     merged: list[tuple[int, int]] = []
     for start, end in sorted(found):
         if merged and start <= merged[-1][1]:
@@ -51,14 +50,21 @@ def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]
     return _ranges(fold(text), matchers)
 
 
+def _on_one_line(text: str) -> str:
+    """Runs of white space as one space, those at the ends too."""
+    before, after = " " if text[:1].isspace() else "", " " if text[-1:].isspace() else ""
+    return before + " ".join(text.split()) + (after if not text.isspace() else "")
+
+
 def _cut(text: str, folded: str, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    firsts = [span[0] for each in matchers if (span := next(each.find(folded), None)) is not None]
+    marked = has_marks(folded)
+    firsts = [span[0] for each in matchers if (span := next(each.find(folded, marked), None)) is not None]
     start = max(min(firsts, default=0) - _BEFORE, 0)
     while start > 0 and (_starts_inside(text, start) or text[start - 1].isspace()):
         start -= 1
     # What stands just outside the cut decides whether a word at its edge is a whole one.
-    outside = _SPACES.sub(" ", text[max(start - _BEFORE, 0) : start]).lstrip()
-    window = _SPACES.sub(" ", text[start : start + WIDTH * 3])
+    outside = _on_one_line(text[max(start - _BEFORE, 0) : start]).lstrip()
+    window = _on_one_line(text[start : start + WIDTH * 3])
     end = WIDTH
     while end < len(window) and _starts_inside(window, end):
         end += 1
@@ -77,7 +83,7 @@ def _cut(text: str, folded: str, matchers: Sequence[Matcher]) -> tuple[str, tupl
 
 
 def make_snippet(
-    content: str, tool_name: str, tool_calls: str, matchers: Sequence[Matcher]
+    content: str, tool_name: str, tool_calls: str, matchers: Sequence[Matcher], folded_content: str | None = None
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """One line around the first match: of what was said, else of the raw content, else of the tool call.
 
@@ -86,15 +92,17 @@ def make_snippet(
         tool_name: Empty when there is none.
         tool_calls: As stored.
         matchers: Terms to light.
+        folded_content: The content as `fold` gives it, where that has been done.
 
     Returns:
         The line (not yet printable) and the half-open ranges of the matches in it.
     """
-    spoken = decode_content(content)[0]
-    texts = [spoken, content.removeprefix("\x00json:"), tool_name, tool_calls]
+    spoken = decode_content(content)[0] if content.startswith(SENTINEL) else content
+    texts = [spoken, content.removeprefix(SENTINEL), tool_name, tool_calls]
     for text in texts:
-        folded = fold(text)
-        if text and any(each.in_folded(folded) for each in matchers):
+        folded = folded_content if folded_content is not None and text is content else fold(text)
+        marked = has_marks(folded)
+        if text and any(each.in_folded(folded, marked) for each in matchers):
             return _cut(text, folded, matchers)
     shown = spoken or tool_name or tool_calls
     return _cut(shown, fold(shown), matchers)

@@ -1,163 +1,42 @@
-"""Where candidates come from: the word index, the trigram index, or the rows themselves, newest first.
-
-Each stream yields message ids in order, pulled in short statements that are fetched whole, so no
-cursor stays open between pages and a newer question can stop it anywhere.
-"""
+"""Where candidates come from: the word index, the trigram index, or the rows themselves, newest first."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
 
-from ..connect import Reader
-from ..messages import SENTINEL, decode_content
-from ..schema import FtsIndex
-from ..text import as_text
+from ..schema import FtsIndex, FtsKind
 from .coverage import left_out_of_trigram, unindexed
-from .terms import Matcher, Plan
+from .terms import Matcher
+from .trigrams import superset
+from .walk import Walk, bounds, indexed, merge, scanned
 
-_CHUNK = 256
-_FIRST_SLICE, _SLICE = 50, 2000
 _RECENT = 1000
 """Rows looked through before a short prefix is asked of the index after all."""
 _TRIED = 500
 """Rows with the rest of a query tried for a short prefix before the same."""
-_GLANCE, _LONG_PREFIX = 200, 4
+_MOST_TRIGRAMS = 300
+"""A term that more trigrams than this begin with is common: the rows themselves are read."""
+_TRIED_MULTIMODAL = 64
+"""Multimodal messages tried one after another before they are asked for by their words: each may hold pictures."""
+_GLANCE, _LONG_PREFIX = 200, 40
 """Rows looked through before a prefix of up to so many letters is: where it is common that fills a page."""
 
 
-@dataclass
-class Walk:
-    """One run through the candidates: direction, bounds, what may stop it, what it has to say."""
-
-    reader: Reader
-    plan: Plan
-    ascending: bool = False
-    before: int | None = None
-    """Only ids beyond this one in the direction of the walk."""
-    stopped: Callable[[], bool] = lambda: False
-    engines: set[str] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
-    incomplete: bool = False
-
-    def beyond(self, message_id: int) -> Walk:
-        """The same run from behind this id on."""
-        return replace(self, before=message_id, stopped=self.stop)
-
-    def stop(self) -> bool:
-        """Whether to leave off; remembers that something was left undone."""
-        if self.stopped():
-            self.incomplete = True
-            return True
+def _is_absent(walk: Walk, index: FtsIndex, prefix: Matcher) -> bool:
+    """Whether no word begins so. Where each of its trigrams is common and they never meet, they are slow to tell."""
+    if index.tokenizer != "unicode61":
         return False
+    word = prefix.words[-1]
+    if walk.reader.rows(f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"']):
+        return False
+    # The word itself is not among the terms: to look at a term is to count its rows, and it may have many.
+    longer = (f"{word}0", word[:-1] + chr(ord(word[-1]) + 1))
+    return walk.reader.index_has_terms(index.name, [longer]) == [False]
 
 
-def row_text_sql(reader: Reader) -> str:
-    """SQL for what is searched in a row: content, tool name and tool calls."""
-    schema = reader.schema
-    return ", ".join(schema.message(column) for column in ("content", "tool_name", "tool_calls"))
-
-
-def join_text(content: object, tool_name: object, tool_calls: object) -> str:
-    """What is searched of a row: the three as Hermes indexes them (0.13 and later), and what a multimodal
-    content says, for its JSON spells accents and CJK as escapes."""
-    said = as_text(content) or ""
-    texts = [said, as_text(tool_name) or "", as_text(tool_calls) or ""]
-    if said.startswith(SENTINEL):
-        texts.append(decode_content(said)[0])
-    return " ".join(texts)
-
-
-def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0) -> Iterator[int]:
-    """Ids that an FTS5 table gives for a MATCH expression, at most so many; 0 for all."""
-    comparison, order = (">", "ASC") if walk.ascending else ("<", "DESC")
-    statement = (
-        f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid {comparison} ? "
-        f"ORDER BY rowid {order} LIMIT ?"
-    )
-    last = walk.before if walk.before is not None else (-(2**62) if walk.ascending else 2**62)
-    chunk, given = 32, 0  # the first page wants few
-    while not walk.stop():
-        rows = walk.reader.rows(statement, [match, last, chunk])
-        yield from (int(str(row[0])) for row in rows)
-        given += len(rows)
-        if len(rows) < chunk or (most and given >= most):
-            return
-        last = int(str(rows[-1][0]))
-        chunk = _CHUNK
-
-
-def _bounds(walk: Walk) -> tuple[int, int]:
-    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
-    row = walk.reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
-    low, high = (int(str(value)) if value is not None else 0 for value in row)
-    if walk.before is not None:
-        low, high = (max(low, walk.before + 1), high) if walk.ascending else (low, min(high, walk.before - 1))
-    return low, high
-
-
-def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
-    """SQL that lets only rows through which may contain the terms that have one spelling, and its values.
-
-    `instr` reads past the NUL of multimodal content, but not its JSON escapes: those rows always pass
-    (SQLite finds them to be of length 0 though they are not empty).
-    """
-    needles = [each.needle for each in matchers if each.needle]
-    texts = " OR ".join(f"instr(m.{column}, ?) > 0" for column in ("content", "tool_name", "tool_calls"))
-    condition = f"({texts} OR (length(m.content) = 0 AND m.content <> ''))"
-    return " AND ".join([condition] * len(needles)), [needle for needle in needles for _ in range(3)]
-
-
-def scanned(
-    walk: Walk, matchers: Sequence[Matcher], *, only: str = "1", low: int | None = None, high: int | None = None
+def _word_stream(
+    walk: Walk, index: FtsIndex, group: Sequence[Matcher], trigram: FtsIndex | None = None
 ) -> Iterator[int]:
-    """Ids of rows whose text contains all of the matchers, by reading the rows in slices of ids.
-
-    Args:
-        walk: The run.
-        matchers: All must be there; none means every row.
-        only: SQL that narrows the rows of `messages m` that are read.
-        low: Smallest id to look at.
-        high: Largest id to look at.
-    """
-    first, last = _bounds(walk)
-    first, last = max(first, low if low is not None else first), min(last, high if high is not None else last)
-    texts = row_text_sql(walk.reader) if matchers else "NULL, NULL, NULL"
-    order, edge, comparison = ("ASC", "min", ">=") if walk.ascending else ("DESC", "max", "<=")
-    complete = {"content", "tool_name", "tool_calls"} <= walk.reader.schema.message_columns
-    narrow, values = _narrowing(matchers) if complete else ("", [])
-    where = " AND ".join(part for part in (only, narrow) if part)
-    statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
-    plan = Plan((tuple(matchers),), ()) if matchers else Plan((), ())
-    size = _FIRST_SLICE  # the newest rows come at once
-    while first <= last and not walk.stop():
-        start, end = (first, min(first + size - 1, last)) if walk.ascending else (max(last - size + 1, first), last)
-        rows = walk.reader.rows(statement, [start, end, *values])
-        for message_id, *parts in rows:
-            if not matchers or plan.accepts(join_text(*parts)):
-                yield int(str(message_id))
-        first, last = (end + 1, last) if walk.ascending else (first, start - 1)
-        size = min(size * 2, _SLICE)
-        if not rows and first <= last:
-            # Ids may leave holes of any width (salvaged stores): step to the next row there is.
-            here = first if walk.ascending else last
-            step = walk.reader.value(f"SELECT {edge}(id) FROM messages WHERE id {comparison} ?", [here])
-            if step is None:
-                return
-            first, last = (int(str(step)), last) if walk.ascending else (first, int(str(step)))
-
-
-def _merge(walk: Walk, streams: Sequence[Iterator[int]]) -> Iterator[int]:
-    """The streams as one, in order, each id once."""
-    last: int | None = None
-    for message_id in heapq.merge(*streams, reverse=not walk.ascending):
-        if message_id != last:
-            last = message_id
-            yield message_id
-
-
-def _word_stream(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:
     """Candidates for a group with at least one term the word index knows.
 
     A short prefix is first looked for by hand, among the newest rows or among those that have the
@@ -166,6 +45,18 @@ def _word_stream(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Itera
     known = [each for each in group if each.words]
     match = " AND ".join(each.fts for each in known)
     walk.engines.add("fts5")
+    if trigram is not None and any(each.is_prefix and not each.is_short for each in known):
+        if any(_is_absent(walk, index, each) for each in known if each.is_prefix):
+            return
+        wide = superset(walk.reader, trigram, [word for each in known for word in each.words])
+        if wide:
+            ids = indexed(walk, trigram, wide, most=_TRIED)
+            for seen, last in enumerate(merge(walk, [ids, _multimodal(walk, index, known)]), 1):
+                yield last
+                if seen == _TRIED:  # all of both up to here: behind it the index is asked after all
+                    yield from indexed(walk.beyond(last), index, match)
+                    return
+            return
     short = any(each.is_short for each in known)
     cheap = " AND ".join(each.cheap_fts for each in known if each.cheap_fts) if short else ""
     if cheap:
@@ -177,7 +68,7 @@ def _word_stream(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Itera
             return
         walk = walk.beyond(last)
     elif short or any(each.is_prefix and len(each.words[-1]) <= _LONG_PREFIX for each in known):
-        low, high = _bounds(walk)
+        low, high = bounds(walk)
         rows = _RECENT if short else _GLANCE
         last = min(low + rows, high) if walk.ascending else max(high - rows, low)
         low, high = (low, last) if walk.ascending else (last, high)
@@ -194,13 +85,76 @@ def _substring_stream(walk: Walk, index: FtsIndex | None, group: Sequence[Matche
         yield from scanned(walk, group)
         return
     walk.engines.add("trigram")
-    streams = [indexed(walk, index, match)]
+    streams = [indexed(walk, index, match), _multimodal(walk, walk.reader.schema.fts, group)]
     only = left_out_of_trigram(walk.reader.schema, index)
     if only:
         walk.engines.add("scan")
         walk.notes.append("Tool output and automation are not in the substring index: those rows are scanned.")
         streams.append(scanned(walk, group, only=only))
-    yield from _merge(walk, streams)
+    yield from merge(walk, streams)
+
+
+def _multimodal(walk: Walk, words: FtsIndex | None, group: Sequence[Matcher]) -> Iterator[int]:
+    """Multimodal messages a group may be in. The trigram index has none of them: it stops at the NUL they begin with.
+
+    In the word index each begins with the word `json`. Where a prefix makes it dear to ask for the terms, as the
+    JSON spells them, the newest are taken as they come first.
+    """
+    if words is None:
+        return
+    if not any(each.escaped for each in group):
+        seen, last = 0, 0
+        for last in indexed(walk, words, '^ "json"', most=_TRIED_MULTIMODAL):
+            seen += 1
+            yield last
+        if seen < _TRIED_MULTIMODAL:
+            return
+        walk = walk.beyond(last)
+    terms = [each.cheap_fts if each.words else each.escaped for each in group]
+    yield from indexed(walk, words, " AND ".join(['^ "json"', *filter(None, terms)]))
+
+
+def _trigrams_of_tiny(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> str:
+    """For MATCH: all trigrams that begin with a term of one or two characters; empty when they are too many.
+
+    They lead to every row that has the term: each row of an inline index ends with more than two characters
+    that are not its text.
+    """
+    for each in group:
+        between = each.range_of_trigrams
+        if between is not None:
+            terms = walk.reader.index_terms(index.name, *between, _MOST_TRIGRAMS + 1)
+            if len(terms) <= _MOST_TRIGRAMS:
+                quoted = ['"' + term.replace('"', '""') + '"' for term in terms]
+                return " OR ".join(quoted) or f'"{between[0]}"'  # the latter is in no row: too short
+    return ""
+
+
+def _tiny_stream(walk: Walk, trigram: FtsIndex, words: FtsIndex | None, group: Sequence[Matcher]) -> Iterator[int]:
+    """Candidates for a group with a term of one or two characters that is found inside words.
+
+    Without a word beside it the newest rows are looked through first: where the term is common they fill a page.
+    """
+    known = [each for each in group if each.words and not each.is_short] if words is not None else []
+    if walk.stop():
+        return
+    if not known:
+        low, high = bounds(walk)
+        last = min(low + _GLANCE, high) if walk.ascending else max(high - _GLANCE, low)
+        low, high = (low, last) if walk.ascending else (last, high)
+        yield from scanned(walk, group, low=low, high=high)
+        walk = walk.beyond(last)
+    match = "" if walk.stop() else _trigrams_of_tiny(walk, trigram, group)
+    if match:
+        walk.engines.add("trigram")
+        wide = superset(walk.reader, trigram, [word for each in known for word in each.words])
+        ids = indexed(walk, trigram, f"({match}) AND {wide}" if wide else match)
+        yield from merge(walk, [ids, _multimodal(walk, words, group)])
+    elif words is not None and any(each.words for each in group):
+        yield from _word_stream(walk, words, group)
+    else:
+        walk.engines.add("scan")
+        yield from scanned(walk, group)
 
 
 def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
@@ -215,12 +169,17 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
             else "This store has no search index: the rows themselves are scanned."
         )
     by_trigram = trigram is not None and any(each.is_substring and each.trigram for each in group)
-    partial = by_trigram and trigram is not None and bool(left_out_of_trigram(schema, trigram))
+    partial = trigram is not None and bool(left_out_of_trigram(schema, trigram))
     has_words = any(each.words for each in group)
+    tiny = any(each.range_of_trigrams is not None for each in group)
     if by_trigram and not (partial and has_words and words is not None):
         index, streams = trigram, [_substring_stream(walk, trigram, group)]
+    elif tiny and trigram is not None and trigram.kind is FtsKind.INLINE:
+        index, streams = trigram, [_tiny_stream(walk, trigram, words, group)]
     elif words is not None and has_words:
-        index, streams = words, [_word_stream(walk, words, group)]
+        wide = any(each.is_prefix and not each.is_short for each in group) and trigram is not None and not partial
+        whole = trigram if wide and trigram is not None and not unindexed(walk.reader, trigram) else None
+        index, streams = words, [_word_stream(walk, words, group, whole)]
     else:
         walk.engines.add("scan")
         return [scanned(walk, group)]
@@ -237,4 +196,4 @@ def candidates(walk: Walk) -> Iterator[int]:
         walk.engines.add("scan")
         yield from scanned(walk, ())
         return
-    yield from _merge(walk, [stream for group in walk.plan.groups for stream in _group_streams(walk, group)])
+    yield from merge(walk, [stream for group in walk.plan.groups for stream in _group_streams(walk, group)])

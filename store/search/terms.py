@@ -7,6 +7,7 @@ Japanese and Korean are matched anywhere, for they are written without spaces.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -41,9 +42,14 @@ class Matcher:
     is_plain: bool
     """The word index decides alone; nothing is left to check in the text."""
 
-    def find(self, folded: str) -> Iterator[tuple[int, int]]:
-        """Where a folded text contains the term: half-open ranges in order."""
-        if has_marks(folded):
+    def find(self, folded: str, marked: bool | None = None) -> Iterator[tuple[int, int]]:
+        """Where a folded text contains the term: half-open ranges in order.
+
+        Args:
+            folded: From `fold`.
+            marked: What `has_marks` says of it, where that is known.
+        """
+        if has_marks(folded) if marked is None else marked:
             yield from (match.span() for match in self.marked.finditer(folded))
             return
         position = folded.find(self.anchor)
@@ -53,9 +59,9 @@ class Matcher:
                 yield match.span()
             position = folded.find(self.anchor, max(position + 1, match.end() if match else 0))
 
-    def in_folded(self, folded: str) -> bool:
-        """Whether a folded text contains the term."""
-        return next(self.find(folded), None) is not None
+    def in_folded(self, folded: str, marked: bool | None = None) -> bool:
+        """Whether a folded text contains the term; arguments as of `find`."""
+        return next(self.find(folded, marked), None) is not None
 
     @property
     def is_short(self) -> bool:
@@ -80,6 +86,34 @@ class Matcher:
         """The term for MATCH on a trigram table; empty when it is too short for one."""
         text = unicodedata.normalize("NFC", self.term.text).strip()
         return _quote(text) if len(text) >= 3 else ""
+
+    @property
+    def escaped(self) -> str:
+        """The term for MATCH on the word index as the JSON of multimodal content spells it (`\\u65e5`), where each
+        escape is a word; empty where there is no escape in it.
+        """
+        spelled = json.dumps(unicodedata.normalize("NFC", self.term.text).strip())[1:-1]
+        words = _WORDS.findall(spelled[spelled.find("\\") :]) if "\\u" in spelled else []
+        return _quote(" ".join(words)) + "*" if words else ""
+
+    @property
+    def range_of_trigrams(self) -> tuple[str, str] | None:
+        """Where the trigrams stand that begin with a term too short to be one: first, and the first beyond.
+
+        None for all others, for what has a case (how FTS5 folds it is its own affair), and for ASCII signs: they
+        begin so many trigrams that to look those up takes longer than to look through the rows.
+        """
+        text = unicodedata.normalize("NFC", self.term.text).strip()
+        last = ord(text[-1]) + 1 if text else 0
+        if (
+            not self.is_substring
+            or text.isascii()
+            or len(text) > 2
+            or text.lower() != text.upper()
+            or last in (0xD800, 0x110000)
+        ):
+            return None
+        return text, text[:-1] + chr(last)
 
     @property
     def needle(self) -> str:
@@ -135,17 +169,21 @@ class Plan:
 
     def accepts(self, text: str) -> bool:
         """Whether a text contains what is looked for and nothing that is left out."""
-        folded = fold(text)
-        if any(each.in_folded(folded) for each in self.excluded):
+        return self.accepts_folded(fold(text))
+
+    def accepts_folded(self, folded: str) -> bool:
+        """The same of a text that is folded already."""
+        marked = has_marks(folded)
+        if any(each.in_folded(folded, marked) for each in self.excluded):
             return False
-        return not self.groups or any(all(each.in_folded(folded) for each in group) for group in self.groups)
+        return not self.groups or any(all(each.in_folded(folded, marked) for each in group) for group in self.groups)
 
     @property
     def index_decides(self) -> bool:
-        """One group of plain words without short prefixes: MATCH is the whole truth."""
+        """One group of plain words without prefixes: MATCH is the whole truth, and all that is asked."""
         if len(self.groups) != 1 or self.excluded:
             return False
-        return all(each.is_plain and not each.is_short for each in self.groups[0])
+        return all(each.is_plain and not each.is_prefix for each in self.groups[0])
 
     @property
     def match(self) -> str:

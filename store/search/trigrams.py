@@ -1,0 +1,79 @@
+"""What the trigram index can say of words: a quick superset of the rows that a prefix of three letters or more is in.
+
+A prefix makes the word index merge the rows of every word that begins so before it gives the first, which on a
+million messages takes up to a hundred milliseconds. The trigram index gives rows with the same letters anywhere,
+newest first, at once. Its letters keep their accents and those of the word index do not, so the accented
+letters that stand in the store are asked for as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from itertools import product
+
+from ..connect import Reader
+from ..schema import FtsIndex, FtsKind
+from .fold import fold
+
+_MARKS = ("\u0300", "\u0332")
+"""A range that holds every mark the word index drops inside a word (`fold.MARKS`)."""
+_LETTERS = range(0x80, 0x2200)
+"""Where letters are that fold to ASCII ones; a test looks at all the others."""
+_MOST_SPELLINGS = 24
+
+
+@cache
+def _variants() -> dict[str, tuple[str, ...]]:
+    """By ASCII letter: the lower-case letters with accents that are folded to it."""
+    found: dict[str, set[str]] = {}
+    for code in _LETTERS:
+        lowered = chr(code).lower()
+        folded = fold(lowered)
+        if folded.isascii() and folded.isalpha() and not lowered.isascii() and len(lowered) == 1:
+            found.setdefault(folded, set()).add(lowered)
+    return {letter: tuple(sorted(letters)) for letter, letters in found.items()}
+
+
+def _quote(text: str) -> str:
+    return '"' + text + '"'
+
+
+def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
+    """For MATCH on the trigram index: all rows with these words, or with words that begin with them, and some more.
+
+    Args:
+        reader: An open reader.
+        index: The trigram index.
+        words: Folded words; those shorter than three letters are left out.
+
+    Returns:
+        Empty when nothing can be said: no word is long enough, or the store has letters that cannot be asked for.
+    """
+    asked = [word for word in words if len(word) >= 3]
+    if index.kind is not FtsKind.INLINE or not asked or not all(word.isascii() and word.isalnum() for word in asked):
+        return ""
+    letters = sorted({letter for word in asked for letter in word})
+    variants = [each for letter in letters for each in _variants().get(letter, ())]
+    ranges = [_MARKS, *((each, chr(ord(each) + 1)) for each in variants)]
+    has_marks, *present = reader.index_has_terms(index.name, ranges)
+    if has_marks:
+        return ""
+    standing = {each for each, is_there in zip(variants, present, strict=True) if is_there}
+    spelled = {
+        letter: (letter, *(each for each in _variants().get(letter, ()) if each in standing)) for letter in letters
+    }
+    parts = [_spellings(word, spelled) for word in asked]
+    return " AND ".join(part for part in parts if part)
+
+
+def _spellings(word: str, spelled: dict[str, tuple[str, ...]]) -> str:
+    """The word with and without accents; where that is too many, its beginning, and at worst nothing."""
+    for length in (len(word), 5, 3):
+        ways = [spelled[letter] for letter in word[:length]]
+        count = 1
+        for each in ways:
+            count *= len(each)
+        if count <= _MOST_SPELLINGS:
+            return "(" + " OR ".join(_quote("".join(letters)) for letters in product(*ways)) + ")"
+    return ""

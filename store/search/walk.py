@@ -1,0 +1,153 @@
+"""One run through the messages in order: pulled from an index, or from the rows themselves, a little at a time.
+
+Each stream yields message ids in order, pulled in short statements that are fetched whole, so no
+cursor stays open between pages and a newer question can stop it anywhere.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..connect import Reader
+from ..messages import SENTINEL, decode_content
+from ..schema import FtsIndex
+from ..text import as_text
+from .terms import Matcher, Plan
+
+_FIRST_CHUNK, _CHUNK = 64, 256
+"""Ids asked of an index at a time. To begin is what costs where a prefix is asked for, so a page is to need one."""
+_FIRST_SLICE, _SLICE = 50, 2000
+
+
+@dataclass
+class Walk:
+    """One run through the candidates: direction, bounds, what may stop it, what it has to say."""
+
+    reader: Reader
+    plan: Plan
+    ascending: bool = False
+    before: int | None = None
+    """Only ids beyond this one in the direction of the walk."""
+    stopped: Callable[[], bool] = lambda: False
+    engines: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    incomplete: bool = False
+
+    def beyond(self, message_id: int) -> Walk:
+        """The same run from behind this id on."""
+        return replace(self, before=message_id, stopped=self.stop)
+
+    def stop(self) -> bool:
+        """Whether to leave off; remembers that something was left undone."""
+        if self.stopped():
+            self.incomplete = True
+            return True
+        return False
+
+
+def row_text_sql(reader: Reader) -> str:
+    """SQL for what is searched in a row: content, tool name and tool calls."""
+    schema = reader.schema
+    return ", ".join(schema.message(column) for column in ("content", "tool_name", "tool_calls"))
+
+
+def join_text(content: object, tool_name: object, tool_calls: object) -> str:
+    """What is searched of a row: the three as Hermes indexes them (0.13 and later), and what a multimodal
+    content says, for its JSON spells accents and CJK as escapes."""
+    said = content if type(content) is str else as_text(content) or ""
+    texts = [said, as_text(tool_name) or "", as_text(tool_calls) or ""]
+    if said.startswith(SENTINEL):
+        texts.append(decode_content(said)[0])
+    return " ".join(texts)
+
+
+def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0) -> Iterator[int]:
+    """Ids that an FTS5 table gives for a MATCH expression, at most so many; 0 for all."""
+    comparison, order = (">", "ASC") if walk.ascending else ("<", "DESC")
+    statement = (
+        f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid {comparison} ? "
+        f"ORDER BY rowid {order} LIMIT ?"
+    )
+    last = walk.before if walk.before is not None else (-(2**62) if walk.ascending else 2**62)
+    chunk, given = _FIRST_CHUNK, 0
+    while not walk.stop():
+        rows = walk.reader.rows(statement, [match, last, chunk])
+        yield from (int(str(row[0])) for row in rows)
+        given += len(rows)
+        if len(rows) < chunk or (most and given >= most):
+            return
+        last = int(str(rows[-1][0]))
+        chunk = _CHUNK
+
+
+def bounds(walk: Walk) -> tuple[int, int]:
+    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
+    row = walk.reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
+    low, high = (int(str(value)) if value is not None else 0 for value in row)
+    if walk.before is not None:
+        low, high = (max(low, walk.before + 1), high) if walk.ascending else (low, min(high, walk.before - 1))
+    return low, high
+
+
+def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
+    """SQL that lets only rows through which may contain the terms that have one spelling, and its values.
+
+    `instr` reads past the NUL of multimodal content, but not its JSON escapes: those rows always pass
+    (SQLite finds them to be of length 0 though they are not empty).
+    """
+    needles = [each.needle for each in matchers if each.needle]
+    texts = " OR ".join(f"instr(m.{column}, ?) > 0" for column in ("content", "tool_name", "tool_calls"))
+    condition = f"({texts} OR (length(m.content) = 0 AND m.content <> ''))"
+    return " AND ".join([condition] * len(needles)), [needle for needle in needles for _ in range(3)]
+
+
+def scanned(
+    walk: Walk, matchers: Sequence[Matcher], *, only: str = "1", low: int | None = None, high: int | None = None
+) -> Iterator[int]:
+    """Ids of rows whose text may contain all of the matchers, by reading the rows in slices of ids.
+
+    Args:
+        walk: The run.
+        matchers: All must be there; none means every row.
+        only: SQL that narrows the rows of `messages m` that are read.
+        low: Smallest id to look at.
+        high: Largest id to look at.
+    """
+    first, last = bounds(walk)
+    first, last = max(first, low if low is not None else first), min(last, high if high is not None else last)
+    order, edge, comparison = ("ASC", "min", ">=") if walk.ascending else ("DESC", "max", "<=")
+    complete = {"content", "tool_name", "tool_calls"} <= walk.reader.schema.message_columns
+    narrow, values = _narrowing(matchers) if complete else ("", [])
+    # What SQLite has narrowed down is judged by its caller anyway; only what it cannot tell is looked at here.
+    looked_at = bool(matchers) and not narrow
+    texts = row_text_sql(walk.reader) if looked_at else "NULL, NULL, NULL"
+    where = " AND ".join(part for part in (only, narrow) if part)
+    statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
+    plan = Plan((tuple(matchers),), ())
+    size = _FIRST_SLICE  # the newest rows come at once
+    while first <= last and not walk.stop():
+        start, end = (first, min(first + size - 1, last)) if walk.ascending else (max(last - size + 1, first), last)
+        rows = walk.reader.rows(statement, [start, end, *values])
+        for message_id, *parts in rows:
+            if not looked_at or plan.accepts(join_text(*parts)):
+                yield int(str(message_id))
+        first, last = (end + 1, last) if walk.ascending else (first, start - 1)
+        size = min(size * 2, _SLICE)
+        if not rows and first <= last:
+            # Ids may leave holes of any width (salvaged stores): step to the next row there is.
+            here = first if walk.ascending else last
+            step = walk.reader.value(f"SELECT {edge}(id) FROM messages WHERE id {comparison} ?", [here])
+            if step is None:
+                return
+            first, last = (int(str(step)), last) if walk.ascending else (first, int(str(step)))
+
+
+def merge(walk: Walk, streams: Sequence[Iterator[int]]) -> Iterator[int]:
+    """The streams as one, in order, each id once."""
+    last: int | None = None
+    for message_id in heapq.merge(*streams, reverse=not walk.ascending):
+        if message_id != last:
+            last = message_id
+            yield message_id
