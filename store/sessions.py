@@ -135,13 +135,13 @@ def _newest(newest: Column, activity: Column, started: Column) -> Column:
 
 
 def _decode(rows: Sequence[Row], busy: frozenset[str]) -> list[Session]:
-    """Sessions of rows of `_COLUMNS` plus newest message time and a has-messages flag.
+    """Sessions of rows of `_COLUMNS` plus the newest message's time, NULL where there is no message.
 
     A row without an id is left out: nothing can refer to it.
     """
     if not rows:
         return []
-    columns: dict[str, Column] = dict(zip((*_COLUMNS, "newest", "has_messages"), zip(*rows, strict=True), strict=True))
+    columns: dict[str, Column] = dict(zip((*_COLUMNS, "newest"), zip(*rows, strict=True), strict=True))
     ids = _texts(columns["id"])
     if None in ids:
         return _decode([row for row in rows if row[0] is not None], busy)
@@ -174,7 +174,7 @@ def _decode(rows: Sequence[Row], busy: frozenset[str]) -> list[Session]:
         *counts,
         [paid if paid is not None else guessed for paid, guessed in zip(actual, estimated, strict=True)],
         [session_id in busy for session_id in ids] if busy else [False] * len(rows),
-        list(map(bool, columns["has_messages"])),
+        [newest is not None for newest in columns["newest"]],
     )
     return list(map(Session._make, zip(*fields, strict=True)))
 
@@ -197,8 +197,9 @@ def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
 
 def _statement(schema: Schema) -> str:
     newest = newest_message_sql(schema, "s.id")
-    has = "EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)"
-    return f"SELECT {_select(schema)}, {newest}, {has} FROM sessions s"
+    # An empty text for messages without a time; NULL where there are none.
+    has = "CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id) THEN '' END"
+    return f"SELECT {_select(schema)}, COALESCE({newest}, {has}) FROM sessions s"
 
 
 def read_sessions(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()) -> list[Session]:

@@ -1,0 +1,206 @@
+"""One open read connection: statements fetched whole, interrupted from any thread, every failure a sentence."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from .errors import (
+    NotAStoreError,
+    QueryInterruptedError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreUnreadableError,
+)
+from .schema import Schema
+
+Row = tuple[object, ...]
+
+_IOERR_TRIES = 3
+_IOERR_PAUSE = 0.05
+_CHUNK = 400
+
+
+def decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterruptedError:
+    """The sentence for what SQLite said.
+
+    Args:
+        error: What a statement or an open raised.
+        path: The store, for the sentence.
+    """
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    said = str(error)
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return QueryInterruptedError("The query was interrupted.")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusyError(
+            f"{path} is locked by another process.",
+            remedy="Hermes may be rewriting it (optimize, VACUUM); try again in a moment.",
+        )
+    if code == sqlite3.SQLITE_NOTADB:
+        return NotAStoreError(
+            f"{path} is not a session store: it is no SQLite database, or an encrypted one.",
+            remedy="Name a Hermes state.db with --db, or its folder with --home.",
+        )
+    if code == sqlite3.SQLITE_CORRUPT:
+        return StoreDamagedError(
+            f"{path} is damaged: SQLite says “{said}”.",
+            remedy="Copy the file away first, then try `hermes sessions repair`.",
+        )
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+        return StoreUnreadableError(
+            f"{path} cannot be opened: SQLite says “{said}”.",
+            remedy="Check the permissions of the file and its folder; beside a -wal file SQLite must be able "
+            "to use state.db-shm too. Reading a copy (database and -wal together) always works.",
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreUnreadableError(
+            f"{path} could not be read: SQLite says “{said}”.",
+            remedy="If it lies on a network drive, copy it to a local disk and name the copy with --db.",
+        )
+    return StoreError(f"{path} could not be read: SQLite says “{said}”.")
+
+
+class Reader:
+    """One open read connection and what this file has; for one thread, but `interrupt` from any."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, schema: Schema, *, snapshot: bool = False) -> None:
+        self._connection = connection
+        self.path = path
+        """The store."""
+        self.schema = schema
+        """Columns, tables and search indexes of this file."""
+        self.snapshot = snapshot
+        """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
+        self._stopped = False
+        self._vocabularies: set[str] = set()
+        self._terms: dict[tuple[object, ...], list[str]] = {}
+        self._ranges: dict[tuple[object, ...], bool] = {}
+        self.statements = 0
+        """How many statements ran; tests count them."""
+
+    def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        """Run one statement and fetch all of it; no cursor stays open.
+
+        Args:
+            sql: One SELECT or PRAGMA.
+            parameters: Values to bind.
+
+        Raises:
+            StoreError: With the sentence for what SQLite said.
+            QueryInterruptedError: `interrupt` was called.
+        """
+        if self._stopped:
+            raise QueryInterruptedError("The query was interrupted.")
+        self.statements += 1
+        for attempt in range(1, _IOERR_TRIES + 1):
+            try:
+                return self._connection.execute(sql, parameters).fetchall()
+            except sqlite3.OperationalError as error:
+                if self._connection.text_factory is str and "decode to UTF-8" in str(error):
+                    # Invalid bytes in this file: decode by hand from here on. It costs a call for each
+                    # text, so stores without such bytes are spared it.
+                    self._connection.text_factory = decode
+                    return self.rows(sql, parameters)
+                transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
+                if not transient or attempt == _IOERR_TRIES:
+                    raise translate(error, self.path) from error
+                time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
+            except sqlite3.Error as error:
+                raise translate(error, self.path) from error
+        raise AssertionError("unreachable")
+
+    def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
+        """The first column of the first row, or None when there is no row."""
+        found = self.rows(sql, parameters)
+        return found[0][0] if found else None
+
+    def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
+        """Run a statement for many keys, in chunks short enough for any SQLite and any lock.
+
+        Args:
+            sql: A statement with `{keys}` where the placeholders go (inside `IN (…)`).
+            keys: Values for the placeholders.
+            before: Values bound ahead of the keys.
+        """
+        found: list[Row] = []
+        for start in range(0, len(keys), _CHUNK):
+            chunk = keys[start : start + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            found.extend(self.rows(sql.replace("{keys}", marks), [*before, *chunk]))
+        return found
+
+    def index_terms(self, index: str, first: str, beyond: str, most: int) -> list[str]:
+        """Terms of an FTS5 table from `first` up to but not including `beyond`, in order.
+
+        They come from a virtual table over the index (https://sqlite.org/fts5.html#the_fts5vocab_virtual_table_module)
+        that stands in the temporary database of this connection, which is kept in memory; the store is not written to.
+
+        Args:
+            index: Name of the FTS5 table.
+            first: The smallest term.
+            beyond: The first one too large.
+            most: How many are given at most.
+
+        Raises:
+            StoreError: With the sentence for what SQLite said.
+        """
+        sql = f"SELECT term FROM {self._vocabulary(index)} WHERE term >= ? AND term < ? LIMIT ?"
+        key = (index, first, beyond, most, self.value("PRAGMA data_version"))
+        if key not in self._terms:
+            self._terms[key] = [str(row[0]) for row in self.rows(sql, [first, beyond, most])]
+        return self._terms[key]
+
+    def index_has_terms(self, index: str, ranges: Sequence[tuple[str, str]]) -> list[bool]:
+        """Whether an FTS5 table has a term in each of many ranges; see `index_terms`.
+
+        Args:
+            index: Name of the FTS5 table.
+            ranges: For each the smallest term, and the first one too large.
+        """
+        vocabulary, version = self._vocabulary(index), self.value("PRAGMA data_version")
+        unknown = [each for each in dict.fromkeys(ranges) if (index, each, version) not in self._ranges]
+        for start in range(0, len(unknown), _CHUNK):
+            chunk = unknown[start : start + _CHUNK]
+            asked = ", ".join([f"EXISTS (SELECT 1 FROM {vocabulary} WHERE term >= ? AND term < ?)"] * len(chunk))
+            found = self.rows(f"SELECT {asked}", [bound for each in chunk for bound in each])[0]
+            self._ranges.update(
+                {(index, each, version): bool(is_there) for each, is_there in zip(chunk, found, strict=True)}
+            )
+        return [self._ranges[index, each, version] for each in ranges]
+
+    def _vocabulary(self, index: str) -> str:
+        name = f"terms_of_{index}"
+        if name not in self._vocabularies:
+            for statement in (
+                "PRAGMA temp_store=MEMORY",
+                "PRAGMA query_only=0",
+                f"CREATE VIRTUAL TABLE temp.{name} USING fts5vocab('main', '{index}', 'row')",
+                "PRAGMA query_only=1",
+            ):
+                self.rows(statement)
+            self._vocabularies.add(name)
+        return f"temp.{name}"
+
+    def begin(self) -> None:
+        """Forget an interrupt: what follows is another piece of work."""
+        self._stopped = False
+
+    def interrupt(self) -> None:
+        """Stop the statement in flight and those to come until `begin`, from any thread."""
+        self._stopped = True
+        try:
+            self._connection.interrupt()
+        except sqlite3.ProgrammingError:
+            return  # closed meanwhile: nothing in flight
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
