@@ -8,7 +8,7 @@ of one compression) loses nothing: every session is in exactly one chain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from .models import Conversation, Kind, Relation, Session, Status
 
@@ -138,37 +138,86 @@ class Forest:
                 self.children.setdefault(session.parent_id, []).append(session)
         self._next: dict[str, Session] = {}
         self._continues: set[str] = set()
-        self._choose_continuations()
         self.chains: dict[str, Chain] = {}
         """By the id of their root segment."""
         self.chain_of: dict[str, Chain] = {}
         """By the id of any segment; every session has one."""
-        self._build_chains()
+        self._build(self.sessions.values())
 
-    def _choose_continuations(self) -> None:
-        for parent_id, children in self.children.items():
-            parent = self.sessions.get(parent_id)
-            if parent is None or parent.end_reason != "compression":
+    def updated(self, fresh: Iterable[Session]) -> Forest:
+        """A forest with these sessions new or in the place of older ones; this one stays as it is.
+
+        Only the families they belong to are looked at again.
+
+        Args:
+            fresh: Sessions as they are now.
+        """
+        other = Forest(())
+        other.sessions, other.children = dict(self.sessions), dict(self.children)
+        other._next, other._continues = dict(self._next), set(self._continues)
+        other.chains, other.chain_of = dict(self.chains), dict(self.chain_of)
+        begun: list[str] = []
+        for session in fresh:
+            before = other.sessions.get(session.id)
+            other.sessions[session.id] = session
+            for old in (before, session):
+                if old is not None and old.parent_id is not None and old.parent_id != old.id:
+                    siblings = [each for each in other.children.get(old.parent_id, ()) if each.id != session.id]
+                    other.children[old.parent_id] = [*siblings, session] if old is session else siblings
+            begun.append(session.id)
+            if before is not None and before.parent_id is not None:
+                begun.append(before.parent_id)
+        other._build(other._take_out(begun))
+        return other
+
+    def _take_out(self, ids: Iterable[str]) -> list[Session]:
+        """All sessions of the families of these, their chains forgotten."""
+        family: dict[str, Session] = {}
+        waiting = list(ids)
+        while waiting:
+            session = self.sessions.get(waiting.pop())
+            if session is None or session.id in family:
                 continue
+            family[session.id] = session
+            waiting.extend(child.id for child in self.children.get(session.id, ()))
+            if session.parent_id is not None:
+                waiting.append(session.parent_id)
+                waiting.extend(child.id for child in self.children.get(session.parent_id, ()))
+        for each in family:
+            self.chains.pop(each, None)
+            self.chain_of.pop(each, None)
+            self._next.pop(each, None)
+            self._continues.discard(each)
+        return list(family.values())
+
+    def _build(self, sessions: Collection[Session]) -> None:
+        """Chains of whole families."""
+        self._choose_continuations(sessions)
+        for session in sessions:
+            if session.id not in self._continues:
+                self._add_chain(session, *self._relation(session))
+        # What is left stands in rings of continuations; each is cut at its oldest.
+        left = [session for session in sessions if session.id not in self.chain_of]
+        for session in sorted(left, key=lambda each: (each.started_at or _FAR_PAST, each.id)):
+            if session.id not in self.chain_of:
+                self._add_chain(session, Relation.ORPHAN, _RING)
+        self._cut_rings([self.chains[session.id] for session in sessions if session.id in self.chains])
+
+    def _choose_continuations(self, sessions: Iterable[Session]) -> None:
+        for parent in sessions:
+            if parent.end_reason != "compression":
+                continue
+            parent_id, children = parent.id, self.children.get(parent.id, ())
             candidates = [child for child in children if edge(child, parent) is Relation.CONTINUED]
             if candidates:
                 best = max(candidates, key=continuation_rank)
                 self._next[parent_id] = best
                 self._continues.add(best.id)
 
-    def _build_chains(self) -> None:
-        for session in self.sessions.values():
-            if session.id not in self._continues:
-                self._add_chain(session, *self._relation(session))
-        for session in self.sessions.values():  # what is left stands in a ring of continuations
-            if session.id not in self.chain_of:
-                self._add_chain(session, Relation.ORPHAN, _RING)
-        self._cut_rings()
-
-    def _cut_rings(self) -> None:
+    def _cut_rings(self, chains: Iterable[Chain]) -> None:
         """Give each ring of parents (a damaged file) a top, or its members could not be reached from any list."""
         settled: set[int] = set()
-        for chain in list(self.chains.values()):
+        for chain in chains:
             path: list[Chain] = []
             current: Chain | None = chain
             while current is not None and id(current) not in settled:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.increment import Mark, read_increment, read_mark
 from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.preview import with_details
 
@@ -19,6 +21,19 @@ _PAUSE = 0.4
 """Seconds after a change before the catalog is read again, at least; more where reading takes long."""
 _SHARE = 20.0
 """A reading that took a second is not repeated within this many."""
+_WHOLE_PAUSE, _WHOLE_SHARE = 30.0, 60.0
+"""The same for reading all of a store that changes, not only what has."""
+
+
+class _Read(NamedTuple):
+    """What a reading gives."""
+
+    catalog: Catalog
+    mark: Mark
+    rows: CatalogRows
+    took: float
+    """Seconds."""
+    whole: bool
 
 
 class Listing:
@@ -32,7 +47,11 @@ class Listing:
         self.sort = Sort.ACTIVITY
         self.reverse = False
         self._opened: set[str] = set()
+        self._mark: Mark | None = None
         self._took = 0.0
+        self._whole_took = 0.0
+        self._whole_at = 0.0
+        self._stale = False
         self._read_at = 0.0
         self._scheduled = False
         self._live = False
@@ -45,24 +64,41 @@ class Listing:
         if not self._screen.searching.is_active:
             self._screen.rows.show(rows, top=True)
 
-    def read(self) -> None:
-        """Read the catalog anew, in the background."""
+    def read(self, *, whole: bool = True) -> None:
+        """Read the catalog in the background.
+
+        Args:
+            whole: All of it anew, not only what has changed.
+        """
         details, view, sort, reverse = self._screen.details, self.view, self.sort, self.reverse
         opened = frozenset(self._opened)
         now = self._screen.clock()
+        known, mark = self.catalog, None if whole else self._mark
 
-        def work(reader: Reader) -> tuple[Catalog, CatalogRows, float]:
+        def work(reader: Reader) -> _Read:
             begun = time.monotonic()
-            catalog = read_catalog(reader, now)
-            rows = make_rows(catalog, details, view, sort, reverse=reverse, opened=opened)
-            return catalog, rows, time.monotonic() - begun
+            gc.disable()  # what is made here is data without rings, and there is much of it to look through
+            try:
+                step = read_increment(reader, known, mark, now) if mark is not None else None
+                is_whole = step is None
+                if step is None:
+                    reached = read_mark(reader)
+                    step = read_catalog(reader, now), reached
+                rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened)
+                step[0].counts()
+            finally:
+                gc.freeze()
+                gc.enable()
+            return _Read(*step, rows, time.monotonic() - begun, is_whole)
 
         self._read_at = time.monotonic()
         self._screen.list_worker.submit("rows", work, self._take_catalog, self._screen.failed)
 
-    def _take_catalog(self, result: tuple[Catalog, CatalogRows, float]) -> None:
-        self.catalog, rows, self._took = result
-        self._take_rows(rows)
+    def _take_catalog(self, read: _Read) -> None:
+        self.catalog, self._mark, self._took = read.catalog, read.mark, read.took
+        if read.whole:
+            self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
+        self._take_rows(read.rows)
         self._screen.reading.catalog_read(self.catalog)
 
     def _take_rows(self, rows: CatalogRows) -> None:
@@ -96,7 +132,16 @@ class Listing:
 
     def _again(self) -> None:
         self._scheduled = False
-        self.read()
+        self.read(whole=self._mark is None)
+        if not self._stale:
+            self._stale = True
+            wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (time.monotonic() - self._whole_at)
+            self._screen.set_timer(max(wait, _PAUSE), self._read_whole)
+
+    def _read_whole(self) -> None:
+        """There have been changes since all was read, and some leave no trace that an increment could follow."""
+        if self._stale:
+            self.read()
 
     def complete(self, first: int, last: int) -> None:
         """Read previews and counts of rows on screen that lack them."""

@@ -1,0 +1,143 @@
+"""What is read after a change is what reading everything would give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import big_store, make_store
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_stores import change
+from store_builder import T0
+
+from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.forest import Forest
+from hermes_browse.store.increment import read_increment, read_mark
+from hermes_browse.store.models import Session, View
+
+NOW = T0 + 900.0
+IDS = [f"s{number}" for number in range(8)]
+
+
+def picture(catalog: Catalog) -> dict[str, object]:
+    """Everything a list shows of a catalog."""
+    forest = catalog.forest
+    return {
+        "chains": {
+            root: ([segment.id for segment in chain.segments], chain.relation, chain.note, chain.last_active)
+            for root, chain in forest.chains.items()
+        },
+        "chain of": {each: chain.root.id for each, chain in forest.chain_of.items()},
+        "conversations": {root: catalog.conversation(root) for root in forest.chains},
+        "views": {view: set(catalog.order(view)) for view in View},
+        "counts": catalog.counts(),
+        "children": {
+            parent: sorted(child.id for child in children) for parent, children in forest.children.items() if children
+        },
+    }
+
+
+sessions = st.builds(
+    Session,
+    id=st.sampled_from(IDS),
+    source=st.sampled_from(["cli", "cron", "subagent", "tool"]),
+    parent_id=st.sampled_from([None, "gone", *IDS]),
+    started_at=st.sampled_from([1.0, 2.0, 3.0, None]),
+    ended_at=st.sampled_from([None, 2.0]),
+    end_reason=st.sampled_from([None, "compression", "compression", "branched", "session_reset"]),
+    last_active=st.sampled_from([1.0, 5.0, None]),
+    branched_from=st.sampled_from([None, None, *IDS]),
+    delegate_from=st.sampled_from([None, None, "__orphaned__", *IDS]),
+    session_key=st.sampled_from([None, "key"]),
+    archived=st.booleans(),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(sessions, max_size=8), st.lists(sessions, max_size=4))
+def test_a_forest_brought_up_to_date_is_the_forest_of_all(before: list[Session], after: list[Session]) -> None:
+    old = {session.id: session for session in before}
+    fresh = {session.id: session for session in after}
+    forest = Forest(old.values())
+    was = picture(Catalog(forest, NOW))
+    now = Forest((old | fresh).values())
+    assert picture(Catalog(forest.updated(fresh.values()), NOW)) == picture(Catalog(now, NOW))
+    assert picture(Catalog(forest, NOW)) == was, "the old one stays as it is"
+
+
+@pytest.fixture(params=["14", "22", "31"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Three hundred conversations, the first of which was used longest ago."""
+    rows = [{"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(300)]
+    said = [{"session_id": f"c{number}", "content": "hi", "timestamp": T0 + number} for number in range(300)]
+    return make_store(tmp_path / "state.db", str(request.param), rows, said)
+
+
+CHANGES = {
+    "a message": "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('c3', 'user', 'x', 1767258700.0)",
+    "a session": "INSERT INTO sessions (id, source, started_at) VALUES ('new', 'cli', 1767258700.0)",
+    "a subagent": "INSERT INTO sessions (id, source, started_at, parent_session_id) "
+    "VALUES ('sub', 'subagent', 1767258700.0, 'c5')",
+    "a title": "UPDATE sessions SET title = 'Another' WHERE id = 'c290'",
+    "an end": "UPDATE sessions SET ended_at = 1767258700.0, end_reason = 'compression' WHERE id = 'c291'",
+    "archived": "UPDATE sessions SET archived = 1 WHERE id = 'c292'",
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_changes_are_seen(store: Path, what: str) -> None:
+    with Store(store).reader() as reader:
+        catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+    change(store, CHANGES[what])
+    with Store(store).reader() as reader:
+        step = read_increment(reader, catalog, mark, NOW)
+        assert step is not None
+        assert picture(step[0]) == picture(read_catalog(reader, NOW))
+        assert picture(step[0]) != picture(catalog)
+        again = read_increment(reader, *step, NOW)
+        assert again is not None and again[0].forest is step[0].forest, "nothing has changed since"
+
+
+def test_a_continuation_joins_its_conversation(store: Path) -> None:
+    with Store(store).reader() as reader:
+        catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+    change(store, "UPDATE sessions SET ended_at = 1767258700.0, end_reason = 'compression' WHERE id = 'c299'")
+    change(
+        store,
+        "INSERT INTO sessions (id, source, started_at, parent_session_id) "
+        "VALUES ('c299b', 'cli', 1767258701.0, 'c299')",
+    )
+    with Store(store).reader() as reader:
+        step = read_increment(reader, catalog, mark, NOW)
+        assert step is not None
+        assert [segment.id for segment in step[0].forest.chains["c299"].segments] == ["c299", "c299b"]
+
+
+def test_what_is_gone_asks_for_all(store: Path) -> None:
+    with Store(store).reader() as reader:
+        catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+    change(store, "DELETE FROM messages WHERE session_id = 'c7'")
+    change(store, "DELETE FROM sessions WHERE id = 'c7'")
+    with Store(store).reader() as reader:
+        assert read_increment(reader, catalog, mark, NOW) is None
+
+
+def test_an_increment_reads_no_more_of_a_larger_store(tmp_path: Path) -> None:
+    counts = []
+    for sessions_of in (300, 1500):
+        path = tmp_path / f"{sessions_of}.db"
+        big_store(path, sessions_of, sessions_of * 3)
+        with Store(path).reader() as reader:
+            catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+        change(
+            path,
+            "INSERT INTO messages (session_id, role, content, timestamp) "
+            "SELECT id, 'user', 'x', 1e9 FROM sessions LIMIT 1",
+        )
+        with Store(path).reader() as reader:
+            before = reader.statements
+            assert read_increment(reader, catalog, mark, NOW) is not None
+            counts.append(reader.statements - before)
+    assert counts[0] == counts[1] <= 8

@@ -1,0 +1,158 @@
+"""What makes it quick, told by counting: modules, statements, threads and lines, never seconds."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from browsing import NOW, browsing, demo_app, loose, open_app
+from builders import big_store
+
+from hermes_browse.store.catalog import read_catalog, read_first_page
+from hermes_browse.store.connect import Store
+from hermes_browse.store.increment import read_increment
+from hermes_browse.store.preview import with_names
+from hermes_browse.store.reader import Reader, Row
+from hermes_browse.store.search import parse, search
+from hermes_browse.tui.screens import listing
+from hermes_browse.tui.widgets.conversation_list import ConversationList
+
+HEAVY = (
+    "argparse",
+    "asyncio",
+    "dataclasses",
+    "inspect",
+    "logging",
+    "rich.console",
+    "rich.markdown",
+    "pygments",
+    "textual",
+)
+SIZES = ((300, 3_000), (3_000, 30_000))
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The same kind of store, small and ten times as large."""
+    folder = tmp_path_factory.mktemp("sizes")
+    return [big_store(folder / f"{sessions}.db", sessions, messages) for sessions, messages in SIZES]
+
+
+def test_the_first_rows_need_nothing_heavy() -> None:
+    """What is imported before the first rows are on screen, with the arguments of a bare start."""
+    program = (
+        "import sys; before = set(sys.modules); import hermes_browse.tui.cli.run as run; "
+        "assert run.read_quickly(['--db', 'x']); import hermes_browse.tui.launch; "
+        f"print(*[name for name in {HEAVY!r} if name in sys.modules and name not in before])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == []
+
+
+def test_a_first_page_asks_as_much_of_a_large_store(stores: list[Path]) -> None:
+    asked = []
+    for path in stores:
+        with Store(path).reader() as reader:
+            first = read_first_page(reader, NOW, limit=36)
+            assert len(first.order()) >= 36
+            with_names(reader, [first.conversation(root) for root in first.order()[:36]])
+            asked.append(reader.statements)
+    assert asked[1] <= asked[0] + 2
+
+
+@pytest.mark.parametrize("typed", ["n", "ne", "needle", "harb", '"the quay"', "日本", "absentword", "rare"])
+def test_a_keystroke_asks_as_much_of_a_large_store(stores: list[Path], typed: str) -> None:
+    asked = []
+    for path in stores:
+        with Store(path).reader() as reader:
+            search(reader, parse(typed), limit=20, prefix_last=True)
+            asked.append(reader.statements)
+    assert max(asked) <= 40
+    assert asked[1] <= asked[0] + 12
+
+
+async def test_the_thread_of_the_screen_runs_no_sql(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that is done on the screen waits for the store."""
+    store, original = stores[1], Reader.rows
+    app = open_app(loose(store))
+    threads: set[threading.Thread] = set()
+
+    def rows(self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        threads.add(threading.current_thread())
+        return original(self, sql, parameters)
+
+    monkeypatch.setattr(Reader, "rows", rows)
+    async with browsing(app) as browser:
+        await browser.press("j", "j", "pagedown", "end", "home", "2", "1", "s", "s", "tab", "t", "v", "l", "escape")
+        await browser.press("slash")
+        await browser.type("needle")
+        await browser.press("enter", "n", "n", "escape", "escape", "f5")
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+async def test_a_step_draws_two_rows(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row that is left and the row that is reached, whatever the length of the list."""
+    async with browsing(open_app(loose(stores[1]))) as browser:
+        drawn: list[int] = []
+        original = ConversationList.render_line
+
+        def render_line(self: ConversationList, y: int) -> object:
+            if self.id == "list":
+                drawn.append(y)
+            return original(self, y)
+
+        monkeypatch.setattr(ConversationList, "render_line", render_line)
+        await browser.pilot.press("j")
+        await browser.pilot.pause()
+        assert 0 < len(drawn) <= 4
+
+
+async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit of Hermes' does not make the whole list be read again."""
+    whole, steps = [], []
+    monkeypatch.setattr(listing, "read_catalog", lambda *given: (whole.append(1), read_catalog(*given))[1])
+    monkeypatch.setattr(listing, "read_increment", lambda *given: (steps.append(1), read_increment(*given))[1])
+    async with browsing(demo_app(tmp_path)) as browser:
+        assert (len(whole), len(steps)) == (1, 0)
+        browser.screen.rows.action_move(3)
+        cursor = browser.screen.rows.cursor
+        for number in range(3):
+            with closing(sqlite3.connect(browser.app.store.path)) as connection, connection:
+                connection.execute(
+                    "INSERT INTO sessions (id, source, title, started_at) VALUES (?, 'cli', ?, ?)",
+                    [f"new{number}", f"Brand new {number}", browser.app.clock()],
+                )
+            browser.screen.listing.read(whole=False)
+            await browser.settle()
+            assert f"Brand new {number}" in browser.text("#list")
+        assert (len(whole), len(steps)) == (1, 3)
+        assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
+
+
+def test_between_statements_nothing_is_locked(tmp_path: Path) -> None:
+    """In DELETE mode an open cursor would block each commit; a writer that does not wait commits between any two."""
+    path = big_store(tmp_path / "state.db", 300, 3_000)
+    with closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode=DELETE")
+        commits, original = [], Reader.rows
+        with Store(path).reader() as reader:
+
+            def rows(sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+                found = original(reader, sql, parameters)
+                writer.execute("UPDATE sessions SET title = NULL WHERE id = 'nobody'")
+                commits.append(1)
+                return found
+
+            reader.rows = rows  # type: ignore[method-assign]  # a writer after each statement
+            catalog = read_first_page(reader, NOW)
+            with_names(reader, [catalog.conversation(root) for root in catalog.order()[:20]])
+            search(reader, parse("needle OR 日本"), prefix_last=True)
+            read_catalog(reader, NOW)
+    assert len(commits) > 20
