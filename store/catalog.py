@@ -39,6 +39,7 @@ class Catalog:
         """Whether this is all there is."""
         self._made: dict[str, Conversation] = {}
         self._views: dict[View | None, list[Chain]] = {}
+        self._names: list[tuple[str, str]] | None = None
 
     @property
     def chains(self) -> Collection[Chain]:
@@ -52,6 +53,18 @@ class Catalog:
             made = self.forest.conversation(self.forest.chains[root_id], self.now)
             self._made[root_id] = made
         return made
+
+    def names(self) -> list[tuple[str, str]]:
+        """Titles and ids of each conversation as one case-folded text, with its root id; made once.
+
+        As many letters as there are in 100,000 titles take longer to put together than to look through.
+        """
+        if self._names is None:
+            self._names = [
+                (" ".join(f"{segment.title or ''} {segment.id}" for segment in chain.segments).casefold(), root)
+                for root, chain in self.forest.chains.items()
+            ]
+        return self._names
 
     def of_session(self, session_id: str) -> Conversation | None:
         """The conversation any segment belongs to."""

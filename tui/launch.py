@@ -55,7 +55,7 @@ def launch(location: Location) -> int:
 def _run(
     location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], taken: Taken
 ) -> tuple[int, ResumePlan | None]:
-    os.environ.setdefault("TEXTUAL_FPS", "120")  # results from threads wait for the next frame
+    os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
     from .app import BrowseApp
 
     app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken)

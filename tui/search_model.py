@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hermes_browse.store.catalog import Catalog, allowed_sessions, read_neighbourhood
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, Hit, View
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.preview import with_details, with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
 from hermes_browse.store.search.suggest import Suggestion, suggest
 
 from .rows import ConversationRow, FixedRows, HitRow, ListRow, NoteRow
 
-PAGE = 40
+PAGE = 32
 """Hits read at a time: more than a screen shows, and each costs its snippet."""
 _MOST_TITLES = 8
 
@@ -61,6 +61,13 @@ class Found:
             rows.append(NoteRow(f"the newest {len(self.hits):,} hits are shown: end to read on"))
         return FixedRows(rows)
 
+    def completed(self, reader: Reader) -> Found:
+        """The same with the messages of each conversation counted."""
+        unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
+        counted = {each.root_id: each for each in with_details(reader, list(unique.values()))}
+        conversations = {session: counted[each.root_id] for session, each in self.conversations.items()}
+        return replace(self, titles=tuple(counted[each.root_id] for each in self.titles), conversations=conversations)
+
     def status(self) -> str:
         """Engine, hits, conversations, time, and what was not covered."""
         answer = self.answer
@@ -84,12 +91,9 @@ def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None)
         return ()
     words = [each.term.text.casefold() for each in plan.groups[0]]
     found = []
-    for chain in catalog.chains:
-        if scope is not None and not scope(chain.root.id):
-            continue
-        text = " ".join(f"{segment.title or ''} {segment.id}" for segment in chain.segments).casefold()
-        if all(word in text for word in words):
-            found.append(catalog.conversation(chain.root.id))
+    for text, root in catalog.names():
+        if all(word in text for word in words) and (scope is None or scope(root)):
+            found.append(catalog.conversation(root))
     found.sort(key=lambda each: each.last_active or 0.0, reverse=True)
     return tuple(found[:_MOST_TITLES])
 
@@ -133,10 +137,8 @@ def run(
         reader, catalog, [hit.session_id for hit in answer.hits if hit.session_id not in known], now
     )
     if earlier is not None:
-        from dataclasses import replace
-
         answer = replace(answer, hits=(*earlier.hits, *answer.hits), total=earlier.answer.total)
-    named = with_details(reader, titles) if earlier is None else list(titles)
+    named = with_names(reader, titles) if earlier is None else list(titles)
     empty = not answer.hits and not named
     return Found(query, answer, tuple(named), known, suggest(reader, query) if empty else ())
 
@@ -152,6 +154,6 @@ def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str],
         if conversation is not None:
             found[each] = conversation
     detailed = {
-        each.root_id: each for each in with_details(reader, list({c.root_id: c for c in found.values()}.values()))
+        each.root_id: each for each in with_names(reader, list({c.root_id: c for c in found.values()}.values()))
     }
     return {session: detailed[conversation.root_id] for session, conversation in found.items()}

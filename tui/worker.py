@@ -76,6 +76,8 @@ class Worker:
         self._reader: Reader | None = None
         self._closing = False
         self._unanswered = 0
+        self._awaited = ""
+        self._handed: Answered | None = None
         self.away = False
         """The terminal has no focus: look at the file less often."""
         self._seen: Fingerprint = store.fingerprint() if watch else ()
@@ -91,6 +93,8 @@ class Worker:
         work: Callable[[Reader], Result],
         done: Callable[[Result], None],
         failed: Callable[[BrowseError], None],
+        *,
+        wait: float = 0.0,
     ) -> None:
         """Have a job done; called on the screen's thread, as are `done` and `failed` later.
 
@@ -99,8 +103,11 @@ class Worker:
             work: Runs on the worker's thread with a reader; must not keep it.
             done: Takes the result.
             failed: Takes the sentence for what went wrong.
+            wait: Seconds, less than a frame, to wait for the answer: if it comes by then it is taken at once,
+                else as a message later.
         """
         with self._condition:
+            self._awaited = slot if wait else ""
             generation = self._generations.get(slot, 0) + 1
             self._generations[slot] = generation
             job: _Job[Result] = _Job(slot, generation, work, done, failed)
@@ -108,7 +115,17 @@ class Worker:
             self._waiting[slot] = job  # type: ignore[assignment]  # the result's type is the job's own affair
             if self._running is not None and self._running.slot == slot and self._reader is not None:
                 self._reader.interrupt()
-            self._condition.notify()
+            self._condition.notify_all()
+        if wait:
+            self._wait(wait)
+
+    def _wait(self, seconds: float) -> None:
+        """Take the answer of the job just submitted in the same breath, if it comes at once."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._handed is not None, seconds)
+            self._awaited, answer, self._handed = "", self._handed, None
+        if answer is not None:
+            answer.deliver()
 
     def cancel(self, slot: str) -> None:
         """Forget what was submitted to a slot; an answer under way is dropped."""
@@ -146,7 +163,7 @@ class Worker:
             self._waiting.clear()
             if self._reader is not None:
                 self._reader.interrupt()
-            self._condition.notify()
+            self._condition.notify_all()
         if self._thread.is_alive():
             self._thread.join(timeout=2.0)
 
@@ -228,4 +245,9 @@ class Worker:
         if not self._closing:
             with self._condition:
                 self._unanswered += 1
-            self._post(Answered(self, job.slot, job.generation, deliver))
+                answer = Answered(self, job.slot, job.generation, deliver)
+                if self._awaited == job.slot and self._generations.get(job.slot) == job.generation:
+                    self._handed = answer
+                    self._condition.notify_all()
+                    return
+            self._post(answer)

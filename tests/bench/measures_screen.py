@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyte
@@ -32,6 +32,7 @@ _DOWN = b"\x1b[B"
 _CURSOR = "▌"
 _STRIPPED = re.compile(rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
 _KEYS = 30
+_TYPED = ("docker", "the", "deploy", "qz", "error")
 _IDLE = 5.0
 """Seconds."""
 
@@ -70,6 +71,10 @@ class _Starts:
     def bare(self) -> Program:
         """The smallest Textual app there is."""
         return Program([sys.executable, str(self.bare_file)], self.env)
+
+    def probe(self, kind: str) -> Program:
+        """One of the small apps to compare with."""
+        return Program([sys.executable, str(Path(__file__).with_name("probes.py")), kind], self.env)
 
     def browser(self, path: Path) -> Program:
         """The browser on a store."""
@@ -158,22 +163,54 @@ def _starting(bench: Bench, starts: _Starts) -> list[Line]:
     return lines
 
 
-def _keys(bench: Bench, starts: _Starts) -> Figure:
-    program = starts.browser(bench.large)
-    try:
-        _moment(program, _first_row(bench.large))
-        program.read_until_quiet()
-        times = []
-        for _ in range(_KEYS):
-            pressed = program.now()
-            program.send(_DOWN)
-            if not program.read(2.0):
-                raise RuntimeError("a key was not answered")
-            times.append((program.chunks[-1][0] - pressed) * 1000)
+def _key_times(program: Program) -> list[float]:
+    """Milliseconds from each of many downs to the first bytes of its answer."""
+    times = []
+    for _ in range(_KEYS):
+        pressed = program.now()
+        program.send(_DOWN)
+        if not program.read(2.0):
+            raise RuntimeError("a key was not answered")
+        times.append((program.chunks[-1][0] - pressed) * 1000)
+        program.read_until_quiet(0.15, 2.0)
+    return times
+
+
+def _typing_times(program: Program, words: Sequence[str]) -> list[float]:
+    """Milliseconds from each letter typed until the rows below the box are others; one that changes none is left out."""
+    sent: list[float] = []
+    for word in words:
+        for letter in word:
             program.read_until_quiet(0.15, 2.0)
-    finally:
-        program.end()
-    return Figure("9", "key down → bytes", times)
+            sent.append(program.now())
+            program.send(letter.encode())
+            program.read_until_quiet(0.3, 3.0)
+        program.send(b"\x15")  # the box is empty again
+    return program.changes(sent, slice(4, 12))
+
+
+def _keys(bench: Bench, starts: _Starts) -> list[Line]:
+    def with_program(program: Program, row: str, work: Callable[[Program], list[float]]) -> list[float]:
+        try:
+            _moment(program, row)
+            program.read_until_quiet()
+            return work(program)
+        finally:
+            program.end()
+
+    def typing(program: Program) -> list[float]:
+        program.send(b"/")
+        return _typing_times(program, _TYPED)
+
+    row = _first_row(bench.large)
+    ours = with_program(starts.browser(bench.large), row, _key_times)
+    probe = with_program(starts.probe("line"), "row", _key_times)
+    typed = with_program(starts.browser(bench.large), row, typing)
+    changed = with_program(starts.probe("changed"), "row", lambda program: _typing_times(program, _TYPED))
+    return [
+        Figure("9", "key down → bytes / a list by the Line API", ours, probe, 1.5),
+        Figure("9", "letter typed → rows / a list by `Input.Changed`", typed, changed, 0.5),
+    ]
 
 
 def _idle(bench: Bench, starts: _Starts) -> list[Line]:
@@ -231,7 +268,7 @@ def measure(bench: Bench) -> list[Line]:
         bench: The stores; nothing is written to them.
     """
     starts = _Starts(bench)
-    lines = [*_starting(bench, starts), _keys(bench, starts)]
+    lines = [*_starting(bench, starts), *_keys(bench, starts)]
     if Path("/proc/self/fd").exists():
         lines += _idle(bench, starts)
     else:

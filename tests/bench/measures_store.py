@@ -48,7 +48,7 @@ SCRIPT = (
 )
 """Queries typed letter by letter: common, rare and absent words, phrases, short prefixes, accents, CJK."""
 
-_HERMES_PAGE, _SCREEN_PAGE = 20, 40
+_HERMES_PAGE, _SCREEN_PAGE = 20, 32
 _FRAME = 16.0
 """Milliseconds."""
 

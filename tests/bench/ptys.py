@@ -104,6 +104,34 @@ class Program:
                 return moment
         return None
 
+    def changes(self, moments: Sequence[float], lines: slice) -> list[float]:
+        """Milliseconds from each of these moments until some lines of the screen were others than at it.
+
+        Args:
+            moments: In seconds since exec, in order.
+            lines: Which lines.
+
+        Returns:
+            As many as there were changes before the next moment.
+        """
+        screen = pyte.Screen(COLUMNS, ROWS)
+        stream = pyte.ByteStream(screen)
+        found: list[float] = []
+        chunks = iter([*self.chunks, (float("inf"), b"")])
+        moment, data = next(chunks)
+        for since, until in zip(moments, [*moments[1:], float("inf")], strict=True):
+            while moment < since:
+                stream.feed(data)
+                moment, data = next(chunks)
+            before, is_changed = screen.display[lines], False
+            while moment < until:
+                stream.feed(data)
+                if not is_changed and screen.display[lines] != before:
+                    found.append((moment - since) * 1000)
+                    is_changed = True
+                moment, data = next(chunks)
+        return found
+
     def memory(self) -> float:
         """Resident memory in MiB."""
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():

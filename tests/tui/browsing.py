@@ -68,13 +68,19 @@ class Browser:
         names = {" ": "space", '"': "quotation_mark", ":": "colon", "-": "minus", "*": "asterisk", "'": "apostrophe"}
         await self.press(*(names.get(letter, letter) for letter in text))
 
+    @property
+    def _is_busy(self) -> bool:
+        screen = self.screen
+        pending = screen.reading.is_pending or screen.searching.is_pending
+        return pending or any(worker.is_busy for worker in screen.workers_of_store)
+
     async def settle(self) -> None:
         """Wait until no worker has anything to do and everything is on screen."""
         for _ in range(200):
             await self.pilot.pause()
-            if not any(worker.is_busy for worker in self.screen.workers_of_store):
+            if not self._is_busy:
                 await self.pilot.pause()
-                if not any(worker.is_busy for worker in self.screen.workers_of_store):
+                if not self._is_busy:
                     return
             await self.pilot.pause(0.01)
         raise AssertionError("a worker never came to rest")

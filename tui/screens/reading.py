@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from textual.timer import Timer
 
 from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 _WINDOW = 60
 _ORDER = list(Reading)
+_REST = 0.025
+"""Seconds the cursor rests on a row before what it is about is read: more than a frame, less than is noticed."""
 _PROMPT_ID = -1
 """No row of `messages` has this id; the system prompt is shown under it."""
 
@@ -59,6 +64,7 @@ class ConversationPane:
         """What is shown, or about to be."""
         self.reading = Reading.SAID
         self._recap = False
+        self._timer: Timer | None = None
 
     def preview(self, row: ListRow) -> None:
         """Show what a row is about: a conversation at its end, a hit in its place."""
@@ -75,7 +81,13 @@ class ConversationPane:
         elif isinstance(row, NoteRow):
             self._show_nothing()
 
+    def _forget_the_row(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
     def _show_nothing(self) -> None:
+        self._forget_the_row()
         self.conversation = None
         self._screen.transcript_worker.cancel("open")
         self._screen.transcript.show(None)
@@ -101,7 +113,6 @@ class ConversationPane:
         if same and on_screen and message_id is not None and transcript.go_to_message(message_id, matchers):
             return
         self.conversation = conversation
-        self._show_titles(conversation)
         reading = self.reading
 
         def done(model: TranscriptModel) -> None:
@@ -112,14 +123,33 @@ class ConversationPane:
             transcript.show(model, message_id=at, matchers=matchers, segment=segment)
             self._show_titles(model.conversation)
 
-        self._screen.transcript_worker.submit(
-            "open",
-            lambda reader: open_conversation(reader, conversation, reading, message_id, segment),
-            done,
-            self._screen.failed,
-        )
-        if not same or not len(self._screen.lineage):
-            self._read_lineage(conversation)
+        def begin() -> None:
+            self._show_titles(conversation)
+            self._screen.transcript_worker.submit(
+                "open",
+                lambda reader: open_conversation(reader, conversation, reading, message_id, segment),
+                done,
+                self._screen.failed,
+            )
+            if not same or not len(self._screen.lineage):
+                self._read_lineage(conversation)
+
+        self._after_the_list(begin)
+
+    def _after_the_list(self, begin: Callable[[], None]) -> None:
+        """Have the row that was moved to painted first, and what it is about only where the cursor rests."""
+        self._forget_the_row()
+
+        def go() -> None:
+            self._timer = None
+            begin()
+
+        self._timer = self._screen.set_timer(_REST, go)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether something is to be shown that has not been asked for yet."""
+        return self._timer is not None
 
     def _read_lineage(self, conversation: Conversation) -> None:
         now = self._screen.clock()
@@ -166,6 +196,7 @@ class ConversationPane:
 
     def _show_member(self, conversation: Conversation, session_id: str) -> None:
         """Show another conversation of the same family; the tree stays as it is."""
+        self._forget_the_row()
         self.conversation = conversation
         self._show_titles(conversation)
         reading = self.reading

@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from textual.timer import Timer
+
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, View
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 _PATIENCE = 8.0
 """Seconds a scan may take before it gives what it has."""
+_GLANCE = 0.012
+"""Seconds a keystroke waits for its answer, less than a frame: most are there by then."""
+_REST = 0.15
+"""Seconds the keyboard rests before the messages of what was found are counted."""
 _ORDERS = ("newest", "relevance", "oldest")
 
 
@@ -39,6 +45,7 @@ class Searching:
         self._query: Query | None = None
         self._found: Found | None = None
         self._reading_on = False
+        self._timer: Timer | None = None
 
     def get_ready(self) -> None:
         """Load what searching needs, behind the first frame: its modules take as long to load as three frames."""
@@ -62,6 +69,7 @@ class Searching:
         """The query is another one; called within the keystroke."""
         from hermes_browse.store.search import parse
 
+        self._forget_to_complete()
         query = parse(text)
         if query.is_empty:
             if self._query is not None:
@@ -126,9 +134,38 @@ class Searching:
                 self._found = found
                 self._screen.rows.show(found.rows(), top=True)
                 self._screen.say(" · ".join([found.status(), *problems]))
+                self._complete(found)
             self._screen.show_header()
 
-        self._screen.search_worker.submit("search", work, done, self._screen.failed)
+        self._screen.search_worker.submit("search", work, done, self._screen.failed, wait=_GLANCE)
+
+    def _complete(self, found: Found) -> None:
+        """Count the messages of the conversations shown: the counters Hermes keeps are hints."""
+        self._forget_to_complete()
+
+        def work(reader: Reader) -> Found:
+            return found.completed(reader)
+
+        def done(completed: Found) -> None:
+            if self._found is found:
+                self._found = completed
+                self._screen.rows.show(completed.rows())
+
+        def go() -> None:
+            self._timer = None
+            self._screen.page_worker.submit("hit details", work, done, self._screen.failed)
+
+        self._timer = self._screen.set_timer(_REST, go)
+
+    def _forget_to_complete(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether something is to be read that has not been asked for yet."""
+        return self._timer is not None
 
     def maybe_more(self, last: int) -> None:
         """The end of the results is on screen: read on."""
@@ -164,6 +201,7 @@ class Searching:
                 self._found = longer
                 self._screen.rows.show(longer.rows())
                 self._screen.say(longer.status())
+                self._complete(longer)
 
         self._screen.search_worker.submit("search", work, done, self._screen.failed)
 

@@ -120,7 +120,9 @@ class ConversationList(ScrollView, can_focus=True):
         if index is None:
             index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self._source = source
-        self.virtual_size = Size(self.scrollable_content_region.width, len(source))
+        size = Size(self.scrollable_content_region.width, len(source))
+        if size != self.virtual_size:
+            self.virtual_size = size
         before = self._key
         self.set_reactive(ConversationList.cursor, index)
         row = self.current
@@ -168,23 +170,27 @@ class ConversationList(ScrollView, can_focus=True):
 
     def on_focus(self) -> None:
         """The cursor is bright while the list has the keys."""
+        self._styles.clear()
         self.refresh()
 
     def on_blur(self) -> None:
         """And quiet while it has not."""
+        self._styles.clear()
         self.refresh()
 
     def _look(self, name: str) -> Style:
         style = self._styles.get(name)
         if style is None:
-            style = self._styles[name] = self.get_component_rich_style(f"list--{name}", partial=True)
+            # Each is worked out from the style sheet at a cost that would be most of what a line takes.
+            style = self.get_component_rich_style(f"list--{name}", partial=True) if name else self.rich_style
+            self._styles[name] = style
         return style
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         index = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
-        base = self.rich_style
+        base = self._look("")
         if index >= len(self._source):
             return Strip.blank(width, base)
         row = self._source.row(index)

@@ -195,7 +195,7 @@ class TranscriptView(ScrollView, can_focus=True):
     def _look_style(self, looks: str) -> Style:
         style = self._styles.get(looks)
         if style is None:
-            style = Style()
+            style = Style() if looks else self.rich_style
             for name in looks.split():
                 style += self.get_component_rich_style(f"transcript--{name}", partial=True)
             self._styles[looks] = style
@@ -203,16 +203,18 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def on_focus(self) -> None:
         """Show which message the keys are about."""
+        self._styles.clear()
         self.refresh()
 
     def on_blur(self) -> None:
         """The keys are elsewhere."""
+        self._styles.clear()
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         width = self.scrollable_content_region.width
-        base = self.rich_style
+        base = self._look_style("")
         frame = self.page.frame()
         if y >= len(frame):
             return Strip.blank(width, base)
