@@ -79,7 +79,7 @@ class Browser:
         for _ in range(200):
             await self.pilot.pause()
             if not self._is_busy:
-                await self.pilot.pause()
+                await self.pilot.pause(0.02)  # longer than a frame: what is drawn may ask for more
                 if not self._is_busy:
                     return
             await self.pilot.pause(0.01)

@@ -132,7 +132,7 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
             browser.screen.listing.read(whole=False)
             await browser.settle()
             assert f"Brand new {number}" in browser.text("#list")
-        assert (len(whole), len(steps)) == (1, 3)
+        assert len(whole) == 1 and len(steps) >= 3, "the file is watched as well"
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
 
 
