@@ -177,7 +177,7 @@ def _key_times(program: Program) -> list[float]:
 
 
 def _typing_times(program: Program, words: Sequence[str]) -> list[float]:
-    """Milliseconds from each letter typed until the rows below the box are others; one that changes none is left out."""
+    """Milliseconds from each letter typed until the rows below the box change; one that changes none is left out."""
     sent: list[float] = []
     for word in words:
         for letter in word:

@@ -22,7 +22,7 @@ from hermes_browse.store.catalog import read_catalog, read_first_page
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.models import Reading
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.preview import with_names
 from hermes_browse.store.search import Answer, count, parse, search
 from hermes_browse.tui.page import Page
 
@@ -48,7 +48,7 @@ SCRIPT = (
 )
 """Queries typed letter by letter: common, rare and absent words, phrases, short prefixes, accents, CJK."""
 
-_HERMES_PAGE, _SCREEN_PAGE = 20, 32
+_HERMES_PAGE, _SCREEN_PAGE, _LIST_PAGE = 20, 32, 36
 _FRAME = 16.0
 """Milliseconds."""
 
@@ -81,7 +81,8 @@ def _some(found: list[Any]) -> list[Any]:
 
 
 def _first_page(reader: Reader) -> None:
-    with_details(reader, read_first_page(reader, time.time()).select()[:_SCREEN_PAGE])
+    first = read_first_page(reader, time.time(), limit=_LIST_PAGE)
+    with_names(reader, [first.conversation(root) for root in first.order()[:_LIST_PAGE]])
 
 
 def _type(reader: Reader, typed: str) -> Answer:
