@@ -101,3 +101,15 @@ class RefusedError(BrowseError):
 
     exit_code = 5
     code = "refused"
+
+
+class WriteFailedError(BrowseError):
+    """SQLite could not carry out a write; it was taken back, nothing was changed."""
+
+    code = "write-failed"
+
+
+class WriteUnverifiedError(BrowseError):
+    """A write was committed, and does not read back as it should."""
+
+    code = "write-unverified"

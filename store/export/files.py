@@ -1,0 +1,202 @@
+"""Files for exports: safe names out of any title, and a way to write that never loses what was there before."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..errors import BrowseError, RefusedError
+from ..text import one_line
+
+NAME_BYTES = 120
+"""The most bytes of a file name without its extension; file systems take 255, some tools add to them."""
+
+_UNSAFE = re.compile(r'[/\\:*?"<>|\ufffd\u2400-\u2426]')
+_RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(?:\..*)?")
+
+
+def _cut(text: str, most: int) -> str:
+    """The text in at most so many bytes of UTF-8, whole characters only."""
+    cut = text.encode("utf-8")[:most].decode("utf-8", "ignore")
+    while cut != text and cut and (cut[-1] in "\u200d\ufe0f" or unicodedata.combining(cut[-1])):
+        cut = cut[:-1]
+    return cut
+
+
+def file_stem(title: str, most: int = NAME_BYTES) -> str:
+    """A file name without extension that any system takes and no shell stumbles over.
+
+    No separators, no leading dot or dash, no device names of Windows, no trailing dots or spaces;
+    what is left of a hostile title may be nothing, then it is `conversation`.
+
+    Args:
+        title: Any text.
+        most: Bytes.
+    """
+    name = unicodedata.normalize("NFC", one_line(title, 4 * most))
+    name = re.sub(r"\s+", " ", _UNSAFE.sub(" ", name)).lstrip(" .-~").rstrip(" .")
+    name = _cut(name, most).rstrip(" .")
+    if _RESERVED.fullmatch(name):
+        name = "_" + _cut(name, most - 1)
+    return name or "conversation"
+
+
+def _key(name: str) -> str:
+    """Equal for names that some file system takes for the same."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]:
+    """File names for several conversations in one folder, no two alike on any file system.
+
+    Args:
+        titles: Title and id of each; the id tells apart those with the same title.
+        extension: With its dot.
+    """
+    stems = [file_stem(title) for title, _ in titles]
+    counts: dict[str, int] = {}
+    for stem in stems:
+        counts[_key(stem)] = counts.get(_key(stem), 0) + 1
+    used: set[str] = set()
+    names: list[str] = []
+    for stem, (_, session_id) in zip(stems, titles, strict=True):
+        name, number = stem, 1
+        if counts[_key(stem)] > 1:
+            name = f"{_cut(stem, NAME_BYTES - 40).rstrip(' .')} ({_cut(file_stem(session_id[-20:]), 30)})"
+        wanted = name
+        while _key(name) in used:
+            number += 1
+            name = f"{wanted} {number}"
+        used.add(_key(name))
+        names.append(name + extension)
+    return names
+
+
+def _failed(path: Path, error: OSError) -> BrowseError:
+    return BrowseError(f"{path} could not be written: {error.strerror or error}.", remedy="Nothing was left half done.")
+
+
+def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
+    """Refuse a path before anything is read for it.
+
+    Args:
+        path: Where a file is to be.
+        force: Whether a file that is there may be replaced.
+        keep: Files that may never be, whatever is said: the store and what belongs to it.
+
+    Raises:
+        RefusedError: It is there already, is no plain file, or is one to keep.
+        BrowseError: The place cannot be looked at.
+    """
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _failed(path, error) from error
+    resolved = os.path.realpath(path)
+    if any(os.path.realpath(each) == resolved or _same(found, each) for each in keep):
+        raise RefusedError(f"{path} belongs to the session store: nothing is written there.")
+    if stat.S_ISDIR(found.st_mode):
+        raise RefusedError(f"{path} is a folder.", remedy="Name a file, or `-` for standard output.")
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+        raise RefusedError(f"{path} is no plain file.", remedy="Name a file, or `-` for standard output.")
+    if not force:
+        raise RefusedError(f"{path} is there already.", remedy="Name another file, or say --force to replace it.")
+
+
+def _same(found: os.stat_result, other: Path) -> bool:
+    try:
+        known = os.stat(other)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (known.st_dev, known.st_ino)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder for several files, for its owner alone; one that is there is taken as it is.
+
+    Raises:
+        RefusedError: There is something else.
+        BrowseError: It cannot be made.
+    """
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        raise RefusedError(f"{path} is a file.", remedy="Several Markdown documents go into a folder.") from None
+    except OSError as error:
+        raise _failed(path, error) from error
+
+
+def _sync_folder(path: Path) -> None:
+    if os.name != "posix":
+        return  # a folder cannot be opened there
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _put(temporary: Path, path: Path, *, force: bool) -> None:
+    """Give the finished file its name; without force only if nobody has taken that meanwhile."""
+    if force:
+        os.replace(temporary, path)
+        return
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: take the name first, then the place
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.replace(temporary, path)
+    else:
+        temporary.unlink()
+
+
+def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: Iterable[Path] = ()) -> int:
+    """Write a file whole or not at all, for its owner alone (0600).
+
+    Pieces go to a temporary file beside it, which is synced and then renamed; what fails leaves
+    nothing behind and what was there before untouched.
+
+    Args:
+        path: Where.
+        pieces: The text, in order; UTF-8.
+        force: Replace a file that is there.
+        keep: Files that may never be replaced.
+
+    Returns:
+        Bytes written.
+
+    Raises:
+        RefusedError: As `check_target`, also when the file appeared meanwhile.
+        BrowseError: It cannot be written.
+    """
+    check_target(path, force=force, keep=keep)
+    temporary: Path | None = None
+    size = 0
+    try:
+        handle, name = tempfile.mkstemp(prefix=".hermes-browse-", suffix=".partial", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as file:
+            for piece in pieces:
+                size += file.write(piece.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        _put(temporary, path, force=force)
+        temporary = None
+        _sync_folder(path.parent)
+    except FileExistsError:
+        raise RefusedError(f"{path} has appeared meanwhile.", remedy="Say --force to replace it.") from None
+    except OSError as error:
+        raise _failed(path, error) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+    return size

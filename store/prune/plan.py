@@ -1,0 +1,274 @@
+"""The plan of a clean-up: what would go, with its bytes and cost; what is spared, and why; what goes along.
+
+Whole conversations only. Subagents go with their parents as in a delete of one; branches stay and lose their parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableMapping
+from typing import NamedTuple
+
+from ..catalog import Catalog
+from ..connect import Reader
+from ..forest import Chain
+from ..models import Conversation, Session
+from ..text import as_text
+from ..transcript import count_rows
+from .rules import Rules, Standing, age_words, idle_seconds, standing
+from .sizes import COUNTED, Sizes, Stopped, added, check, measure, never
+from .spare import Families, Protection, Why, read_protection, reparented
+
+_CHUNK = 400
+
+
+class Planned(NamedTuple):
+    """A conversation that would go."""
+
+    conversation: Conversation
+    """Its `size` is what it would free, its subagents included."""
+    standing: Standing
+    subagents: tuple[Session, ...]
+    """Sessions that a delete takes along, an archive not."""
+    own: Sizes
+    """Of its segments."""
+    along: Sizes
+    """Of the subagents."""
+
+    @property
+    def session_ids(self) -> tuple[str, ...]:
+        """Segments and subagents."""
+        return (*(s.id for s in self.conversation.segments), *(s.id for s in self.subagents))
+
+    @property
+    def cost_usd(self) -> float:
+        """Of segments and subagents; unknown costs count as none."""
+        return (self.conversation.cost_usd or 0.0) + sum(s.cost_usd or 0.0 for s in self.subagents)
+
+
+class Spared(NamedTuple):
+    """A conversation that the rules mean and that stays all the same."""
+
+    conversation: Conversation
+    why: Why
+
+
+class Totals(NamedTuple):
+    """A plan in numbers."""
+
+    conversations: int
+    sessions: int
+    messages: int
+    """Rows of `messages`, shown or not."""
+    bytes: int
+    cost_usd: float
+
+
+class Plan(NamedTuple):
+    """What would happen."""
+
+    would: tuple[Planned, ...]
+    """Longest idle first."""
+    spared: tuple[Spared, ...]
+    reparented: tuple[Session, ...]
+    """Sessions that stay and lose their parent in a delete."""
+    counted: str = COUNTED
+    """What the bytes are."""
+
+    def totals(self, *, subagents: bool = True) -> Totals:
+        """The sums over what would go.
+
+        Args:
+            subagents: False for an archive, which leaves subagents alone.
+        """
+        sizes = added(each.own for each in self.would)
+        sessions = sum(len(each.conversation.segments) for each in self.would)
+        cost = sum(each.conversation.cost_usd or 0.0 for each in self.would)
+        if subagents:
+            sizes = added([sizes, *(each.along for each in self.would)])
+            sessions += sum(len(each.subagents) for each in self.would)
+            cost = sum(each.cost_usd for each in self.would)
+        return Totals(len(self.would), sessions, sizes.rows, sizes.total, cost)
+
+
+def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:
+    """What the rules may mean, by the sessions' own rows alone; subagents only where they are asked for by name."""
+    found: list[tuple[Chain, Conversation]] = []
+    for count, chain in enumerate(catalog.chains):
+        if count % 1000 == 0:
+            check(stopped)
+        asked = chain.root.source in rules.sources or any(segment.id in rules.marks for segment in chain.segments)
+        if catalog.forest.is_attached_subagent(chain) and not asked:
+            continue
+        conversation = catalog.conversation(chain.root.id)
+        if rules.could_match(conversation, now):
+            found.append((chain, conversation))
+    return found
+
+
+def _counted(
+    reader: Reader, found: list[tuple[Chain, Conversation]], stopped: Stopped
+) -> list[tuple[Chain, Conversation]]:
+    """The same with their chat messages counted."""
+    ids = [segment.id for _, conversation in found for segment in conversation.segments]
+    counts: dict[str, int] = {}
+    for start in range(0, len(ids), _CHUNK):
+        check(stopped)
+        counts.update(count_rows(reader, ids[start : start + _CHUNK]))
+    return [(chain, each._replace(rows=sum(counts.get(s.id, 0) for s in each.segments))) for chain, each in found]
+
+
+def _why_spared(
+    chain: Chain, conversation: Conversation, along: Iterable[Chain], rules: Rules, protection: Protection, now: float
+) -> Why | None:
+    why = protection.why(chain, conversation.status)
+    if why is not None:
+        return why
+    if rules.unmarked(conversation):
+        return Why("unmarked", "unmarked")
+    if not rules.marked(conversation):
+        if conversation.hidden:
+            return Why("hidden", "hidden by Hermes, which keeps such a chat for itself")
+        if standing(conversation, now) is not Standing.ENDED:
+            idle = idle_seconds(conversation, now)
+            words = "still open" if idle is None else f"still open, idle for {age_words(idle)}"
+            if rules.stale_open is None:
+                return Why("open", f"{words}: taken only when stale open ones are asked for")
+            if idle is None or idle < rules.stale_open:
+                return Why("open", f"{words}: stale after {age_words(rules.stale_open)}")
+    for below in along:
+        why = protection.why(below)
+        if why is not None:
+            return Why("subagent", f"its subagent {below.root.id} stays: {why.words}")
+    return None
+
+
+def make_plan(
+    reader: Reader,
+    catalog: Catalog,
+    rules: Rules,
+    now: float,
+    *,
+    known: MutableMapping[str, Sizes] | None = None,
+    stopped: Stopped = never,
+) -> Plan:
+    """What a clean-up by these rules would do; nothing is written, and nothing is held between statements.
+
+    Args:
+        reader: An open reader.
+        catalog: Of the whole store.
+        rules: What is meant.
+        now: Unix seconds.
+        known: Sizes measured before, by session id; added to, so that the next plan costs next to nothing.
+        stopped: Looked at between slices.
+
+    Raises:
+        QueryInterruptedError: Cancelled.
+    """
+    if rules.nothing:
+        return Plan((), (), ())
+    sizes = known if known is not None else {}
+    found = _candidates(catalog, rules, now, stopped)
+    if rules.needs_rows:
+        found = _counted(reader, found, stopped)
+    if rules.needs_size:
+        measure(reader, (s for _, each in found for s in each.segments), known=sizes, stopped=stopped)
+        found = [(chain, each._replace(size=_total(sizes, each.segments))) for chain, each in found]
+    forest = catalog.forest
+    families, protection = Families(forest), read_protection(reader, forest, now)
+    goes: dict[str, tuple[Conversation, list[Chain]]] = {}
+    spared: list[Spared] = []
+    for count, (chain, conversation) in enumerate(found):
+        if count % 100 == 0:
+            check(stopped)
+        if not rules.matches(conversation, conversation.size, now):
+            continue
+        along = families.along(chain)
+        why = _why_spared(chain, conversation, along, rules, protection, now)
+        if why is None:
+            goes[chain.root.id] = (conversation, along)
+        else:
+            spared.append(Spared(conversation, why))
+    for _, along in list(goes.values()):  # what goes along is no entry of its own
+        for below in along:
+            goes.pop(below.root.id, None)
+    measure(
+        reader,
+        (s for each, along in goes.values() for s in (*each.segments, *(s for c in along for s in c.segments))),
+        known=sizes,
+        stopped=stopped,
+    )
+    would = sorted((_planned(each, along, sizes, now) for each, along in goes.values()), key=_oldest)
+    deleted = frozenset(session_id for each in would for session_id in each.session_ids)
+    spared.sort(key=lambda each: _age(each.conversation))
+    return Plan(tuple(would), tuple(spared), tuple(reparented(forest, deleted)))
+
+
+def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
+    """The same, those first that others hang on: what a catalog says of the others then stays true.
+
+    Args:
+        catalog: The plan was made from.
+        would: Part of a plan.
+    """
+    forest = catalog.forest
+    depths: dict[str, int] = {}
+
+    def depth(chain: Chain) -> int:
+        path: list[Chain] = []
+        above: Chain | None = chain
+        while above is not None and above.root.id not in depths:
+            depths[above.root.id] = 0  # a ring ends here
+            path.append(above)
+            above = forest.parent_chain(above)
+        base = depths[above.root.id] + 1 if above is not None else 0
+        for place, each in enumerate(reversed(path)):
+            depths[each.root.id] = base + place
+        return depths[chain.root.id]
+
+    return sorted(would, key=lambda each: depth(forest.chain_of[each.conversation.root_id]))
+
+
+def changed_since(reader: Reader, planned: Planned) -> str | None:
+    """Why a planned conversation must not be touched any more, in words; None while it is as it was.
+
+    Carrying out a plan of thousands takes minutes, in which a chat can be taken up again.
+
+    Args:
+        reader: An open reader.
+        planned: Part of a plan made before.
+    """
+    ids = list(planned.session_ids)
+    rows = reader.rows_in("SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1", ids)
+    if sum(int(str(row[1])) for row in rows) != planned.own.rows + planned.along.rows:
+        return "written to since the plan was made"
+    ended = reader.schema.session("ended_at")
+    found = reader.rows_in(f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids)
+    if len(found) != len(ids):
+        return "changed since the plan was made: sessions are gone"
+    opened = {
+        segment.id for segment in (*planned.conversation.segments, *planned.subagents) if segment.ended_at is None
+    }
+    if any(is_open and as_text(key) not in opened for key, is_open in found):
+        return "resumed since the plan was made"
+    return None
+
+
+def _total(sizes: MutableMapping[str, Sizes], segments: Iterable[Session]) -> int:
+    return sum(sizes[segment.id].total for segment in segments)
+
+
+def _planned(conversation: Conversation, along: list[Chain], sizes: MutableMapping[str, Sizes], now: float) -> Planned:
+    subagents = tuple(segment for chain in along for segment in chain.segments)
+    own = added(sizes[segment.id] for segment in conversation.segments)
+    below = added(sizes[segment.id] for segment in subagents)
+    size = own.total + below.total
+    stands = standing(conversation, now, 0.0)
+    return Planned(conversation._replace(size=size), stands, subagents, own, below)
+
+
+def _age(conversation: Conversation) -> tuple[float, str]:
+    return (conversation.last_active if conversation.last_active is not None else float("-inf"), conversation.id)
+
+
+def _oldest(planned: Planned) -> tuple[float, str]:
+    return _age(planned.conversation)

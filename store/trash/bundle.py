@@ -1,0 +1,277 @@
+"""One bundle: written so that it is whole or not there, read back before anything is deleted.
+
+It is made in a folder whose name begins with a dot, every file and folder is synced, everything is read again and
+held against its sums, and only then is the folder given its name.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import secrets
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from ..reader import Reader
+from .folders import NewFile, make_folder, remove_folder, sum_file, sync_folder, write_file
+from .layout import Fate, Layout, Rows
+from .manifest import (
+    FILES,
+    MANIFEST,
+    README,
+    README_TEXT,
+    ROWS,
+    SUMS,
+    BundleDamagedError,
+    Kept,
+    Manifest,
+    Piece,
+    Table,
+    TrashError,
+    read_manifest,
+)
+from .origin import origin_of, orphans
+from .slices import never, read_links, read_part
+from .transcripts import Found, take_along
+from .values import Line, read_line, text_of, write_line
+
+PARTIAL = ".partial-"
+"""How the folder of a bundle begins that is still being written."""
+
+_LEVEL = 4
+_LONGEST = 1 << 31
+"""Bytes of a line: SQLite's values are shorter (https://sqlite.org/limits.html), a damaged file may be anything."""
+
+
+class Contents(NamedTuple):
+    """What is to go into a bundle."""
+
+    sessions: tuple[str, ...]
+    conversations: tuple[str, ...]
+    titles: tuple[str | None, ...]
+    files: Sequence[Found]
+
+
+class Written(NamedTuple):
+    """A bundle that is whole on disk."""
+
+    path: Path
+    manifest: Manifest
+    layout: Layout
+
+    @property
+    def cut(self) -> tuple[str | None, ...]:
+        """Sessions that stay and lose their parent; None for one without an id."""
+        parents = ("sessions", "parent_session_id")
+        return tuple(text_of(each.key["id"]) for each in self.manifest.links if (each.table, each.column) == parents)
+
+
+def new_name(now: float) -> str:
+    """A name for a bundle, from the time and chance: never from anything stored."""
+    return f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+
+
+def taken_sum(source: Rows, layout: Layout, ids: Sequence[str], stop: Callable[[], bool] = never) -> str:
+    """SHA-256 of all rows a delete takes, as the manifest has it: tells whether they are still the same."""
+    total = hashlib.sha256()
+    for part in layout.parts:
+        if part.fate is Fate.TAKEN:
+            for line in read_part(source, part, ids, stop):
+                total.update(write_line(line))
+    return total.hexdigest()
+
+
+def write_bundle(
+    reader: Reader, layout: Layout, contents: Contents, trash: Path, now: float, stop: Callable[[], bool] = never
+) -> Written:
+    """Write what belongs to sessions into the trash; nothing is left of it unless it is whole.
+
+    Args:
+        reader: An open reader.
+        layout: Of its store.
+        contents: Which sessions, and what goes along.
+        trash: The folder of the bundles; made where it is missing.
+        now: Unix seconds.
+        stop: Looked at between slices.
+
+    Raises:
+        TrashError: No room, no permission, or it does not read back as it was written.
+    """
+    name = new_name(now)
+    temporary = trash / f"{PARTIAL}{name}"
+    try:
+        make_folder(trash)
+        os.mkdir(temporary, 0o700)
+    except OSError as error:
+        raise _cannot(trash, error) from error
+    try:
+        manifest = _fill(reader, layout, contents, temporary, name, now, stop)
+        verify(temporary, manifest)
+        os.rename(temporary, trash / name)
+        sync_folder(trash)
+    except OSError as error:
+        remove_folder(temporary)
+        raise _cannot(trash, error) from error
+    except BundleDamagedError as error:
+        remove_folder(temporary)
+        raise TrashError(
+            f"The trash at {trash} does not give back what was written, so nothing was deleted. {error}"
+        ) from error
+    except BaseException:
+        remove_folder(temporary)
+        raise
+    return Written(trash / name, manifest, layout)
+
+
+def _cannot(trash: Path, error: OSError) -> TrashError:
+    said = error.strerror or str(error)
+    return TrashError(
+        f"The trash at {trash} cannot take it ({said}); nothing was deleted.",
+        remedy="What is deleted goes there first: make room, or see to its permissions.",
+    )
+
+
+def _fill(
+    reader: Reader,
+    layout: Layout,
+    contents: Contents,
+    folder: Path,
+    name: str,
+    now: float,
+    stop: Callable[[], bool],
+) -> Manifest:
+    links = tuple(read_links(reader, layout, contents.sessions))
+    tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, stop)
+    kept: list[Kept] = []
+    pieces: dict[str, Piece] = {ROWS: piece}
+    if contents.files:
+        os.mkdir(folder / FILES, 0o700)
+        kept, more = take_along(contents.files, folder)
+        pieces |= more
+        sync_folder(folder / FILES)
+    pieces[README] = write_file(folder / README, README_TEXT.encode("ascii"))
+    manifest = Manifest(
+        name=name,
+        created_at=now,
+        titles=contents.titles,
+        conversations=contents.conversations,
+        sessions=contents.sessions,
+        messages=tables["messages"].rows if "messages" in tables else 0,
+        origin=origin_of(reader),
+        tables=tables,
+        links=links,
+        orphans=tuple(orphans(reader, contents.sessions)),
+        taken=taken,
+        lines=lines,
+        files=tuple(kept),
+        pieces=pieces,
+    )
+    own = write_file(folder / MANIFEST, manifest.to_json())
+    sums = [f"{each.sha256}  {path}\n" for path, each in sorted({**pieces, MANIFEST: own}.items())]
+    write_file(folder / SUMS, "".join(sums).encode("ascii"))
+    sync_folder(folder)
+    return manifest
+
+
+def _write_rows(
+    reader: Reader, layout: Layout, ids: Sequence[str], folder: Path, stop: Callable[[], bool]
+) -> tuple[dict[str, Table], str, str, Piece]:
+    total, taken = hashlib.sha256(), hashlib.sha256()
+    tables: dict[str, Table] = {}
+    file = NewFile(folder / ROWS)
+    try:
+        with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
+            for part in layout.parts:
+                count = 0
+                for line in read_part(reader, part, ids, stop):
+                    data = write_line(line)
+                    total.update(data)
+                    if part.fate is Fate.TAKEN:
+                        taken.update(data)
+                    packed.write(data)
+                    count += 1
+                if count:
+                    tables[part.table] = Table(part.fate, part.columns, part.key, count)
+        return tables, total.hexdigest(), taken.hexdigest(), file.finish()
+    finally:
+        file.abandon()
+
+
+def load(folder: Path) -> Manifest:
+    """The manifest of a bundle; nothing else of it is looked at.
+
+    Raises:
+        BundleDamagedError: With the reason.
+    """
+    try:
+        manifest = read_manifest((folder / MANIFEST).read_bytes())
+    except OSError as error:
+        raise BundleDamagedError(f"Its {MANIFEST} cannot be read ({error.strerror}).") from error
+    return manifest
+
+
+def verify(folder: Path, expected: Manifest | None = None) -> Manifest:
+    """Read a whole bundle and hold it against its sums.
+
+    Args:
+        folder: Of the bundle.
+        expected: What its manifest must say; None to believe it.
+
+    Raises:
+        BundleDamagedError: With what is wrong.
+    """
+    manifest = load(folder)
+    if expected is not None and manifest != expected:
+        raise BundleDamagedError(f"Its {MANIFEST} is not what was written.")
+    try:
+        listed = (folder / SUMS).read_bytes().decode("ascii").splitlines()
+        sums = {name: total for total, _, name in (line.partition("  ") for line in listed)}
+        if sums.keys() != {*manifest.pieces, MANIFEST} or sums[MANIFEST] != sum_file(folder / MANIFEST).sha256:
+            raise BundleDamagedError(f"Its {MANIFEST} and {SUMS} do not agree.")
+        for name, piece in manifest.pieces.items():
+            parts = name.split("/")
+            if len(parts) > 2 or ".." in parts or (len(parts) == 2 and parts[0] != FILES):
+                raise BundleDamagedError(f"It names a file outside itself: “{name}”.")
+            if sum_file(folder / name) != piece or sums[name] != piece.sha256:
+                raise BundleDamagedError(f"Its {name} is damaged: size or SHA-256 differ.")
+    except (OSError, ValueError) as error:
+        raise BundleDamagedError(f"It cannot be read whole ({error}).") from error
+    counts: dict[str, int] = {}
+    total = hashlib.sha256()
+    for raw in _raw_lines(folder):
+        total.update(raw)
+        table = _line(raw).table
+        counts[table] = counts.get(table, 0) + 1
+    if total.hexdigest() != manifest.lines or counts != {name: each.rows for name, each in manifest.tables.items()}:
+        raise BundleDamagedError(f"Its {ROWS} does not hold the rows its manifest counts.")
+    return manifest
+
+
+def _raw_lines(folder: Path) -> Iterator[bytes]:
+    try:
+        with gzip.open(folder / ROWS, "rb") as packed:
+            while raw := packed.readline(_LONGEST):
+                yield raw
+    except (OSError, EOFError, zlib.error) as error:
+        raise BundleDamagedError(f"Its {ROWS} cannot be unpacked ({error}).") from error
+
+
+def _line(raw: bytes) -> Line:
+    try:
+        return read_line(raw)
+    except (ValueError, RecursionError) as error:
+        raise BundleDamagedError(f"Its {ROWS} holds a line that is none.") from error
+
+
+def read_lines(folder: Path) -> Iterator[Line]:
+    """All rows of a bundle, in the order in which they can be put back.
+
+    Raises:
+        BundleDamagedError: It cannot be read.
+    """
+    for raw in _raw_lines(folder):
+        yield _line(raw)

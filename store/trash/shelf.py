@@ -1,0 +1,197 @@
+"""The bundles in the trash: listed, summed up, verified, dropped. Nothing is ever dropped by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import BrowseError
+from .bundle import PARTIAL, load, verify
+from .folders import remove_folder, sync_folder, write_file
+from .manifest import RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, TrashError
+
+_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
+_DROPPED = ".dropped-"
+_OLD = 86_400.0
+
+
+class Bundle(NamedTuple):
+    """One line of the trash."""
+
+    name: str
+    path: Path
+    created_at: float
+    """Unix seconds; for a damaged bundle, when its folder was made."""
+    conversations: tuple[str, ...]
+    """Their tips."""
+    sessions: tuple[str, ...]
+    messages: int
+    bytes: int
+    """On disk."""
+    title: str | None
+    """Of the only conversation, or of the first and how many more there are."""
+    store: str
+    """Path of the store it is from."""
+    restored_at: float | None = None
+    """When it was put back last."""
+    damage: str = ""
+    """Why it cannot be used; empty for a sound one."""
+
+
+def _disk_bytes(folder: Path) -> int:
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
+
+
+def _title(manifest: Manifest) -> str | None:
+    first = next((title for title in manifest.titles if title), None)
+    more = len(manifest.conversations) - 1
+    if more < 1:
+        return first
+    return f"{first or manifest.conversations[0]} and {more:,} more"
+
+
+def _restored_at(folder: Path) -> float | None:
+    try:
+        marked = json.loads((folder / RESTORED).read_bytes())
+        moment = marked["at"][-1]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return float(moment) if isinstance(moment, int | float) else None
+
+
+def describe(folder: Path) -> Bundle:
+    """A bundle as one line; a damaged one says why it cannot be used."""
+    size = _disk_bytes(folder)
+    try:
+        manifest = load(folder)
+        if manifest.name != folder.name:
+            raise BundleDamagedError("Its folder has been renamed.")
+    except BundleDamagedError as error:
+        try:
+            made = folder.stat().st_mtime
+        except OSError:
+            made = 0.0
+        return Bundle(folder.name, folder, made, (), (), 0, size, None, "", damage=str(error))
+    return Bundle(
+        manifest.name,
+        folder,
+        manifest.created_at,
+        manifest.conversations,
+        manifest.sessions,
+        manifest.messages,
+        size,
+        _title(manifest),
+        manifest.origin.path,
+        _restored_at(folder),
+    )
+
+
+def _folders(trash: Path) -> list[Path]:
+    try:
+        found = [entry.name for entry in os.scandir(trash) if entry.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BrowseError(f"The trash at {trash} cannot be read ({error.strerror}).") from error
+    return [trash / name for name in found if _NAME.fullmatch(name)]
+
+
+def list_bundles(trash: Path) -> list[Bundle]:
+    """All bundles, newest first.
+
+    Raises:
+        BrowseError: The folder cannot be read.
+    """
+    found = [describe(folder) for folder in _folders(trash)]
+    return sorted(found, key=lambda each: (each.created_at, each.name), reverse=True)
+
+
+def find(trash: Path, name: str) -> Path:
+    """The folder of a bundle by its name, or by a beginning that only one has.
+
+    Raises:
+        BundleNotFoundError: There is none, or several.
+    """
+    names = [folder.name for folder in _folders(trash)]
+    fitting = [name] if name in names else [each for each in names if name and each.startswith(name)]
+    if len(fitting) != 1:
+        several = f"Several bundles begin with “{name}”" if fitting else f"There is no bundle “{name}” in {trash}"
+        raise BundleNotFoundError(f"{several}.", remedy="`hermes-browse trash list` shows their names.")
+    return trash / fitting[0]
+
+
+def check(trash: Path, name: str) -> Manifest:
+    """Read a whole bundle against its sums.
+
+    Raises:
+        BundleNotFoundError: There is none of that name.
+        BundleDamagedError: With what is wrong.
+    """
+    return verify(find(trash, name))
+
+
+def drop(trash: Path, name: str) -> Bundle:
+    """Remove a bundle for good.
+
+    Raises:
+        BundleNotFoundError: There is none of that name.
+        TrashError: It cannot be removed.
+    """
+    folder = find(trash, name)
+    bundle = describe(folder)
+    discard(folder)
+    return bundle
+
+
+def discard(folder: Path) -> None:
+    """Remove a bundle's folder; what is left of it after a crash is no bundle any more.
+
+    Raises:
+        TrashError: It cannot be removed.
+    """
+    away = folder.with_name(f"{_DROPPED}{folder.name}")
+    try:
+        os.rename(folder, away)
+        sync_folder(folder.parent)
+    except OSError as error:
+        raise TrashError(f"{folder} cannot be removed ({error.strerror}).") from error
+    remove_folder(away)
+
+
+def sweep(trash: Path, now: float) -> int:
+    """Remove what broken-off work left behind: unfinished bundles a day old, and dropped ones.
+
+    An unfinished bundle holds nothing that is not in the store: rows are deleted only once it is whole.
+
+    Returns:
+        How many folders went.
+    """
+    count = 0
+    with contextlib.suppress(OSError):
+        for entry in list(os.scandir(trash)):
+            left = entry.name.startswith(_DROPPED)
+            if entry.name.startswith(PARTIAL):
+                left = now - entry.stat(follow_symlinks=False).st_mtime > _OLD
+            if left and entry.is_dir(follow_symlinks=False):
+                remove_folder(Path(entry.path))
+                count += 1
+    return count
+
+
+def mark_restored(folder: Path, now: float | None = None) -> None:
+    """Note in a bundle that it has been put back; that this fails is no harm."""
+    temporary = folder / f".{RESTORED}"
+    with contextlib.suppress(OSError):
+        temporary.unlink(missing_ok=True)
+        write_file(temporary, json.dumps({"at": [time.time() if now is None else now]}).encode("ascii"))
+        os.replace(temporary, folder / RESTORED)

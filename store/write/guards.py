@@ -1,0 +1,205 @@
+"""May this store be written to at all, and which conversations no bulk write touches: each with the reason in words."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..catalog import Catalog
+from ..connect import Reader, Store
+from ..errors import RefusedError, StoreBusyError, StoreDamagedError, StoreError
+from ..forest import Chain, Forest, status
+from ..models import Status
+from ..schema import NEWEST_KNOWN
+from ..sessions import read_busy
+
+_UNCHANGED = "Nothing was changed."
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_NETWORK = frozenset(
+    [
+        "9p", "afpfs", "afs", "ceph", "cifs", "coda", "davfs", "drvfs", "gfs2", "glusterfs", "lustre", "ncpfs", "nfs",
+        "nfs4", "ocfs2", "prl_fs", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
+        "fuse.davfs2", "fuse.glusterfs", "fuse.gvfsd-fuse", "fuse.rclone", "fuse.s3fs", "fuse.sshfs",
+        "fuse.vmhgfs-fuse",
+    ]
+)  # fmt: skip
+"""File systems whose locks another machine, or the host, may not see (https://sqlite.org/useovernet.html)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a store must have for an operation to keep true all it has to."""
+
+    tables: frozenset[str] = frozenset()
+    """Tables that are written to; their triggers must be able to run here."""
+    columns: frozenset[str] = frozenset()
+    """Columns, as `table.column`."""
+
+
+def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
+    """Stop where it is not safe to write.
+
+    Args:
+        store: The store.
+        reader: An open reader of it.
+        needs: What the operation takes.
+
+    Raises:
+        RefusedError: With the reason.
+        StoreDamagedError: SQLite finds the file malformed.
+    """
+    _check_file(store, reader)
+    _check_schema(reader, needs)
+    _check_triggers(reader, needs.tables)
+
+
+def _check_file(store: Store, reader: Reader) -> None:
+    path = store.path
+    if reader.snapshot:
+        raise RefusedError(
+            f"{path} can only be read, because its folder takes no files. {_UNCHANGED}",
+            remedy="Check the permissions of the folder.",
+        )
+    target = Path(os.path.realpath(path))  # a link may lead into another folder: the log stands beside the target
+    for place, what in ((target, "the file"), (target.parent, "its folder")):
+        # Root may write anywhere; a file that nobody has leave to write to is meant to stay as it is even so.
+        if not os.access(place, os.W_OK) or not place.stat().st_mode & 0o222:
+            raise RefusedError(
+                f"{path} cannot be written to: {what} is read-only. {_UNCHANGED}", remedy="Check the permissions."
+            )
+    system = _file_system(target)
+    if system in _NETWORK:
+        raise RefusedError(
+            f"{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two could "
+            f"write at once. {_UNCHANGED}",
+            remedy="Run hermes-browse on the machine whose disk it is.",
+        )
+
+
+def _file_system(path: Path) -> str:
+    """Type of the file system of a file, empty where it cannot be told (other systems than Linux)."""
+    if not sys.platform.startswith("linux"):
+        return ""
+    try:
+        device = os.stat(path).st_dev
+        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    for line in lines:  # "36 35 98:0 / /mnt rw - ext4 /dev/root rw": proc_pid_mountinfo(5)
+        fields, _, rest = line.partition(" - ")
+        if fields.split(" ")[2:3] == [wanted]:
+            return rest.split(" ")[0]
+    return ""
+
+
+def _check_schema(reader: Reader, needs: Needs) -> None:
+    schema = reader.schema
+    if schema.is_newer:
+        raise RefusedError(
+            f"This store has schema {schema.version}, newer than any this version knows how to write to "
+            f"({NEWEST_KNOWN}). {_UNCHANGED}",
+            remedy="Update hermes-browse; reading works meanwhile.",
+        )
+    missing = sorted(needs.tables - schema.tables)
+    missing += sorted(column for column in needs.columns if not _has(reader, column))
+    if missing:
+        raise RefusedError(
+            f"This store has no {missing[0]}, which this needs: its Hermes is too old. {_UNCHANGED}",
+            remedy="A newer Hermes adds it when it is started.",
+        )
+
+
+def _has(reader: Reader, dotted: str) -> bool:
+    table, _, column = dotted.partition(".")
+    return column in {row[0] for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])}
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _check_triggers(reader: Reader, tables: Iterable[str]) -> None:
+    """Whether the triggers of some tables can run here: they may need a tokenizer that only Hermes has loaded.
+
+    A trigger that fails would fail the write as well, with an error nobody understands; and a search index that
+    cannot be kept is no reason to drop it.
+    """
+    wanted = {table.lower() for table in tables}
+    found = reader.rows("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
+    bodies = [str(sql) for table, sql in found if str(table).lower() in wanted]
+    if not bodies:
+        return
+    words = set(re.findall(r"\w+", " ".join(bodies).lower()))
+    virtual = reader.rows("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'")
+    for name, sql in ((str(name), str(sql)) for name, sql in virtual):
+        if name.lower() in words:
+            match = f"WHERE {_quoted(name)} MATCH 'a' " if "fts5" in sql.lower() else ""
+            # SQLite 3.47 and later make a tokenizer on first use, so that a prepared statement proves nothing.
+            _probe(reader, name, f"SELECT rowid FROM {_quoted(name)} {match}LIMIT 1")
+    for table in sorted(wanted):
+        columns = [str(row[0]) for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])]
+        settings = ", ".join(f"{_quoted(column)} = {_quoted(column)}" for column in columns)
+        # Compiled, not run: SQLite reads the triggers for it and looks for all they refer to.
+        _probe(reader, f"a trigger of {table}", f"EXPLAIN UPDATE {_quoted(table)} SET {settings}")
+        _probe(reader, f"a trigger of {table}", f"EXPLAIN DELETE FROM {_quoted(table)}")
+        _probe(
+            reader,
+            f"a trigger of {table}",
+            f"EXPLAIN INSERT INTO {_quoted(table)} ({', '.join(map(_quoted, columns))}) "
+            f"SELECT {', '.join(map(_quoted, columns))} FROM {_quoted(table)}",
+        )
+
+
+def _probe(reader: Reader, what: str, sql: str) -> None:
+    try:
+        reader.rows(sql)
+    except (StoreDamagedError, StoreBusyError):
+        raise
+    except StoreError as error:
+        said = error.__cause__
+        raise RefusedError(
+            f"{what[0].upper()}{what[1:]} needs something this SQLite does not have ({said}), and a write must keep "
+            f"it true. {_UNCHANGED}",
+            remedy="Use Hermes' own commands for this store.",
+        ) from error
+
+
+def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
+    """The conversations no bulk write touches, by the id of their root segment, with the reason for each.
+
+    Args:
+        reader: An open reader; leases and locks are read anew, for they come and go within a turn.
+        catalog: The conversations.
+        now: Unix seconds.
+    """
+    busy = read_busy(reader, now)
+    found: dict[str, str] = {}
+    for root, chain in catalog.forest.chains.items():
+        reason = _reason(catalog.forest, chain, busy, now)
+        if reason:
+            found[root] = reason
+    return found
+
+
+def _reason(forest: Forest, chain: Chain, busy: frozenset[str], now: float) -> str:
+    if any(segment.pinned for segment in chain.segments):
+        return "it is pinned"
+    if any(segment.id in busy for segment in chain.segments):
+        return "a turn or a compression is running in it"
+    if busy:
+        # Hermes keys a turn lease by the root it reaches over parent links (0.20): that may be another conversation.
+        seen, top = {id(chain)}, chain
+        while (above := forest.parent_chain(top)) is not None and id(above) not in seen:
+            seen.add(id(above))
+            top = above
+        if top.root.id in busy:
+            return f"a turn is running in its family ({top.root.id})"
+    if status(chain.segments, now) is Status.LIVE:
+        return "it is live"
+    return ""

@@ -1,0 +1,279 @@
+"""The rows of a bundle on their way into a store: what goes where, what has changed there since, what is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ..errors import QueryInterruptedError, RefusedError
+from ..schema import FtsKind
+from ..trash.bundle import read_lines
+from ..trash.layout import Fate, Link, Tables
+from ..trash.manifest import Manifest
+from ..trash.slices import never
+from ..trash.values import Encoded, Line, bind, bound, encode_row, quoted, reading, text_of, write_line
+from .unit import Unit
+
+_AT_ONCE = 100
+_LONGEST_TITLE = 100
+"""Code points; Hermes takes no longer one (0.13 to 0.22)."""
+_OWNERS = {"sessions": "id", "messages": "session_id", "state_meta": "key"}
+"""The column that says whose a row is; for other tables their foreign keys do."""
+_NUMBERED = re.compile(r"^(.*?) #(\d{1,9})$", re.DOTALL)
+
+
+class Putting:
+    """One bundle being put back.
+
+    Args:
+        folder: Of the bundle.
+        manifest: Of the same bundle.
+        refused: Sessions to leave out, with reasons.
+        stop: Looked at between rows.
+    """
+
+    def __init__(
+        self, folder: Path, manifest: Manifest, refused: Mapping[str, str], stop: Callable[[], bool] = never
+    ) -> None:
+        self._folder = folder
+        self._manifest = manifest
+        self._out = {*refused, *(f"goal:{session}" for session in refused)}
+        self._refused = refused
+        self._stop = stop
+        self._untitled: list[tuple[str, Encoded]] = []
+        self._parents: tuple[str, ...] = ()
+        self._skipped: set[tuple[str, int]] = set()
+        """Lines that found their place taken, by table and number."""
+        self.changed: dict[str, dict[str, Encoded]] = {}
+        """By session: columns that are not what they were."""
+        self.notes: list[str] = []
+        """A sentence for all that is not as it was."""
+        self.messages = 0
+        """Rows of messages that are back."""
+
+    def lines(self, tables: Tables) -> Iterator[tuple[int, Line]]:
+        """The rows that belong into a store with these tables, without columns it lacks; numbered."""
+        for number, line in enumerate(read_lines(self._folder)):
+            known = self._manifest.tables[line.table]
+            if known.fate is Fate.MENTIONED or line.table not in tables.columns:
+                continue
+            if known.fate is Fate.TAKEN and self._refused and self._is_out(tables, line):
+                continue
+            columns = frozenset(tables.columns[line.table])
+            row = {name: value for name, value in line.row.items() if name in columns}
+            yield number, Line(line.table, line.rowid, row)
+
+    def _is_out(self, tables: Tables, line: Line) -> bool:
+        """Whether a row belongs to a session that is left out."""
+        names = [each.column for each in tables.references if (each.table, each.target) == (line.table, "sessions")]
+        if line.table in _OWNERS:
+            names = [_OWNERS[line.table]]
+        return any(isinstance(owner := line.row.get(name), str) and owner in self._out for name in names)
+
+    def _note_losses(self, tables: Tables) -> None:
+        """What this store has no place for."""
+        for name, known in self._manifest.tables.items():
+            if known.fate is Fate.MENTIONED:
+                continue
+            if name not in tables.columns:
+                self.notes.append(f"This store has no table {name}: {known.rows:,} rows stay in the bundle.")
+                continue
+            gone = [column for column in known.columns if column not in tables.columns[name]]
+            if gone:
+                self.notes.append(
+                    f"This store has no {', '.join(f'{name}.{column}' for column in gone)}: what they held stays in "
+                    "the bundle."
+                )
+
+    def run(self, unit: Unit) -> None:
+        """Insert all rows, then tie them to each other and to what stayed.
+
+        Raises:
+            RefusedError: Something took the place of a session or message meanwhile.
+        """
+        tables = Tables(unit)
+        self._parents = tuple(
+            sorted(
+                {each.column for each in tables.references if each.table == each.target == "sessions"}
+                | ({"parent_session_id"} & set(tables.columns["sessions"]))
+            )
+        )
+        self._note_losses(tables)
+        parents: list[tuple[str, str, Encoded]] = []
+        pending: list[Line] = []
+        for number, line in self.lines(tables):
+            if self._stop():
+                raise QueryInterruptedError("Stopped; nothing was changed.")
+            if pending and (line.table != "messages" or len(pending) == _AT_ONCE):
+                self._insert_messages(unit, tables, pending)  # what comes next may refer to them
+                pending = []
+            if line.table == "messages":
+                pending.append(line)
+            elif not self._insert(unit, tables, self._adapted(unit, line, parents)):
+                self._was_taken(line, number)
+        self._insert_messages(unit, tables, pending)
+        self._number_titles(unit)
+        self._tie(unit, parents)
+        for link in self._manifest.links:
+            self._put_link(unit, tables, link)
+
+    def _adapted(self, unit: Unit, line: Line, parents: list[tuple[str, str, Encoded]]) -> Line:
+        """A row of sessions with no parent yet, for that may come later or be gone, and with no title of another."""
+        if line.table != "sessions":
+            return line
+        row = dict(line.row)
+        for column in self._parents:
+            if row.get(column) is not None:
+                parents.append((str(row["id"]), column, row[column]))
+                row[column] = None
+        return self._without_title(unit, line._replace(row=row))
+
+    def _without_title(self, unit: Unit, line: Line) -> Line:
+        """The row without a title that is another session's by now: Hermes finds a session by it."""
+        title = line.row.get("title")
+        mark, value = bound(title)
+        holders = unit.rows(f"SELECT id FROM sessions WHERE title = {mark}", [value]) if title is not None else []
+        alike = "idx_sessions_title_unique" not in unit.schema.indexes  # then a store may hold one twice
+        if not holders or (alike and all(row[0] in self._manifest.sessions for row in holders)):
+            return line
+        self._untitled.append((str(line.row["id"]), title))
+        return line._replace(row=line.row | {"title": None})
+
+    def _number_titles(self, unit: Unit) -> None:
+        """Give sessions whose title is another's the next number, now that all titles are in the store."""
+        for session, title in self._untitled:
+            other = _next_title(unit, title)
+            changes: dict[str, Encoded] = {"title": other}
+            if other is None and "title_source" in unit.schema.session_columns:
+                changes["title_source"] = None  # nobody chose to have none: Hermes may find one
+            pairs = ", ".join(f"{name} = ?" for name in changes)
+            unit.execute(f"UPDATE sessions SET {pairs} WHERE id = ?", [*changes.values(), session])
+            self.changed.setdefault(session, {}).update(changes)
+            said = f"it is “{other}” now" if other is not None else "it has none now"
+            self.notes.append(f"The title of {session}, “{text_of(title)}”, is another session's by now: {said}.")
+
+    @staticmethod
+    def _insert(unit: Unit, tables: Tables, line: Line) -> bool:
+        """Insert one row under its own rowid where that is free; False where its key is taken."""
+        columns = [quoted(name) for name in line.row]
+        marks, values = bind(line.row)
+        rowid, is_column = tables.rowids[line.table]
+        if line.rowid is not None and rowid and not is_column:
+            taken = unit.rows(f"SELECT 1 FROM {quoted(line.table)} WHERE {rowid} = ?", [line.rowid])
+            if not taken:
+                columns, marks, values = [*columns, rowid], [*marks, "?"], [*values, line.rowid]
+        # A key that is taken leaves the row out; all else that is wrong with it must not go unseen.
+        done = unit.execute(
+            f"INSERT OR IGNORE INTO {quoted(line.table)} ({', '.join(columns)}) VALUES ({', '.join(marks)})", values
+        )
+        return done == 1
+
+    def _was_taken(self, line: Line, number: int) -> None:
+        if line.table in ("sessions", "messages"):
+            raise RefusedError(
+                f"A row of {line.table} ({text_of(line.row['id'])}) does not go into this store any more. "
+                "Nothing was changed."
+            )
+        self._skipped.add((line.table, number))
+        if self._manifest.tables[line.table].fate is Fate.TAKEN:
+            key = ", ".join(text_of(line.row.get(name)) or "" for name in self._manifest.tables[line.table].key)
+            self.notes.append(f"A row of {line.table} ({key}) is there again, or another one's, and was left as it is.")
+
+    def _insert_messages(self, unit: Unit, tables: Tables, lines: Sequence[Line]) -> None:
+        """Insert rows of messages that belong together."""
+        if not lines:
+            return
+        _clear_index(unit, [line.row["id"] for line in lines])
+        for line in lines:
+            if not self._insert(unit, tables, line):
+                self._was_taken(line, 0)
+        self.messages += len(lines)
+        self._undo_triggers(unit, lines)
+
+    @staticmethod
+    def _undo_triggers(unit: Unit, lines: Sequence[Line]) -> None:
+        """Put back columns that a trigger of the store filled on insert (`message_uid`, `display_order`; 0.22)."""
+        columns = tuple(lines[0].row)
+        marks = ",".join("?" * len(lines))
+        found = unit.rows(
+            f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({marks})", [line.row["id"] for line in lines]
+        )
+        stored = {row[0]: encode_row(columns, row[1:]) for row in found}
+        for line in lines:
+            number = line.row["id"]
+            there = stored.get(number) if isinstance(number, int) else None
+            if there is None or write_line(line._replace(row=there)) == write_line(line):
+                continue
+            differing = {
+                name: value for name, value in line.row.items() if repr(there[name]) != repr(value) and name != "id"
+            }
+            marked, values = bind(differing)
+            pairs = ", ".join(f"{quoted(name)} = {mark}" for name, mark in zip(differing, marked, strict=True))
+            unit.execute(f"UPDATE messages SET {pairs} WHERE id = ?", [*values, number])
+
+    def _tie(self, unit: Unit, parents: Sequence[tuple[str, str, Encoded]]) -> None:
+        """Give sessions their parents back."""
+        for session, column, parent in parents:
+            mark, value = bound(parent)
+            done = unit.execute(
+                f"UPDATE sessions SET {quoted(column)} = {mark} WHERE id = ? "
+                f"AND EXISTS (SELECT 1 FROM sessions p WHERE p.id = {mark})",
+                [value, session, value],
+            )
+            if not done:
+                self.changed.setdefault(session, {})[column] = None
+                was = "was" if session in self._manifest.orphans else "is by now"
+                self.notes.append(f"{session} has no parent: {text_of(parent)}, which it names, {was} in no store.")
+
+    def _put_link(self, unit: Unit, tables: Tables, link: Link) -> None:
+        """Have a session that stayed refer to what is back, unless it refers to something else by now."""
+        columns = tables.columns.get(link.table, ())
+        if link.column not in columns or not set(link.key) <= set(columns):
+            return
+        target = bound(link.was)
+        if link.table == "sessions" and target[1] in self._refused:
+            return
+        marks, values = bind(link.key)
+        where = " AND ".join(f"{quoted(name)} IS {mark}" for name, mark in zip(link.key, marks, strict=True))
+        done = unit.execute(
+            f"UPDATE {quoted(link.table)} SET {quoted(link.column)} = {target[0]} "
+            f"WHERE {where} AND {quoted(link.column)} IS NULL",
+            [target[1], *values],
+        )
+        if not done:
+            key = ", ".join(text_of(value) or "" for value in link.key.values())
+            self.notes.append(f"{key} hung on {text_of(link.was)} and is gone or hangs elsewhere by now.")
+
+    def expected(self, tables: Tables) -> Iterator[Line]:
+        """The rows as they must stand in the store now."""
+        for number, line in self.lines(tables):
+            if (line.table, number) in self._skipped:
+                continue
+            changes = self.changed.get(str(line.row.get("id"))) if line.table == "sessions" else None
+            yield line._replace(row=line.row | changes) if changes else line
+
+
+def _clear_index(unit: Unit, ids: Sequence[Encoded]) -> None:
+    """Remove what an index still has of messages that are not there: its delete trigger was missing when they went.
+
+    Only an index with a text of its own minds: there the trigger of the insert would find the place taken.
+    """
+    marks = ",".join("?" * len(ids))
+    for index in (unit.schema.fts, unit.schema.trigram):
+        if index is not None and index.kind is FtsKind.INLINE:
+            left = unit.rows(f"SELECT id FROM {index.name}_content WHERE id IN ({marks})", ids)
+            for row in left:
+                unit.execute(f"DELETE FROM {index.name} WHERE rowid = ?", row)
+
+
+def _next_title(unit: Unit, title: Encoded) -> str | None:
+    """The next `title #n`, as Hermes numbers them (0.13 to 0.22); None where that would be too long for it."""
+    if not isinstance(title, str):
+        return None
+    numbered = _NUMBERED.match(title)
+    start = f"{numbered[1] if numbered else title} #"
+    rows = unit.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
+    numbers = [int(found[2]) for found in (_NUMBERED.match(str(row[0])) for row in rows) if found]
+    tried = f"{start}{max(numbers, default=1) + 1}"
+    return tried if len(tried) <= _LONGEST_TITLE else None

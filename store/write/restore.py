@@ -1,0 +1,152 @@
+"""A bundle put back into its store, row by row, and read back; what cannot be put back without loss stays out.
+
+The store may have moved on: columns may have come or gone, ids and titles may be taken, parents may be gone. Each such
+thing has a sentence in the result, and the bundle stays in the trash.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ..connect import Store
+from ..errors import BrowseError, RefusedError
+from ..reader import Reader
+from ..trash import transcripts
+from ..trash.bundle import verify
+from ..trash.manifest import Manifest
+from ..trash.origin import instance_of
+from ..trash.shelf import find, mark_restored
+from ..trash.slices import never
+from .guards import check_writable
+from .putting import Putting
+from .readback import check_back, conflicts
+from .unit import Needs, Unit, write
+
+NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
+_CHECKED_INDEX = 256 * 1024 * 1024
+"""Bytes of a store up to which its search index is checked whole after a restore: beyond, it would hold up Hermes."""
+
+
+class Restored(NamedTuple):
+    """What a restore did."""
+
+    name: str
+    """Of the bundle."""
+    sessions: tuple[str, ...]
+    messages: int
+    files: int
+    verified: bool
+    """Every row was read back and is as it was, or as `notes` say."""
+    notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What was done, in the past tense."""
+        count = len(self.sessions)
+        sessions = "1 session" if count == 1 else f"{count:,} sessions"
+        messages = "1 message" if self.messages == 1 else f"{self.messages:,} messages"
+        return f"restored {sessions}, {messages}"
+
+
+def restore(
+    store: Store,
+    trash: Path,
+    name: str,
+    *,
+    now: float | None = None,
+    sessions_folder: Path | None = None,
+    any_store: bool = False,
+    patience: float = 5.0,
+    stop: Callable[[], bool] = never,
+) -> Restored:
+    """Put a bundle back, in one transaction.
+
+    Args:
+        store: The store.
+        trash: The folder of the bundles.
+        name: Of the bundle.
+        now: Unix seconds; the clock's where not given.
+        sessions_folder: Where Hermes keeps files of sessions; None where there is none.
+        any_store: Whether it may go into another store than it is from.
+        patience: Seconds to wait for other writers.
+        stop: Looked at between rows until all are in.
+
+    Raises:
+        BundleNotFoundError: There is no such bundle.
+        BundleDamagedError: It is not what its sums say; nothing was changed.
+        RefusedError: None of it can be put back; nothing was changed.
+        StoreError: The store cannot be read or written, or is busy.
+        WriteUnverifiedError: It was put back, and does not read back as it should.
+    """
+    folder = find(trash, name)
+    manifest = verify(folder)
+    with store.reader() as reader:
+        notes = _check_store(reader, store, manifest, any_store=any_store)
+        check_writable(store, reader, NEEDS)
+        refused = conflicts(reader, folder, manifest, stop)
+        if len(refused) == len(manifest.sessions):
+            session, reason = next(iter(refused.items()))
+            raise RefusedError(f"Session {session} is not put back: {reason}. Nothing was changed.")
+        putting = Putting(folder, manifest, refused, stop)
+
+        def work(unit: Unit) -> None:
+            putting.run(unit)
+            _check_index(unit, putting)
+
+        write(store, work, lambda again, _: check_back(again, putting), needs=NEEDS, patience=patience)
+    back = frozenset(manifest.sessions) - refused.keys()
+    files, more = transcripts.put_back(manifest.files, folder, sessions_folder, back)
+    if not refused:
+        mark_restored(folder, now if now is not None else time.time())
+    left = [f"Session {session} was not put back: {reason}." for session, reason in refused.items()]
+    return Restored(
+        manifest.name,
+        tuple(each for each in manifest.sessions if each in back),
+        putting.messages,
+        files,
+        True,
+        (*notes, *left, *putting.notes, *more),
+    )
+
+
+def _check_store(reader: Reader, store: Store, manifest: Manifest, *, any_store: bool) -> list[str]:
+    """Whether this is the store a bundle is from; a sentence where it may be another one."""
+    origin = manifest.origin
+    instance = instance_of(reader, reader.schema.tables)
+    if origin.instance is not None and instance is not None:
+        same = origin.instance == instance
+    else:
+        same = os.path.realpath(origin.path) == os.path.realpath(store.path)
+    if same:
+        return []
+    if not any_store and os.path.exists(origin.path) and not os.path.samefile(origin.path, store.path):
+        raise RefusedError(
+            f"This bundle is from another store, {origin.path}. Nothing was changed.",
+            remedy="Name that one with --home, --profile or --db.",
+        )
+    return [f"The bundle is from {origin.path}."]
+
+
+def _check_index(unit: Unit, putting: Putting) -> None:
+    """Have SQLite compare the search indexes with the rows, where that does not take long.
+
+    A store whose index was broken before stays as it is: rows that are back are worth more than an index, which Hermes
+    can make anew.
+    """
+    pages = unit.rows("PRAGMA page_count")[0][0], unit.rows("PRAGMA page_size")[0][0]
+    if int(str(pages[0])) * int(str(pages[1])) > _CHECKED_INDEX or unit.schema.note("fts_stale") is not None:
+        return
+    rebuilding = unit.schema.note("fts_rebuild_high_water") is not None
+    for index in (unit.schema.fts, unit.schema.trigram):
+        if index is None or rebuilding:
+            continue
+        try:
+            unit.execute(f"INSERT INTO {index.name}({index.name}, rank) VALUES ('integrity-check', 1)")
+        except BrowseError:
+            putting.notes.append(
+                f"The search index {index.name} does not agree with the messages; `hermes sessions repair` rebuilds it."
+            )

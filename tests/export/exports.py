@@ -1,0 +1,43 @@
+"""What the tests of the export share: documents of a store, and stores made for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.export.pieces import Format, export_pieces
+from hermes_browse.store.export.redact import Redactor
+from hermes_browse.store.export.source import Tally
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
+
+NOW = 1_777_626_000.0
+"""120 days after the stores in `tests/data` begin."""
+
+
+def conversations(path: Path, *ids: str) -> list[Conversation]:
+    """Conversations of a store with details: those of some sessions (by the end of their ids), else all."""
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        if ids:
+            sessions = [next(key for key in catalog.forest.chain_of if key.endswith(each)) for each in ids]
+            found = [catalog.of_session(each) for each in sessions]
+        else:
+            found = [catalog.conversation(chain.root.id) for chain in catalog.chains]
+        return with_details(reader, [each for each in found if each is not None])
+
+
+def document(path: Path, form: Format, *ids: str, redactor: Redactor | None = None) -> str:
+    """One document of some conversations, or of all."""
+    return "".join(
+        export_pieces(
+            Store(path),
+            conversations(path, *ids),
+            form,
+            redactor=redactor or Redactor(active=False),
+            tally=Tally(),
+            exporter="hermes-browse test",
+            now=NOW,
+        )
+    )

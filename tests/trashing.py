@@ -1,0 +1,147 @@
+"""What tests of the trash share: whole stores compared value for value, and whether their search indexes agree."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from builders import T0, make_store, tool_call
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.trash.values import quoted, reading
+from hermes_browse.store.write.delete import Deleted, delete
+from hermes_browse.store.write.restore import Restored, restore
+
+NOW = T0 + 200 * 86_400.0
+"""Half a year after the rows of test stores: nothing is live."""
+
+Dump = dict[str, list[tuple[object, ...]]]
+
+
+@contextmanager
+def opened(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+    """A connection of a test's own, each statement its own transaction."""
+    uri = f"{path.as_uri()}?mode={mode}"
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)) as connection:
+        yield connection
+
+
+def dump(path: Path) -> Dump:
+    """Every row of every table but those of search indexes: rowid, and storage class and bytes of each column."""
+    with opened(path, "ro") as connection:
+        tables = connection.execute("SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table'").fetchall()
+        virtual = [name for name, sql in tables if sql.startswith("CREATE VIRTUAL")]
+        found: Dump = {}
+        for name, sql in tables:
+            if name in virtual or any(name.startswith(f"{each}_") for each in virtual):
+                continue
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()]
+            rowid = "rowid" if "without rowid" not in sql.lower() else "0"
+            select = f"SELECT {rowid}, {reading(columns)} FROM {quoted(name)} ORDER BY 1, 2, 3"
+            found[name] = connection.execute(select).fetchall()
+        return found
+
+
+def differences(before: Dump, after: Dump) -> dict[str, tuple[int, int]]:
+    """By table: how many rows only the one and only the other has."""
+    found = {}
+    for table in before.keys() | after.keys():
+        one, other = set(before.get(table, ())), set(after.get(table, ()))
+        if one != other:
+            found[table] = (len(one - other), len(other - one))
+    return found
+
+
+def health(path: Path) -> dict[str, str]:
+    """What SQLite says of the file, and FTS5 of each search index compared with its rows."""
+    with opened(path) as connection:
+        said = {"file": str(connection.execute("PRAGMA integrity_check").fetchone()[0])}
+        virtual = connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'").fetchall()
+        for (name,) in virtual:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                connection.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
+                said[name] = "ok"
+            except sqlite3.DatabaseError as error:
+                said[name] = str(error)
+            finally:
+                connection.execute("ROLLBACK")
+        return said
+
+
+def matches(path: Path, word: str, index: str = "messages_fts") -> list[int]:
+    """Ids of the messages a search index finds."""
+    with opened(path, "ro") as connection:
+        rows = connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY 1", [f'"{word}"'])
+        return [row[0] for row in rows.fetchall()]
+
+
+def remove(path: Path, *ids: str, **settings: object) -> Deleted:
+    """Delete conversations into the folder `trash` beside the store."""
+    return delete(Store(path), ids, path.parent / "trash", **{"now": NOW, **settings})  # type: ignore[arg-type]
+
+
+def put_back(path: Path, name: str, **settings: object) -> Restored:
+    """Restore a bundle from the folder `trash` beside the store."""
+    return restore(Store(path), path.parent / "trash", name, **{"now": NOW, **settings})  # type: ignore[arg-type]
+
+
+def family(path: Path, shape: str = "31", **settings: object) -> Path:
+    """A store with one conversation of everything: segments, subagents, a branch, rows in all tables that refer to it.
+
+    `root` → `next` → `tip`, `stale` beside `next`; `helper` and its own `nested` are subagents, `branch` is a branch,
+    `other` has nothing to do with any of it.
+    """
+    delegate = '{"_delegate_from": "%s"}'
+    sessions: list[dict[str, object]] = [
+        {"id": "root", "title": "Harbour", "end_reason": "compression", "ended_at": T0 + 50, "system_prompt": "Kind"},
+        {"id": "next", "title": "Harbour #2", "parent_session_id": "root", "end_reason": "compression",
+         "ended_at": T0 + 100},
+        {"id": "stale", "parent_session_id": "root", "end_reason": "cli_close", "ended_at": T0 + 60,
+         "started_at": T0 + 51},
+        {"id": "tip", "title": "Harbour #3", "parent_session_id": "next", "session_key": "agent:main:cli"},
+        {"id": "helper", "source": "subagent", "parent_session_id": "root", "model_config": delegate % "root"},
+        {"id": "nested", "source": "subagent", "parent_session_id": "helper", "model_config": delegate % "helper"},
+        {"id": "branch", "title": "Harbour aside", "parent_session_id": "tip",
+         "model_config": '{"_branched_from": "tip"}'},
+        {"id": "other", "title": "Quay"},
+    ]  # fmt: skip
+    for session in sessions:
+        if shape in ("26", "31", "31-migrated"):
+            session |= {"system_prompt_hash": "shared" if session["id"] in ("root", "other") else "own"}
+            if session["id"] == "branch":
+                session |= {"system_prompt_hash": None}
+    messages: list[dict[str, object]] = []
+    for session in sessions:
+        name = str(session["id"])
+        messages += [
+            {"session_id": name, "content": f"lantern {name}"},
+            {"session_id": name, "role": "assistant", "content": "", "tool_calls": [tool_call("terminal")]},
+            {"session_id": name, "role": "tool", "content": f"rope {name} " * 40, "tool_name": "terminal"},
+            {"session_id": name, "role": "assistant", "content": f"gangway {name}", "reasoning": "because"},
+        ]
+    tables: dict[str, list[dict[str, object]]] = {
+        "session_model_usage": [{"session_id": name, "model": "m", "input_tokens": 7} for name in ("root", "other")],
+        "compression_locks": [{"session_id": "tip", "holder": "p", "acquired_at": T0, "expires_at": T0 + 1}],
+        "session_turn_leases": [{"conversation_id": "root", "holder": "p", "acquired_at": T0, "expires_at": T0 + 1}],
+        "state_meta": [{"key": "goal:tip", "value": "reach the quay"}, {"key": "goal:other", "value": "stay"}],
+        "gateway_routing": [
+            {"scope": "s", "session_key": "agent:main:cli", "entry_json": '{"session_id": "tip"}', "updated_at": T0}
+        ],
+        "async_delegations": [
+            {"delegation_id": "d", "origin_session": "root", "parent_session_id": "tip", "state": "completed",
+             "dispatched_at": T0, "updated_at": T0, "delivery_state": "delivered"}
+        ],
+        "conversation_generations": [{"source": "cli", "session_key": "agent:main:cli", "generation": 3}],
+        "system_prompts": [{"hash": "shared", "prompt": "Be kind"}, {"hash": "own", "prompt": "Be brief"}],
+    }  # fmt: skip
+    import shapes
+
+    known = {name: rows for name, rows in tables.items() if shapes.shape(shape).columns(name)}
+    return make_store(path, shape, sessions, messages, tables=known, **settings)  # type: ignore[arg-type]
+
+
+FAMILY = {"root", "next", "stale", "tip", "helper", "nested"}
+"""What goes with any segment of the conversation in `family`."""

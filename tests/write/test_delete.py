@@ -1,0 +1,243 @@
+"""Delete and restore: a store that went through both is the store it was, value for value, whatever made it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import shapes
+from builders import big_store, hostile_store, make_store
+from trashing import FAMILY, NOW, differences, dump, family, health, matches, opened, put_back, remove
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.trash.shelf import list_bundles
+
+FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
+
+
+def roots(path: Path) -> list[str]:
+    """The root of every conversation."""
+    with Store(path).reader() as reader:
+        return [chain.root.id for chain in read_catalog(reader, NOW).chains]
+
+
+def hits(path: Path, text: str) -> set[int]:
+    """Ids of the messages our search finds."""
+    with Store(path).reader() as reader:
+        return {hit.message_id for hit in search(reader, parse(text), scope=EVERYTHING, limit=0).hits}
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_every_conversation_of_a_real_store_goes_and_comes_back(
+    fixture_store: Callable[[str], Path], name: str
+) -> None:
+    """Every table of every fixture, and the search indexes after either."""
+    path = fixture_store(name)
+    if name == "state-v31":  # the rest of this test is about what is not protected
+        with opened(path) as connection:
+            connection.execute("UPDATE sessions SET pinned = 0")
+            connection.execute("UPDATE session_turn_leases SET expires_at = 1")
+    before, sound = dump(path), health(path)
+    lines = 0
+    for root in roots(path):
+        done = remove(path, root)
+        assert differences(before, dump(path)).keys() >= {"sessions"} and health(path) == sound
+        back = put_back(path, done.bundle.name)
+        assert back.verified and set(back.sessions) == set(done.sessions) and back.messages == done.messages
+        assert health(path) == sound
+        if root.endswith("888003"):  # its parent was missing before, which no store with foreign keys takes again
+            assert [each.endswith("was in no store.") for each in back.notes] == [True]
+            assert differences(before, dump(path)) == {"sessions": (1, 1)}
+            before = dump(path)
+        else:
+            assert back.notes == () and dump(path) == before, root
+        lines += 1
+    assert lines > 50
+    assert len(list_bundles(path.parent / "trash")) == lines
+
+
+@pytest.mark.parametrize("shape", shapes.NAMES)
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_every_shape_of_store(tmp_path: Path, shape: str, journal: str) -> None:
+    """A conversation with everything; searching finds the same before and after, and nothing of it between."""
+    path = family(tmp_path / "state.db", shape, journal=journal)
+    before = dump(path)
+    found = {text: hits(path, text) for text in ("lantern", "gangway", "rope helper", "antern", "because")}
+    assert len(found["lantern"]) == 8
+    done = remove(path, "tip")
+    assert set(health(path).values()) == {"ok"}
+    assert len(hits(path, "lantern")) == 2 and len(matches(path, "gangway")) == 2
+    with opened(path, "ro") as connection:
+        assert connection.execute("SELECT id, parent_session_id FROM sessions ORDER BY id").fetchall() == [
+            ("branch", None), ("other", None),
+        ]  # fmt: skip
+        assert connection.execute("SELECT DISTINCT session_id FROM messages ORDER BY 1").fetchall() == [
+            ("branch",), ("other",),
+        ]  # fmt: skip
+        assert connection.execute("PRAGMA journal_mode").fetchone() == (journal,)
+    assert set(done.sessions) == FAMILY and done.reparented == ("branch",) and done.messages == 24
+    assert done.sentence == "deleted 6 sessions, 24 messages to the trash"
+    back = put_back(path, done.bundle.name)
+    assert back.notes == () and back.sentence == "restored 6 sessions, 24 messages"
+    assert dump(path) == before and set(health(path).values()) == {"ok"}
+    assert {text: hits(path, text) for text in found} == found
+
+
+@pytest.mark.parametrize("shape", shapes.NAMES)
+def test_many_at_once_are_one_bundle(tmp_path: Path, shape: str) -> None:
+    """A whole store deleted and restored."""
+    path = big_store(tmp_path / "state.db", 60, 700, shape=shape)
+    before, found = dump(path), hits(path, "needle")
+    done = remove(path, *roots(path))
+    gone = dump(path)
+    assert gone["sessions"] == gone["messages"] == [] and matches(path, "harbour") == []
+    assert gone["sqlite_sequence"] == before["sqlite_sequence"]
+    put_back(path, done.bundle.name)
+    assert dump(path) == before and hits(path, "needle") == found and set(health(path).values()) == {"ok"}
+
+
+def test_a_store_no_hermes_wrote(tmp_path: Path) -> None:
+    """Rings of parents, blobs for text, broken settings, ids that are flags; an index without its delete trigger."""
+    path = hostile_store(tmp_path / "state.db")
+    before = dump(path)
+    for root in roots(path):
+        done = remove(path, root)
+        back = put_back(path, done.bundle.name)
+        assert dump(path) == before, (root, back.notes)
+
+
+def test_any_segment_stands_for_its_conversation(tmp_path: Path) -> None:
+    """And naming several of them is naming it once."""
+    for number, names in enumerate((("root",), ("next",), ("tip",), ("root", "tip", "next"))):
+        (tmp_path / str(number)).mkdir()
+        path = family(tmp_path / str(number) / "state.db")
+        assert set(remove(path, *names).sessions) == FAMILY
+
+
+def test_prompts_go_with_their_last_user(tmp_path: Path) -> None:
+    """One that another session uses stays; both are in the bundle."""
+    path = family(tmp_path / "state.db")
+
+    def prompts() -> list[str]:
+        with opened(path, "ro") as connection:
+            return [row[0] for row in connection.execute("SELECT hash FROM system_prompts ORDER BY 1")]
+
+    first = remove(path, "tip")
+    assert prompts() == ["shared"]
+    second = remove(path, "other")
+    assert prompts() == []
+    put_back(path, first.bundle.name)
+    assert prompts() == ["own", "shared"]
+    put_back(path, second.bundle.name)
+    assert prompts() == ["own", "shared"]
+
+
+def test_what_only_mentions_a_session_stays(tmp_path: Path) -> None:
+    """Locks, leases, routing and delegations stay as Hermes leaves them; a goal goes, which only the session knew."""
+    path = family(tmp_path / "state.db")
+    before = dump(path)
+    remove(path, "tip")
+    gone = differences(before, dump(path))
+    assert gone == {
+        "sessions": (7, 1), "messages": (24, 0), "session_model_usage": (1, 0), "state_meta": (1, 0),
+        "system_prompts": (1, 0),
+    }  # fmt: skip
+    with opened(path, "ro") as connection:
+        goals = connection.execute("SELECT key FROM state_meta WHERE key LIKE 'goal:%'").fetchall()
+    assert goals == [("goal:other",)]
+
+
+def test_undo_in_reverse_order_is_the_store_as_it_was(tmp_path: Path) -> None:
+    """A branch deleted after its parent, or before it."""
+    for number, order in enumerate((("tip", "branch"), ("branch", "tip"), ("branch", "other", "tip"))):
+        (tmp_path / str(number)).mkdir()
+        path = family(tmp_path / str(number) / "state.db")
+        before = dump(path)
+        names = [remove(path, each, now=NOW + at).bundle.name for at, each in enumerate(order)]
+        for name in reversed(names):
+            assert put_back(path, name).notes == ()
+        assert dump(path) == before
+
+
+def test_values_of_any_kind_in_any_column(tmp_path: Path) -> None:
+    """Blobs, invalid text, infinities and numbers where text belongs, in every column that takes them."""
+    path = family(tmp_path / "state.db", "31", fts=False)
+    odd = ("CAST(x'fffe00' AS TEXT)", "x'00ff'", "9e999", "-9e999", "'a' || char(0) || 'b'", "9223372036854775807")
+    with opened(path) as connection:
+        for table, key in (("messages", "id"), ("sessions", "id")):
+            columns = [
+                row[1] for row in connection.execute(f"PRAGMA table_info({table})")
+                if row[1] not in (key, "session_id", "parent_session_id", "title", "system_prompt_hash", "tool_names")
+            ]  # fmt: skip
+            for at, column in enumerate(columns):
+                value = odd[at % len(odd)]
+                connection.execute(f"UPDATE {table} SET {column} = {value} WHERE {key} IN (5, 'next')")
+        connection.execute("UPDATE messages SET timestamp = -9e999 WHERE id = 6")
+    before = dump(path)
+    kinds = {value for row in before["messages"] for value in row if value in (b"\xff\xfe\x00", float("-inf"))}
+    assert len(kinds) == 2
+    (name,) = {remove(path, "next").bundle.name}
+    put_back(path, name)
+    assert dump(path) == before
+
+
+def test_a_message_larger_than_a_slice(tmp_path: Path) -> None:
+    """Text of megabytes, and many more rows than one statement reads."""
+    rows: list[dict[str, object]] = [{"session_id": "a", "content": f"word{n} " * 20} for n in range(1500)]
+    rows += [{"session_id": "a", "content": "x y " * 1_500_000}, {"session_id": "b", "content": b"\x00" * 3_000_000}]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}, {"id": "b"}], rows)
+    before = dump(path)
+    done = remove(path, "a", "b")
+    assert done.messages == 1502 and done.bundle.bytes < 1_000_000
+    put_back(path, done.bundle.name)
+    assert dump(path) == before
+
+
+def test_the_bundle_tells_what_it_is_called(tmp_path: Path) -> None:
+    """By its title, else by what was asked first, of however many conversations."""
+    path = make_store(
+        tmp_path / "state.db", "22", [{"id": "a"}, {"id": "b", "title": "B"}, {"id": "c"}],
+        [{"session_id": "a", "content": "Where is\nthe quay?"}],
+    )  # fmt: skip
+    titles = [remove(path, each, now=NOW + at).bundle.title for at, each in enumerate(("a", "b", "c"))]
+    assert titles == ["Where is the quay?", "B", None]
+
+
+def test_nothing_of_that_name(tmp_path: Path) -> None:
+    """All are looked up before anything is written."""
+    path = family(tmp_path / "state.db")
+    with pytest.raises(NotFoundError):
+        remove(path, "tip", "nobody")
+    assert not (tmp_path / "trash").exists()
+
+
+def test_the_manifest_is_a_record_of_what_was_cut(tmp_path: Path) -> None:
+    """The references of rows that stayed."""
+    path = family(tmp_path / "state.db")
+    done = remove(path, "tip")
+    document = json.loads((done.bundle.path / "manifest.json").read_bytes())
+    assert document["links"] == [
+        {"table": "sessions", "key": {"id": "branch"}, "column": "parent_session_id", "was": "tip"}
+    ]
+    assert document["tables"]["messages"]["fate"] == "taken"
+
+
+def test_a_foreign_text_encoding_is_refused(tmp_path: Path) -> None:
+    """Bytes of UTF-16 text would not come back as such."""
+    path = tmp_path / "state.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA encoding = 'UTF-16'")
+        connection.executescript(
+            "CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, started_at REAL);"
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, timestamp REAL);"
+            "INSERT INTO sessions VALUES ('a', 'cli', NULL, 1.0);"
+        )
+    connection.close()
+    with pytest.raises(RefusedError, match="UTF-16"):
+        remove(path, "a")
