@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.text import as_text
 
+from . import args_changing, args_exporting, args_pruning, args_trashing
 from .columns import note
 
 _EPILOG = """\
@@ -77,6 +78,10 @@ def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
     )
     if top:  # for `make run`: someone without Hermes should see something
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
+
+
+def _add_behind(parser: argparse.ArgumentParser) -> None:
+    _add_store_options(parser, top=False)
 
 
 def _command(commands: argparse._SubParsersAction[_Parser], name: str, text: str) -> _Parser:
@@ -149,6 +154,14 @@ def make_parser() -> _Parser:
     resume.add_argument("--print", action="store_true", dest="print_only", help="print the command, run nothing")
     resume.add_argument("--yes", action="store_true", help="resume in spite of warnings")
 
+    args_changing.add_rename(_command(commands, "rename", args_changing.RENAME), _text)
+    for name, said in args_changing.MARKS.items():
+        args_changing.add_mark(_command(commands, name, said), _text)
+    args_pruning.add_prune(_command(commands, "prune", args_pruning.PRUNE), _text, _named, _count)
+    args_trashing.add_delete(_command(commands, "delete", args_trashing.DELETE), _text)
+    args_trashing.add_trash(_command(commands, "trash", args_trashing.TRASH), _text, _add_behind)
+    args_exporting.add(_command(commands, "export", args_exporting.HELP), _text, _named)
+    args_pruning.add_stats(_command(commands, "stats", args_pruning.STATS))
     _command(commands, "profiles", "The profiles of the Hermes root.")
     _command(commands, "doctor", "What the store, its search index, Hermes and the terminal are like.")
     return parser

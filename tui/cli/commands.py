@@ -17,6 +17,7 @@ from hermes_browse.store.transcript import count_rows, read_messages, read_skele
 
 from .columns import money, note, print_table, print_text, short_number, short_time
 from .jsonform import conversation_json, hidden_json, lineage_json, message_json, store_json
+from .retention import prune_in_days, read_radar_of
 from .run import Context, print_json
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def list_conversations(context: Context) -> int:
             )
         end = wanted.offset + wanted.limit if wanted.limit else None
         page = with_details(reader, [catalog.conversation(root) for root in chosen[wanted.offset : end]])
+        radar = read_radar_of(context, reader) if context.json else None
     if sizes:
         page = [each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
     total, hidden = len(catalog.chains), catalog.hidden(view, len(page))
@@ -52,7 +54,7 @@ def list_conversations(context: Context) -> int:
                 "shown": len(page),
                 "total": total,
                 "hidden": hidden_json(hidden),
-                "conversations": [conversation_json(each) for each in page],
+                "conversations": [conversation_json(each, prune_in_days(radar, each)) for each in page],
             }
         )
         return 0
@@ -111,10 +113,11 @@ def show_conversation(context: Context) -> int:
         messages = read_messages(reader, skeleton.bones)
         everything = Reading(wanted.reading) is Reading.EVERYTHING
         prompt = read_system_prompt(reader, segments[0].id) if everything else None
+        radar = read_radar_of(context, reader) if context.json else None
     if context.json:
         print_json(
             {
-                "conversation": conversation_json(conversation),
+                "conversation": conversation_json(conversation, prune_in_days(radar, conversation)),
                 "messages": [message_json(message) for message in messages],
                 "system_prompt": prompt,
             }

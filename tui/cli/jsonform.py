@@ -42,8 +42,13 @@ def tokens_json(tokens: Tokens) -> Json:
     }
 
 
-def conversation_json(conversation: Conversation) -> Json:
-    """A CONVERSATION."""
+def conversation_json(conversation: Conversation, prune_in_days: float | None = None) -> Json:
+    """A CONVERSATION.
+
+    Args:
+        conversation: With its preview and rows.
+        prune_in_days: Until Hermes deletes it by itself; None when it does not, or nobody can tell.
+    """
     return {
         "id": conversation.id,
         "root_id": conversation.root_id,
@@ -62,7 +67,7 @@ def conversation_json(conversation: Conversation) -> Json:
         "archived": conversation.archived,
         "pinned": conversation.pinned,
         "hidden": conversation.hidden,
-        "prune_in_days": None,
+        "prune_in_days": prune_in_days,
         "kind": conversation.kind.value,
         "relation": conversation.relation.value,
         "note": conversation.note or None,

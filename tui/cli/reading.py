@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hermes_browse.store.export.commonmark import fenced
 from hermes_browse.store.messages import split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, Conversation
 from hermes_browse.store.text import one_line, printable
@@ -86,12 +87,5 @@ def as_markdown(conversation: Conversation, messages: Sequence[ChatMessage]) -> 
         lines += [f"### {_heading(message)}", ""]
         body = _body(message)
         if body:
-            lines += [_fenced(body) if message.role == "tool" else body, ""]
+            lines += [fenced(body) if message.role == "tool" else body, ""]
     return "\n".join(lines).rstrip()
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}\n{fence}"

@@ -97,7 +97,7 @@ def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
 
 
 def _commands() -> dict[str, Callable[[Context], int]]:
-    from . import commands, inspect, resuming, searching
+    from . import changing, commands, exporting, inspect, pruning, resuming, searching, statistics, trashing
 
     return {
         "list": commands.list_conversations,
@@ -105,6 +105,13 @@ def _commands() -> dict[str, Callable[[Context], int]]:
         "show": commands.show_conversation,
         "lineage": commands.show_lineage,
         "resume": resuming.resume,
+        "rename": changing.rename,
+        **dict.fromkeys(("archive", "unarchive", "pin", "unpin"), changing.mark),
+        "delete": trashing.delete_conversations,
+        "trash": trashing.trash,
+        "prune": pruning.prune,
+        "export": exporting.export,
+        "stats": statistics.show_statistics,
         "profiles": inspect.list_profiles,
         "doctor": inspect.doctor,
     }

@@ -1,0 +1,110 @@
+"""Carrying out a plan: whole conversations, one after another, with an end between any two."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from builders import DAY
+from pruning import NOW, family, opened
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import RefusedError, StoreBusyError
+from hermes_browse.store.prune.plan import Plan, Planned, make_plan
+from hermes_browse.store.prune.rules import Rules
+from hermes_browse.tui.cli import carrying
+from hermes_browse.tui.cli.carrying import carry_out
+from hermes_browse.tui.cli.jsonform import Json
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with one of each kind of conversation."""
+    return family(tmp_path / "state.db")
+
+
+def plan_of(path: Path) -> Plan:
+    """Five conversations, of which one takes two subagents along."""
+    with opened(path) as (reader, catalog):
+        return make_plan(reader, catalog, Rules(older_than=30 * DAY), NOW)
+
+
+def change(path: Path, statement: str) -> None:
+    """What another process does meanwhile."""
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each unit once, its bundle kept; a rest after each."""
+    monkeypatch.setattr(carrying, "_MOST_ROWS", 3)
+    plan = plan_of(path)
+    seen: list[list[str]] = []
+    rests: list[float] = []
+
+    def unit(some: Sequence[Planned]) -> Json | None:
+        seen.append([each.conversation.id for each in some])
+        return {"name": "boss"} if some[0].subagents else None
+
+    outcome = carry_out(Store(path), plan, unit, pause=rests.append)
+    assert [id for some in seen for id in some] == [each.conversation.id for each in plan.would]
+    assert [len(some) for some in seen] == [1, 1, 3] and len(rests) == 3  # the second has three messages of its own
+    assert outcome.plan == plan and outcome.bundles == ({"name": "boss"},)
+    assert outcome.sentence("archived") == "5 conversations archived."
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('boss', 'user', 'hi', 1)", "written to"),
+        ("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('helper2', 'user', 'hi', 1)", "written"),
+        ("UPDATE sessions SET ended_at = NULL WHERE id = 'boss'", "resumed"),
+        ("UPDATE sessions SET id = 'boss3' WHERE id = 'helper2'", "gone"),
+    ],
+)
+def test_what_was_taken_up_again_is_spared(path: Path, statement: str, words: str) -> None:
+    """Looked at right before each unit, subagents included; the others go on."""
+    plan = plan_of(path)
+    change(path, statement)
+    outcome = carry_out(Store(path), plan, lambda _: None, pause=lambda _: None)
+    late = outcome.plan.spared[-1]
+    assert late.conversation.id == "boss" and late.why.code == "changed" and words in late.why.words
+    assert outcome.refused == 1 and len(outcome.plan.would) == 4
+    assert "1 changed meanwhile" in outcome.sentence("archived")
+
+
+def test_a_refusal_spares_one(path: Path) -> None:
+    """The unit has the last word."""
+
+    def unit(some: Sequence[Planned]) -> Json | None:
+        if any(each.conversation.id == "old" for each in some):
+            raise RefusedError("It is being written to.")
+        return None
+
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
+    assert outcome.plan.spared[-1].why.words == "It is being written to." and len(outcome.plan.would) == 4
+
+
+@pytest.mark.parametrize("error", [StoreBusyError("busy"), KeyboardInterrupt()])
+def test_broken_off_between_two(
+    path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """How far it came is said, and what stopped it is not swallowed."""
+    monkeypatch.setattr(carrying, "_MOST_AT_ONCE", 1)
+    done: list[str] = []
+
+    def unit(some: Sequence[Planned]) -> Json | None:
+        if len(done) == 2:
+            raise error
+        done.append(some[0].conversation.id)
+        return None
+
+    with pytest.raises(type(error)):
+        carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
+    assert "Stopped after 2 of 5" in capsys.readouterr().err and len(done) == 2

@@ -1,0 +1,248 @@
+"""`prune`: the plan as a document and for people, and what it refuses; `prune_in_days` in the other documents."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import STORES, ask, call, copy_store, ids_of
+from contract import CONVERSATION, COUNT, FLAG, TEXT, each, holds, keys, of, one
+from pruning import NOW, family
+
+from hermes_browse.store.prune.plan import Planned
+from hermes_browse.tui.cli import pruning
+
+Capture = pytest.CaptureFixture[str]
+
+BUNDLE = keys(name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT)
+PRUNE = keys(
+    plan=keys(conversations=COUNT, sessions=COUNT, messages=COUNT, bytes=COUNT, cost_usd=of(float)),
+    would=each(CONVERSATION),
+    spared=each(keys(id=TEXT, reason=TEXT)),
+    done=FLAG,
+    bundles=each(BUNDLE),
+)
+RUNS = ("1_20260101_030000", "1_20260102_030000", "2_20260102_040000")
+STANDINGS = each(keys(standing=one("ended", "open", "stale-open"), takes_along=each(TEXT)))
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Hermes root with one of each kind of conversation, at the moment its ages are counted from."""
+    (tmp_path / "root").mkdir()
+    family(tmp_path / "root" / "state.db")
+    monkeypatch.setattr("time.time", lambda: NOW)
+    return tmp_path / "root"
+
+
+def prune(capsys: Capture, root: Path, line: str) -> Any:
+    """The document of a command that must succeed."""
+    return ask(capsys, "--home", str(root), "prune", *line.split())
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_the_document(capsys: Capture, tmp_path: Path, store: str) -> None:
+    """A dry run changes nothing and tells everything."""
+    path = copy_store(store, tmp_path)
+    before = path.read_bytes()
+    found = prune(capsys, tmp_path, "--older-than 90d --stale-open --include-archived --dry-run --delete")
+    holds(found, PRUNE)
+    STANDINGS(found["would"], "$.would")
+    assert found["done"] is False and found["bundles"] == [] and len(found["would"]) > 40
+    assert found["plan"]["conversations"] == len(found["would"])
+    assert found["plan"]["bytes"] == sum(each["bytes"] for each in found["would"])
+    taken = sum(len(each["segments"]) + len(each["takes_along"]) for each in found["would"])
+    assert found["plan"]["sessions"] == taken
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "ids"),
+    [
+        ("", set()),
+        ("--include-archived", set()),
+        ("--older-than 90", {"old"}),
+        ("--older-than 2160h --include-archived", {"old", "put-away"}),
+        ("--title PLANS", {"old", "new"}),
+        ("--title plans --older-than 5d", {"old"}),
+        ("--cwd /work/site/", {"old"}),
+        ("--model sonnet", {"old"}),
+        ("--empty", {"empty"}),
+        ("--automation --older-than 38d12h", {f"cron_job{run}" for run in RUNS}),
+        ("--source subagent", {"helper"}),
+        ("--source cron --source tui --max-cost 0.2", set()),
+        ("--max-messages 0", {"empty"}),
+        ("--max-size 0", {"empty"}),
+        ("--min-size 1G", set()),
+        ("--stale-open", {"open"}),
+        ("--stale-open --older-than 90d", {"old"}),
+    ],
+)
+def test_rules(capsys: Capture, root: Path, line: str, ids: set[str]) -> None:
+    """All of them must hold; without any nothing matches."""
+    assert set(ids_of(prune(capsys, root, line)["would"])) == ids
+
+
+def test_spared_rows_say_why(capsys: Capture, root: Path) -> None:
+    """Each with its id, a word for scripts and words for people."""
+    found = prune(capsys, root, "--older-than 30d")
+    reasons = {each["id"]: (each["code"], each["reason"]) for each in found["spared"]}
+    assert reasons["pinned"] == ("pinned", "pinned")
+    assert reasons["open"][0] == "open" and "idle for 50 days" in reasons["open"][1]
+    assert set(found["reparented"]) == {"stray", "branch"}
+    boss = next(each for each in found["would"] if each["id"] == "boss")
+    assert boss["takes_along"] == ["helper", "helper2"]
+
+
+def test_an_archive_takes_no_subagents(capsys: Capture, root: Path) -> None:
+    """And what is archived stays as it is."""
+    found = prune(capsys, root, "--older-than 30d --include-archived --archive --dry-run")
+    assert "put-away" not in ids_of(found["would"]) and found["reparented"] == []
+    assert found["plan"]["sessions"] == len(found["would"])
+    assert found["plan"]["bytes"] == sum(each["bytes"] for each in found["would"])
+
+
+def test_for_people(capsys: Capture, root: Path) -> None:
+    """What would go, what it frees, what is spared; and that nothing was done."""
+    ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d")
+    assert ended.code == 0 and "Old plans" in ended.out and "spared because" in ended.out
+    assert "Nothing was changed" in ended.err and "VACUUM" in ended.err and "2 sessions of subagents" in ended.err
+    empty = call(capsys, "--home", str(root), "prune")
+    assert empty.code == 0 and "No rule is given" in empty.err
+
+
+@pytest.mark.parametrize("action", ["--delete", "--archive"])
+@pytest.mark.parametrize("output", [[], ["--json"]])
+def test_without_a_terminal_it_needs_yes(capsys: Capture, root: Path, action: str, output: list[str]) -> None:
+    """5, with what would go; nothing on standard output."""
+    before = (root / "state.db").read_bytes()
+    ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", action, *output)
+    assert ended.code == 5 and ended.out == "" and "5 conversations" in ended.err and "--yes" in ended.err
+    assert (root / "state.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("--older-than soon", "wants an age"),
+        ("--older-than -1", "--older-than"),
+        ("--min-size big", "wants a size"),
+        ("--max-cost free", "dollars"),
+        ("--min-messages -1", "whole number"),
+        ("--archive --delete", "--delete"),
+        ("--source", "--source"),
+        ("extra", "extra"),
+    ],
+)
+def test_usage(capsys: Capture, root: Path, line: str, word: str) -> None:
+    """2, in one line."""
+    ended = call(capsys, "--home", str(root), "prune", *line.split())
+    assert ended.code == 2 and word in ended.err and ended.out == ""
+
+
+def test_an_empty_word_is_no_rule(capsys: Capture, root: Path) -> None:
+    """An unset variable of a script must not match everything."""
+    for option in ("--source", "--title", "--cwd", "--model"):
+        assert call(capsys, "--home", str(root), "prune", option, "").code == 2
+
+
+def test_days_until_hermes_deletes(capsys: Capture, root: Path) -> None:
+    """In `list`, `show` and `prune` alike; by the configuration beside the store."""
+    listed = {each["id"]: each for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]}
+    assert listed["old"]["prune_in_days"] == 0 and listed["pinned"]["prune_in_days"] is None
+    assert listed["put-away"]["prune_in_days"] == 0
+    assert listed["new"]["prune_in_days"] == pytest.approx(87)
+    assert ask(capsys, "--home", str(root), "show", "new")["conversation"]["prune_in_days"] == pytest.approx(87)
+    assert prune(capsys, root, "--title Old")["would"][0]["prune_in_days"] == 0
+    (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n", encoding="utf-8")
+    assert ask(capsys, "--home", str(root), "show", "old")["conversation"]["prune_in_days"] is None
+
+
+def test_a_profile_has_a_configuration_of_its_own(capsys: Capture, root: Path) -> None:
+    """And a loose file has none: nobody cleans it up."""
+    home = root / "profiles" / "work"
+    home.mkdir(parents=True)
+    (root / "state.db").rename(home / "state.db")
+    (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n", encoding="utf-8")
+    (home / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
+    found = ask(capsys, "--home", str(root), "--profile", "work", "show", "new")
+    assert found["conversation"]["prune_in_days"] == pytest.approx(7)
+    (home / "state.db").rename(home / "copy.db")
+    found = ask(capsys, "--db", str(home / "copy.db"), "show", "new")
+    assert found["conversation"]["prune_in_days"] is None
+
+
+@pytest.fixture
+def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What would have been done, in the place of doing it; without pauses."""
+    done: list[str] = []
+
+    def unit_of(verb: str) -> Callable[..., Callable[[Sequence[Planned]], dict[str, object] | None]]:
+        def unit(some: Sequence[Planned]) -> dict[str, object] | None:
+            done.extend(f"{verb} {each.conversation.id}" for each in some)
+            ids = [session_id for each in some for session_id in each.session_ids]
+            bundle = {"name": f"bundle {ids[0]}", "created_at": NOW, "sessions": ids, "messages": 1, "bytes": 2}
+            return bundle if verb == "delete" else None
+
+        return lambda *_: unit
+
+    monkeypatch.setattr(pruning, "delete_unit", unit_of("delete"))
+    monkeypatch.setattr(pruning, "archive_unit", unit_of("archive"))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    return done
+
+
+@pytest.mark.parametrize(("typed", "code"), [("5\n", 0), ("5", 0), ("yes\n", 5), ("4\n", 5), ("", 5), ("\n", 5)])
+def test_a_terminal_asks_for_the_count(
+    capsys: Capture, root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+) -> None:
+    """Anything else leaves everything as it is."""
+    monkeypatch.setattr(pruning, "_on_a_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--delete")
+    assert ended.code == code and "Type 5 to delete 5 conversations" in ended.err and "Old plans" in ended.out
+    assert len(units) == (5 if code == 0 else 0)
+    assert ("moved to the trash" if code == 0 else "Nothing was changed") in ended.err
+
+
+def test_an_archive_asks_nothing_on_a_terminal(
+    capsys: Capture, root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can be undone by a key."""
+    monkeypatch.setattr(pruning, "_on_a_terminal", lambda: True)
+    ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--archive")
+    assert ended.code == 0 and "5 conversations archived" in ended.err and units[0] == "archive old"
+
+
+def test_yes_does_it(capsys: Capture, root: Path, units: list[str]) -> None:
+    """The document then tells what was done, with the bundles; a dry run wins over everything."""
+    found = prune(capsys, root, "--older-than 30d --delete --yes --dry-run")
+    assert not units and found["done"] is False
+    found = prune(capsys, root, "--older-than 30d --delete --yes")
+    holds(found, PRUNE)
+    assert found["done"] is True and units == [f"delete {each['id']}" for each in found["would"]]
+    taken = {session_id for each in found["bundles"] for session_id in each["sessions"]}
+    assert taken == {*ids_of(found["would"]), "helper", "helper2"}
+    assert prune(capsys, root, "--older-than 900d --delete --yes")["done"] is True and len(units) == 5
+
+
+def test_it_really_deletes(capsys: Capture, root: Path) -> None:
+    """Into bundles that can be restored; what stays is what the plan said, and a second run finds nothing."""
+    pytest.importorskip("hermes_browse.store.write.unit", reason="needs the writing half")
+    pytest.importorskip("hermes_browse.store.write.guards", reason="needs the writing half")
+    before = {each["id"] for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]}
+    found = prune(capsys, root, "--older-than 30d --delete --yes")
+    holds(found, PRUNE)
+    gone = set(ids_of(found["would"])) | {"helper", "helper2"}
+    after = {each["id"]: each for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]}
+    assert after.keys() == before - gone and found["done"] is True and found["bundles"]
+    assert ask(capsys, "--home", str(root), "lineage", "branch")["nodes"][0]["id"] == "branch"
+    assert prune(capsys, root, "--older-than 30d")["would"] == []
+    names = [each["name"] for each in found["bundles"]]
+    restored = ask(capsys, "--home", str(root), "trash", "restore", *names)
+    assert set(restored["restored"]) == {*gone}
+    listed = ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
+    assert {each["id"] for each in listed} == before

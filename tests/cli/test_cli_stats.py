@@ -1,0 +1,55 @@
+"""`stats`: the sums as a document and as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commandline import STORES, ask, call, copy_store
+from contract import COUNT, TEXT, each, holds, keys, of
+
+Capture = pytest.CaptureFixture[str]
+
+SUMS = {
+    name: COUNT
+    for name in (
+        "conversations", "sessions", "messages", "input_tokens", "output_tokens", "cache_read_tokens",
+        "cache_write_tokens", "reasoning_tokens", "bytes",
+    )
+}  # fmt: skip
+STATS = keys(total=keys(**SUMS, cost_usd=of(float)), by=each(keys(**SUMS, cost_usd=of(float), key=TEXT)))
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("by", ["model", "source", "day", "tool"])
+def test_the_document(capsys: Capture, tmp_path: Path, store: str, by: str) -> None:
+    """One line for each key; calls by tool only."""
+    copy_store(store, tmp_path)
+    found = ask(capsys, "--home", str(tmp_path), "stats", "--by", by)
+    holds(found, STATS)
+    assert found["by"] and all(("calls" in line) is (by == "tool") for line in found["by"])
+    assert found["total"]["sessions"] >= 55
+
+
+def test_by_source_is_the_default(capsys: Capture, tmp_path: Path) -> None:
+    """The sums of all sources are those of the store."""
+    copy_store("state-v31", tmp_path)
+    found = ask(capsys, "--home", str(tmp_path), "stats")
+    assert found["grouped_by"] == "source" and {"cli", "telegram"} < {line["key"] for line in found["by"]}
+    for name in ("sessions", "messages", "bytes", "input_tokens"):
+        assert sum(line[name] for line in found["by"]) == found["total"][name]
+
+
+def test_the_table(capsys: Capture, tmp_path: Path) -> None:
+    """Aligned columns in a pipe, with a line for all."""
+    copy_store("state-v31", tmp_path)
+    ended = call(capsys, "--home", str(tmp_path), "stats", "--by", "tool")
+    lines = ended.out.splitlines()
+    assert ended.code == 0 and lines[0].split()[:5] == ["tool", "convs", "sessions", "msgs", "calls"]
+    assert lines[-1].startswith("all ") and "without the search index" in ended.err
+
+
+def test_a_key_nobody_knows(capsys: Capture, tmp_path: Path) -> None:
+    """Usage."""
+    copy_store("state-v31", tmp_path)
+    assert call(capsys, "--home", str(tmp_path), "stats", "--by", "moon").code == 2

@@ -1,0 +1,254 @@
+"""`delete` and `trash`: documents, questions, and what they refuse."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import ask, call, spawn
+from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
+from trashing import FAMILY, NOW, dump, family, health, opened
+
+from hermes_browse.tui.cli import trashing
+
+Capture = pytest.CaptureFixture[str]
+
+BUNDLE = keys(
+    name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT, title=maybe(TEXT),
+    conversations=each(TEXT), store=maybe(TEXT), restored_at=maybe(of(float)), damage=maybe(TEXT),
+)  # fmt: skip
+DELETE = keys(deleted=each(TEXT), reparented=each(TEXT), bundle=BUNDLE, messages=COUNT, notes=each(TEXT))
+TRASH = keys(bundles=each(BUNDLE), folder=TEXT)
+RESTORE = keys(restored=each(TEXT), messages=COUNT, verified=FLAG, notes=each(TEXT), bundles=each(TEXT))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Hermes root with a conversation of everything, half a year ago, and files of it."""
+    root = tmp_path / "root"
+    (root / "sessions").mkdir(parents=True)
+    (root / "sessions" / "tip.json").write_text("{}")
+    family(root / "state.db")
+    monkeypatch.setattr("time.time", lambda: NOW)
+    return root
+
+
+def trash_of() -> Path:
+    """Where bundles go."""
+    return Path(os.environ["XDG_DATA_HOME"]) / "hermes-browse" / "trash"
+
+
+def run(capsys: Capture, home: Path, *words: str) -> Any:
+    """The document of a command that must succeed."""
+    return ask(capsys, "--home", str(home), *words)
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Somebody sits at a terminal and types."""
+    monkeypatch.setattr(trashing, "_on_a_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+
+def test_the_documents(capsys: Capture, home: Path) -> None:
+    """From a delete over the list to a restore and a drop; the store is as before."""
+    before = dump(home / "state.db")
+    gone = run(capsys, home, "delete", "Harbour", "--yes")
+    holds(gone, DELETE)
+    assert set(gone["deleted"]) == FAMILY and gone["reparented"] == ["branch"] and gone["files"] == ["tip.json"]
+    assert gone["conversations"] == ["tip"] and gone["messages"] == 24
+    assert not (home / "sessions" / "tip.json").exists()
+    listed = run(capsys, home, "trash", "list")
+    holds(listed, TRASH)
+    assert listed["bundles"] == [gone["bundle"]] and listed["folder"] == str(trash_of())
+    assert [path.name for path in trash_of().iterdir()] == [gone["bundle"]["name"]]
+    back = run(capsys, home, "trash", "restore", gone["bundle"]["name"])
+    holds(back, RESTORE)
+    assert set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
+    assert back["files"] == 1 and back["notes"] == [] and (home / "sessions" / "tip.json").read_text() == "{}"
+    assert dump(home / "state.db") == before and set(health(home / "state.db").values()) == {"ok"}
+    assert run(capsys, home, "trash", "list")["bundles"][0]["restored_at"] == NOW
+    dropped = run(capsys, home, "trash", "drop", gone["bundle"]["name"], "--yes")
+    holds(dropped, keys(dropped=each(BUNDLE)))
+    assert run(capsys, home, "trash", "list")["bundles"] == [] and not list(trash_of().iterdir())
+
+
+def test_options_may_stand_behind_the_action(capsys: Capture, home: Path) -> None:
+    """As behind every command."""
+    ended = call(capsys, "trash", "list", "--json", "--home", str(home))
+    assert ended.code == 0 and ended.document["bundles"] == []
+
+
+def test_for_people(capsys: Capture, home: Path) -> None:
+    """What was done, and the way back."""
+    ended = call(capsys, "--home", str(home), "delete", "tip", "other", "--yes")
+    said = re.search(r"trash restore (\S+)`", ended.out)
+    assert ended.code == 0 and said is not None
+    assert ended.out.startswith("deleted 7 sessions, 28 messages to the trash")
+    assert "1 session stayed and lost a parent: branch" in ended.err
+    listed = call(capsys, "--home", str(home), "trash", "list")
+    assert "Harbour #3 and 1 more" in listed.out and said[1] in listed.out and "1 bundle, " in listed.err
+    back = call(capsys, "--home", str(home), "trash", "restore", said[1][:13])
+    assert back.code == 0 and back.out == f"restored 7 sessions, 28 messages from {said[1]}\n"
+    assert "(restored 2026-07-20" in call(capsys, "--home", str(home), "trash", "list").out
+    dropped = call(capsys, "--home", str(home), "trash", "drop", said[1], "--yes")
+    assert dropped.out == f"dropped {said[1]}\n"
+
+
+def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
+    """Nobody to ask: refused, with what would go."""
+    before = dump(home / "state.db")
+    for more in ([], ["--json"]):
+        ended = call(capsys, "--home", str(home), "delete", "root", *more)
+        assert ended.code == 5 and ended.out == ""
+        assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
+        assert "branch stays, and loses its parent" in ended.err
+    assert dump(home / "state.db") == before and not trash_of().exists()
+    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    ended = call(capsys, "--home", str(home), "trash", "drop", name)
+    assert ended.code == 5 and "remove 1 bundle for good" in ended.err and (trash_of() / name).is_dir()
+
+
+@pytest.mark.parametrize(("text", "code"), [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)])
+def test_a_terminal_asks(capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int) -> None:
+    """For one conversation a letter is enough."""
+    before = dump(home / "state.db")
+    typed(monkeypatch, text)
+    ended = call(capsys, "--home", str(home), "delete", "tip")
+    assert ended.code == code and "Type y to go on" in ended.err
+    assert (dump(home / "state.db") == before) is (code == 5)
+
+
+@pytest.mark.parametrize(("text", "code"), [("2\n", 0), ("y\n", 5), ("3\n", 5), ("", 5)])
+def test_several_want_their_number(
+    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
+) -> None:
+    """A key that is pressed by habit confirms nothing; so with bundles, which go for good."""
+    typed(monkeypatch, text)
+    assert call(capsys, "--home", str(home), "delete", "tip", "other").code == code
+    if code:
+        return
+    names = [path.name for path in trash_of().iterdir()]
+    run(capsys, home, "delete", "branch", "--yes")
+    names = [path.name for path in trash_of().iterdir()]
+    typed(monkeypatch, "y\n")
+    assert call(capsys, "--home", str(home), "trash", "drop", *names).code == 5 and len(names) == 2
+    typed(monkeypatch, "2\n")
+    assert call(capsys, "--home", str(home), "trash", "drop", *names).code == 0
+    assert not list(trash_of().iterdir())
+
+
+def test_all_names_are_looked_up_first(capsys: Capture, home: Path) -> None:
+    """One that is nothing keeps the others from going."""
+    before = dump(home / "state.db")
+    ended = call(capsys, "--home", str(home), "delete", "tip", "nobody", "--yes")
+    assert ended.code == 4 and "nobody" in ended.err and dump(home / "state.db") == before
+    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    for action in ("restore", "drop"):
+        ended = call(capsys, "--home", str(home), "trash", action, name, "20000101", "--yes")
+        assert ended.code == 4 and "20000101" in ended.err and (trash_of() / name).is_dir()
+    assert call(capsys, "--home", str(home), "show", "tip").code == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["delete"], ["trash"], ["trash", "drop"], ["trash", "restore"], ["trash", "empty"], ["trash", "list", "x"]],
+)
+def test_usage(capsys: Capture, home: Path, words: list[str]) -> None:
+    """Said in a sentence."""
+    ended = call(capsys, "--home", str(home), *words)
+    assert ended.code == 2 and "--help" in ended.err and "Traceback" not in ended.err
+
+
+def test_what_is_protected(capsys: Capture, home: Path) -> None:
+    """Even with a yes."""
+    with opened(home / "state.db") as connection:
+        connection.execute("UPDATE sessions SET pinned = 1 WHERE id = 'next'")
+    before = dump(home / "state.db")
+    ended = call(capsys, "--home", str(home), "delete", "tip", "--yes", "--json")
+    assert ended.code == 5 and "“Harbour #3” (tip) stays: " in ended.err and "pinned" in ended.err
+    assert dump(home / "state.db") == before
+
+
+def test_ids_that_look_like_options_or_paths(capsys: Capture, home: Path) -> None:
+    """`--` ends the options; nothing but their rows is touched."""
+    with opened(home / "state.db") as connection:
+        for name in ("-rf", "../../etc/passwd", "x'; DROP TABLE sessions;--"):
+            connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', 1.0)", [name])
+    before = dump(home / "state.db")
+    for name in ("-rf", "../../etc/passwd", "x'; DROP TABLE sessions;--"):
+        gone = call(capsys, "--home", str(home), "delete", "--json", "--yes", "--", name).document
+        assert gone["deleted"] == [name]
+        assert re.fullmatch(r"[0-9a-f-]+", gone["bundle"]["name"])
+    for bundle in run(capsys, home, "trash", "list")["bundles"]:
+        run(capsys, home, "trash", "restore", bundle["name"])
+    assert dump(home / "state.db") == before
+
+
+def test_titles_are_made_harmless(capsys: Capture, home: Path) -> None:
+    """What was called with an escape sequence acts on no terminal; the document has it as it was."""
+    with opened(home / "state.db") as connection:
+        connection.execute("UPDATE sessions SET title = ? WHERE id = 'other'", ["\x1b[31mred\x07\u202e"])
+    ended = call(capsys, "--home", str(home), "delete", "other")
+    assert "\x1b" not in ended.err and "␛[31mred" in ended.err
+    assert run(capsys, home, "delete", "other", "--yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
+    listed = call(capsys, "--home", str(home), "trash", "list")
+    assert "\x1b" not in listed.out + listed.err and "\u202e" not in listed.out
+
+
+def test_a_damaged_bundle_is_a_line(capsys: Capture, home: Path) -> None:
+    """And cannot be restored: exit code 1, a sentence, nothing changed."""
+    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    gone = dump(home / "state.db")
+    (trash_of() / name / "rows.jsonl.gz").write_bytes(b"")
+    ended = call(capsys, "--home", str(home), "trash", "restore", name)
+    assert ended.code == 1 and "rows.jsonl.gz" in ended.err and dump(home / "state.db") == gone
+    (trash_of() / name / "manifest.json").write_bytes(b"{}")
+    assert "damaged: " in call(capsys, "--home", str(home), "trash", "list").out
+    (damaged,) = run(capsys, home, "trash", "list")["bundles"]
+    assert damaged["damage"] and damaged["sessions"] == []
+
+
+def test_another_store_wants_a_yes(capsys: Capture, home: Path, tmp_path: Path) -> None:
+    """A bundle goes back where it is from unless told otherwise."""
+    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    other = family(tmp_path / "other.db")
+    ended = call(capsys, "--db", str(other), "trash", "restore", name)
+    assert ended.code == 5 and str(home / "state.db") in ended.err
+    assert call(capsys, "--db", str(other), "delete", "tip", "other", "branch", "--yes").code == 0
+    ended = call(capsys, "--db", str(other), "trash", "restore", name, "--yes", "--json")
+    assert ended.code == 0 and set(ended.document["restored"]) == FAMILY
+    assert any("1 files stay" in each or "was no" in each or "stay in the bundle" in each
+               for each in ended.document["notes"])  # fmt: skip
+
+
+def test_several_bundles_at_once(capsys: Capture, home: Path) -> None:
+    """One after another; what was done before one fails is said."""
+    before = dump(home / "state.db")
+    names = [run(capsys, home, "delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")]
+    back = run(capsys, home, "trash", "restore", *reversed(names))
+    assert back["bundles"] == names[::-1] and back["messages"] == 32 and back["notes"] == []
+    assert dump(home / "state.db") == before
+    run(capsys, home, "delete", "other", "--yes")
+    ended = call(capsys, "--home", str(home), "trash", "restore", names[1], names[0])
+    assert ended.code == 5 and f"Restored before that: {names[1]}." in ended.err
+
+
+def test_the_sample_store_keeps_its_own_trash(capsys: Capture) -> None:
+    """Nothing of it gets among the user's bundles."""
+    listed = ask(capsys, "--demo", "list", "--limit", "0")["conversations"]
+    named = next(each for each in listed if each["status"] == "ended" and not each["pinned"])
+    gone = ask(capsys, "--demo", "delete", named["id"], "--yes")
+    assert named["id"] in gone["deleted"] and not trash_of().exists()
+
+
+def test_in_a_process_of_its_own(home: Path) -> None:
+    """Neither Textual nor the network of imports around it is needed."""
+    ended = spawn("--home", str(home), "delete", "other", "--yes", "--json")
+    assert ended.code == 0, ended.err
+    name = json.loads(ended.out)["bundle"]["name"]
+    assert spawn("--home", str(home), "trash", "restore", name).code == 0

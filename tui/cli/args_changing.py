@@ -1,0 +1,37 @@
+"""The arguments of `rename`, `archive`, `unarchive`, `pin` and `unpin`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+RENAME = "Give a conversation another title; an empty one clears it."
+MARKS = {
+    "archive": "Put conversations away: hidden from lists, nothing lost.",
+    "unarchive": "Bring archived conversations back.",
+    "pin": "Keep conversations from what Hermes deletes by itself.",
+    "unpin": "Let go of pins.",
+}
+
+Reads = Callable[[str], str]
+
+
+def add_rename(parser: argparse.ArgumentParser, text: Reads) -> None:
+    """Add the arguments of `rename`.
+
+    Args:
+        parser: Of the command.
+        text: Reads words of the user.
+    """
+    parser.add_argument("id", metavar="ID", type=text)
+    parser.add_argument("title", metavar="TITLE", nargs="+", type=text, help="its words")
+
+
+def add_mark(parser: argparse.ArgumentParser, text: Reads) -> None:
+    """Add the arguments of a mark.
+
+    Args:
+        parser: Of the command.
+        text: Reads words of the user.
+    """
+    parser.add_argument("ids", metavar="ID", nargs="+", type=text)

@@ -1,0 +1,89 @@
+"""The arguments of `prune` and `stats`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+
+PRUNE = "What could be cleaned up by rules, all of which must hold; without --archive or --delete it only tells."
+STATS = "Sums of sessions, messages, tokens, cost and bytes."
+
+Reads = Callable[[str], str]
+
+
+def _age(text: str) -> float:
+    from hermes_browse.store.prune.rules import parse_age  # other commands do without the rules
+
+    try:
+        return parse_age(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _bytes(text: str) -> int:
+    from hermes_browse.store.prune.rules import parse_bytes
+
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _money(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1e12:
+        raise argparse.ArgumentTypeError(f"wants an amount in dollars, not {text!r}")
+    return value
+
+
+def add_prune(parser: argparse.ArgumentParser, text: Reads, named: Reads, count: Callable[[str], int]) -> None:
+    """Add the arguments of `prune`.
+
+    Args:
+        parser: Of the command.
+        text: Reads words of the user.
+        named: Reads what may not be empty.
+        count: Reads a whole number.
+    """
+
+    def words(value: str) -> str:
+        return text(named(value))
+
+    def folder(value: str) -> str:
+        return text(os.path.abspath(os.path.expanduser(named(value))))
+
+    rules = parser.add_argument_group("rules")
+    rules.add_argument("--older-than", metavar="AGE", type=_age, help="idle for so long: 90d, 12h, 1w 2d (by activity)")
+    rules.add_argument(
+        "--source", metavar="S", type=words, action="append", default=[], help="of this source; repeatable"
+    )
+    rules.add_argument("--title", metavar="T", type=words, help="its title contains this")
+    rules.add_argument("--cwd", metavar="DIR", type=folder, help="its working directory is this or below it")
+    rules.add_argument("--model", metavar="M", type=words, help="the name of its model contains this")
+    rules.add_argument("--empty", action="store_true", help="without a message")
+    rules.add_argument("--automation", action="store_true", help="cron jobs, webhooks and the like")
+    rules.add_argument("--min-messages", metavar="N", type=count)
+    rules.add_argument("--max-messages", metavar="N", type=count)
+    rules.add_argument("--min-size", metavar="BYTES", type=_bytes, help="search index included: 10M, 1.5G")
+    rules.add_argument("--max-size", metavar="BYTES", type=_bytes)
+    rules.add_argument("--max-cost", metavar="USD", type=_money)
+    rules.add_argument(
+        "--stale-open",
+        action="store_true",
+        help="open ones too that have been idle for that long (7 days where --older-than is not given)",
+    )
+    rules.add_argument("--include-archived", action="store_true", help="archived ones too")
+    actions = parser.add_argument_group("what to do").add_mutually_exclusive_group()
+    actions.add_argument("--archive", action="store_true", help="archive what the rules mean")
+    actions.add_argument("--delete", action="store_true", help="delete it, to the trash")
+    parser.add_argument("--dry-run", action="store_true", help="change nothing, only tell")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def add_stats(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `stats`."""
+    parser.add_argument("--by", choices=["model", "source", "day", "tool"], default="source", help="default source")

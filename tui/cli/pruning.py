@@ -1,0 +1,192 @@
+"""`prune`: what rules would clean up, and the cleaning up."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.text import one_line
+
+from .carrying import archive_unit, carry_out, delete_unit
+from .columns import money, note, print_table, short_number, short_time
+from .jsonform import Json, conversation_json
+from .retention import prune_in_days, read_radar_of
+from .run import Context, print_json
+
+if TYPE_CHECKING:
+    from hermes_browse.store.connect import Reader
+    from hermes_browse.store.prune.plan import Plan, Planned, Spared, Totals
+    from hermes_browse.store.prune.radar import Radar
+    from hermes_browse.store.prune.rules import Rules
+
+_SHOWN = 50
+_DETAILS_AT_ONCE = 200
+
+
+def _rules(context: Context) -> Rules:
+    from hermes_browse.store.prune.rules import STALE_AFTER, Rules
+
+    wanted = context.arguments
+    stale = wanted.older_than if wanted.older_than is not None else STALE_AFTER
+    return Rules(
+        older_than=wanted.older_than,
+        sources=frozenset(wanted.source),
+        title=wanted.title,
+        cwd=wanted.cwd,
+        model=wanted.model,
+        empty=wanted.empty,
+        automation=wanted.automation,
+        min_messages=wanted.min_messages,
+        max_messages=wanted.max_messages,
+        min_size=wanted.min_size,
+        max_size=wanted.max_size,
+        max_cost=wanted.max_cost,
+        stale_open=stale if wanted.stale_open else None,
+        include_archived=wanted.include_archived,
+    )
+
+
+def _detailed(reader: Reader, plan: Plan, limit: int | None) -> Plan:
+    """The plan with previews and counted messages, in chunks so that no statement is long."""
+    from hermes_browse.store.preview import with_details
+
+    shown = plan.would if limit is None else plan.would[:limit]
+    found: list[Planned] = []
+    for start in range(0, len(shown), _DETAILS_AT_ONCE):
+        chunk = shown[start : start + _DETAILS_AT_ONCE]
+        detailed = with_details(reader, [each.conversation for each in chunk])
+        found += [each._replace(conversation=more) for each, more in zip(chunk, detailed, strict=True)]
+    return plan._replace(would=(*found, *plan.would[len(found) :]))
+
+
+def prune(context: Context) -> int:
+    """`prune`: the plan; with --archive or --delete it is carried out after the question."""
+    from hermes_browse.store.catalog import read_catalog
+    from hermes_browse.store.prune.plan import make_plan, parents_first
+
+    wanted = context.arguments
+    rules = _rules(context)
+    act = (wanted.archive or wanted.delete) and not wanted.dry_run
+    if rules.nothing:
+        note("No rule is given, so nothing matches; `hermes-browse prune --help` lists the rules.")
+    with context.store.reader() as reader:
+        catalog = read_catalog(reader, context.now)
+        plan = make_plan(reader, catalog, rules, context.now)
+        if wanted.archive:  # what is put away already stays as it is
+            plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
+        plan = _detailed(reader, plan, None if context.json else _SHOWN)
+        radar = read_radar_of(context, reader) if context.json else None
+    totals = plan.totals(subagents=not wanted.archive)
+    asks = act and not wanted.yes and bool(plan.would)
+    if asks and (context.json or not _on_a_terminal()):
+        verb = "archive" if wanted.archive else "delete"
+        raise RefusedError(f"Nothing was changed: it would {verb} {_words(totals)}.", remedy="Add --yes to do it.")
+    if not context.json:
+        _print(plan, totals, archive=wanted.archive)
+    if asks and wanted.delete:
+        _ask(totals.conversations)
+    bundles: list[Json] = []
+    if act and plan.would:
+        unit = archive_unit(context) if wanted.archive else delete_unit(context, catalog)
+        outcome = carry_out(context.store, plan._replace(would=tuple(parents_first(catalog, plan.would))), unit)
+        plan, bundles = outcome.plan, list(outcome.bundles)
+        note(outcome.sentence("archived" if wanted.archive else "moved to the trash"))
+    elif not context.json and plan.would:
+        note("Nothing was changed: this is what --archive would put away, or --delete move to the trash.")
+    if context.json:
+        print_json(_json(plan, radar, bundles, archive=wanted.archive, done=act))
+    return 0
+
+
+def _words(totals: Totals) -> str:
+    return (
+        f"{totals.conversations:,} conversations, {totals.sessions:,} sessions, {totals.messages:,} messages, "
+        f"{short_number(totals.bytes)}B"
+    )
+
+
+def _on_a_terminal() -> bool:
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def _ask(count: int) -> None:
+    """Ask for the count: a bulk delete is not confirmed by a key that is pressed by habit."""
+    print(f"Type {count} to delete {count:,} conversations, anything else to leave: ", end="", file=sys.stderr)
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().replace(",", "") != str(count):
+        raise RefusedError("Nothing was changed.")
+
+
+def _planned_json(planned: Planned, radar: Radar | None, *, archive: bool) -> Json:
+    conversation = planned.conversation
+    return {
+        **conversation_json(conversation, prune_in_days(radar, conversation)),
+        "bytes": planned.own.total if archive else conversation.size,
+        "standing": planned.standing.value,
+        "takes_along": [] if archive else [session.id for session in planned.subagents],
+    }
+
+
+def _spared_json(spared: Spared) -> Json:
+    conversation = spared.conversation
+    return {
+        "id": conversation.id,
+        "root_id": conversation.root_id,
+        "title": conversation.title,
+        "code": spared.why.code,
+        "reason": spared.why.words,
+    }
+
+
+def _json(plan: Plan, radar: Radar | None, bundles: list[Json], *, archive: bool, done: bool) -> Json:
+    return {
+        "plan": plan.totals(subagents=not archive)._asdict(),
+        "would": [_planned_json(each, radar, archive=archive) for each in plan.would],
+        "spared": [_spared_json(each) for each in plan.spared],
+        "reparented": [] if archive else [session.id for session in plan.reparented],
+        "counted": plan.counted,
+        "done": done,
+        "bundles": bundles,
+    }
+
+
+def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
+    rows = [
+        [
+            short_time(each.conversation.last_active),
+            each.standing.value,
+            each.conversation.source,
+            f"{each.own.rows:,}",
+            f"{short_number(each.own.total if archive else each.own.total + each.along.total)}B",
+            money(each.conversation.cost_usd),
+            each.conversation.title or one_line(each.conversation.preview, 80) or "(no text)",
+            each.conversation.id,
+        ]
+        for each in plan.would[:_SHOWN]
+    ]
+    if rows:
+        headers = ["last active", "class", "source", "msgs", "size", "cost", "title", "id"]
+        print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
+    if len(plan.would) > _SHOWN:
+        note(f"… and {len(plan.would) - _SHOWN:,} more; --json lists all.")
+    note(f"{_words(totals)}, {money(totals.cost_usd)}. {plan.counted}")
+    if not archive:
+        along = sum(len(each.subagents) for each in plan.would)
+        if along:
+            note(f"{along:,} sessions of subagents go along with a delete.")
+        if plan.reparented:
+            note(f"{len(plan.reparented):,} sessions lose the parent they hang on, and stay.")
+        if plan.would:
+            note("The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM.")
+    if plan.spared:
+        print_table(
+            ["spared because", "title", "id"],
+            [[each.why.words, each.conversation.title or "", each.conversation.id] for each in plan.spared[:_SHOWN]],
+            flexible=1,
+            optional=(1,),
+        )
+        counts = Counter(each.why.code for each in plan.spared)
+        parts = ", ".join(f"{count:,} {code}" for code, count in counts.most_common())
+        note(f"{len(plan.spared):,} spared: {parts}")

@@ -1,0 +1,34 @@
+"""What Hermes will delete by itself, for the commands that say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.models import Conversation
+
+if TYPE_CHECKING:
+    from hermes_browse.store.connect import Reader
+    from hermes_browse.store.prune.radar import Radar
+
+    from .run import Context
+
+
+def read_radar_of(context: Context, reader: Reader) -> Radar:
+    """The radar of the store a command works with; its home's `config.yaml` lies beside it.
+
+    Args:
+        context: Of the command.
+        reader: An open reader of its store.
+    """
+    from hermes_browse.store.prune.hermes_config import managed_config
+    from hermes_browse.store.prune.radar import read_radar
+
+    location = context.location
+    config = location.path.parent / "config.yaml" if location.root is not None else None
+    reach = "this is the sample store: Hermes never opens it" if location.demo else ""
+    return read_radar(reader, config, context.now, managed=managed_config(), beyond_reach=reach)
+
+
+def prune_in_days(radar: Radar | None, conversation: Conversation) -> float | None:
+    """Days until Hermes deletes a conversation; None when it does not, when nobody can tell, or without a radar."""
+    return None if radar is None else radar.fate(conversation).prune_in_days

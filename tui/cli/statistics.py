@@ -1,0 +1,56 @@
+"""`stats`: sums of sessions, messages, tokens, cost and bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .columns import money, note, print_table, short_number
+from .jsonform import Json
+from .run import Context, print_json
+
+if TYPE_CHECKING:
+    from hermes_browse.store.statistics import Tally
+
+
+def _json(tally: Tally) -> Json:
+    found: Json = tally._asdict()
+    if tally.calls is None:
+        del found["calls"]
+    return found
+
+
+def _row(tally: Tally) -> list[str]:
+    return [
+        tally.key,
+        f"{tally.conversations:,}",
+        f"{tally.sessions:,}",
+        f"{tally.messages:,}",
+        *([] if tally.calls is None else [f"{tally.calls:,}"]),
+        short_number(tally.input_tokens),
+        short_number(tally.output_tokens),
+        short_number(tally.cache_read_tokens + tally.cache_write_tokens),
+        money(tally.cost_usd),
+        f"{short_number(tally.bytes)}B",
+    ]
+
+
+def show_statistics(context: Context) -> int:
+    """`stats`: the sums of the whole store, archived and automation included."""
+    from hermes_browse.store.catalog import read_catalog
+    from hermes_browse.store.statistics import read_statistics
+
+    with context.store.reader() as reader:
+        found = read_statistics(reader, read_catalog(reader, context.now), context.arguments.by)
+    if context.json:
+        total = _json(found.total)
+        del total["key"]
+        total["file_bytes"] = context.store.sizes()[0]
+        print_json({"total": total, "grouped_by": found.by, "by": [_json(each) for each in found.rows]})
+        return 0
+    calls = ["calls"] if found.by == "tool" else []
+    headers = [found.by, "convs", "sessions", "msgs", *calls, "in", "out", "cache", "cost", "size"]
+    rows = [_row(each) for each in found.rows]
+    whole = found.total._replace(key="all", calls=sum(each.calls or 0 for each in found.rows) if calls else None)
+    print_table(headers, [*rows, _row(whole)], right=range(1, len(headers)), flexible=0, optional=(1, 2))
+    note(f"The file has {short_number(context.store.sizes()[0])}B; sizes above are without the search index.")
+    return 0
