@@ -94,6 +94,8 @@ class BrowseApp(_App):
         self.store = store
         """The store."""
         self._first, self._shown = first, shown
+        self.is_told_to_end: Callable[[], bool] = lambda: False
+        """Whether a signal to end came before there was anyone to take it."""
         self.clock: Callable[[], float] = time.time
         """Tells the time; tests freeze it."""
         self.register_theme(DARK)

@@ -59,6 +59,7 @@ def _run(
     from .app import BrowseApp
 
     app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken)
+    app.is_told_to_end = lambda: bool(taken.told)
     taken.is_handed_over = True
     plan = app.run()
     return app.return_code or 0, plan

@@ -145,10 +145,6 @@ def frame(
     return f"\x1b[?1049h\x1b[?25l{blank}{placed}{status}{keys}\x1b[0m"
 
 
-def _leave(number: int, stack: FrameType | None) -> None:
-    raise SystemExit(128 + number)
-
-
 class Taken:
     """Who has the screen."""
 
@@ -157,6 +153,16 @@ class Taken:
         """The alternate screen is up."""
         self.is_handed_over = False
         """Textual leaves it: leaving it twice would move the cursor over what has been said since."""
+        self.told = 0
+        """The signal that told us to end, 0 for none: raised where Python ignores exceptions, the ending would be
+        lost, and Textual has an ending of its own.
+        """
+
+    def leave(self, number: int, stack: FrameType | None) -> None:
+        """Told to end: at once, or by Textual once it has the screen."""
+        self.told = number
+        if not self.is_handed_over:
+            raise SystemExit(128 + number)
 
 
 @contextlib.contextmanager
@@ -183,7 +189,7 @@ def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location,
     silent = termios.tcgetattr(descriptor)
     silent[0] &= ~termios.ICRNL  # Enter is to arrive as Enter
     silent[3] &= ~(termios.ICANON | termios.ECHO)
-    handlers = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.signal(number, taken.leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
         os.write(sys.stderr.fileno(), frame(catalog, shown, location, terminal_size(), now).encode())

@@ -133,16 +133,19 @@ def _progress(count: int, total: int, seconds: float) -> str:
     return f"{count:,} of {total:,} · {rate:,.0f} a second · {left // 60}:{left % 60:02} left"
 
 
-def archive_unit(context: Context) -> Unit:
+def archive_unit(context: Context, plan: Plan) -> Unit:
     """What archives conversations of a store.
 
     Args:
         context: Of the command.
+        plan: What it spares stays as it is, though a lineage would take it along.
     """
     from hermes_browse.store.write.flags import archive
 
+    spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
+
     def unit(some: Sequence[Planned]) -> None:
-        archive(context.store, [each.conversation.id for each in some])
+        archive(context.store, [each.conversation.id for each in some], spared=spared)
 
     return unit
 

@@ -89,7 +89,7 @@ def prune(context: Context) -> int:
         _ask(totals.conversations)
     bundles: list[Json] = []
     if act and plan.would:
-        unit = archive_unit(context) if wanted.archive else delete_unit(context, catalog)
+        unit = archive_unit(context, plan) if wanted.archive else delete_unit(context, catalog)
         outcome = carry_out(context.store, plan._replace(would=tuple(parents_first(catalog, plan.would))), unit)
         plan, bundles = outcome.plan, list(outcome.bundles)
         note(outcome.sentence("archived" if wanted.archive else "moved to the trash"))

@@ -112,6 +112,8 @@ class MainScreen(Panes):
             if number is not None and threading.current_thread() is threading.main_thread():
                 with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
                     loop.add_signal_handler(number, self.app.exit)
+        if self.browse_app().is_told_to_end():
+            self.app.exit()
 
     def on_unmount(self) -> None:
         """Let go of the store."""
