@@ -18,8 +18,8 @@ _MOST_TRIGRAMS = 300
 """A term that more trigrams than this begin with is common: the rows themselves are read."""
 _TRIED_MULTIMODAL = 64
 """Multimodal messages tried one after another before they are asked for by their words: each may hold pictures."""
-_GLANCE, _LONG_PREFIX = 200, 40
-"""Rows looked through before a prefix of up to so many letters is: where it is common that fills a page."""
+_GLANCE = 200
+"""Rows looked through before a longer prefix is: where it is common that fills a page."""
 
 
 def _is_absent(walk: Walk, index: FtsIndex, prefix: Matcher) -> bool:
@@ -67,7 +67,7 @@ def _word_stream(
         if seen < _TRIED:
             return
         walk = walk.beyond(last)
-    elif short or any(each.is_prefix and len(each.words[-1]) <= _LONG_PREFIX for each in known):
+    elif short or any(each.is_prefix for each in known):
         low, high = bounds(walk)
         rows = _RECENT if short else _GLANCE
         last = min(low + rows, high) if walk.ascending else max(high - rows, low)
