@@ -47,7 +47,7 @@ async def draw(name: str) -> str:
             app.theme = theme
             for key in keys:
                 await browser.press(key)
-            await browser.settle()
+            await browser.measure()
             browser.screen.line("status").update("")  # it tells milliseconds
             await browser.pilot.pause()
             svg = app.export_screenshot(title="hermes-browse")

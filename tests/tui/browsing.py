@@ -85,6 +85,20 @@ class Browser:
             await self.pilot.pause(0.01)
         raise AssertionError("a worker never came to rest")
 
+    async def measure(self) -> None:
+        """Lay out the whole transcript: the scroll bar estimates what has not been on screen yet.
+
+        Which parts have been depends on how quickly the machine drew them, and a picture must not.
+        """
+        transcript = self.screen.transcript
+        count = len(transcript.page)
+        self.screen.reading.read_window(0, count)
+        await self.settle()
+        for index in range(count):
+            transcript.page.lines(index)
+        transcript.on_resize()
+        await self.settle()
+
     def text(self, widget: str) -> str:
         """What a widget shows, as plain lines."""
         target = self.screen.query_one(widget)

@@ -27,6 +27,7 @@ def steps(app_keys: tuple[str, ...], theme: str) -> Callable[[Pilot[ResumePlan]]
         await browser.settle()
         for key in app_keys:
             await browser.press(key)
+        await browser.measure()
         browser.screen.line("status").update("")  # it tells milliseconds
         await pilot.pause()
 
