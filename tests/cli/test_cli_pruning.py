@@ -13,6 +13,7 @@ from contract import CONVERSATION, COUNT, FLAG, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
 
 from hermes_browse.store.prune.plan import Planned
+from hermes_browse.store.write import carry
 from hermes_browse.tui.cli import pruning
 
 Capture = pytest.CaptureFixture[str]
@@ -177,20 +178,23 @@ def test_a_profile_has_a_configuration_of_its_own(capsys: Capture, root: Path) -
 
 @pytest.fixture
 def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What would have been done, in the place of doing it; without pauses."""
+    """What is done, in order; without pauses."""
     done: list[str] = []
 
-    def unit_of(verb: str) -> Callable[..., Callable[[Sequence[Planned]], dict[str, object] | None]]:
-        def unit(some: Sequence[Planned]) -> dict[str, object] | None:
-            done.extend(f"{verb} {each.conversation.id}" for each in some)
-            ids = [session_id for each in some for session_id in each.session_ids]
-            bundle = {"name": f"bundle {ids[0]}", "created_at": NOW, "sessions": ids, "messages": 1, "bytes": 2}
-            return bundle if verb == "delete" else None
+    def recording(verb: str, make: Callable[..., Callable[[Sequence[Planned]], object]]) -> Callable[..., object]:
+        def make_unit(*args: object) -> Callable[[Sequence[Planned]], object]:
+            unit = make(*args)
 
-        return lambda *_: unit
+            def record(some: Sequence[Planned]) -> object:
+                done.extend(f"{verb} {each.conversation.id}" for each in some)
+                return unit(some)
 
-    monkeypatch.setattr(pruning, "delete_unit", unit_of("delete"))
-    monkeypatch.setattr(pruning, "archive_unit", unit_of("archive"))
+            return record
+
+        return make_unit
+
+    monkeypatch.setattr(carry, "delete_unit", recording("delete", carry.delete_unit))
+    monkeypatch.setattr(carry, "archive_unit", recording("archive", carry.archive_unit))
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     return done
 

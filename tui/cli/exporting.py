@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.errors import NotFoundError
 
+from ..places import env_files, store_files
 from .columns import note
 from .run import USAGE, Context, print_json
 
@@ -58,18 +59,6 @@ def _find(context: Context) -> list[Conversation]:
         return with_details(reader, list(found.values()))
 
 
-def _env_files(location: Location) -> list[Path]:
-    """The `.env` files whose values may turn up in a store: beside it, its root's, and the user's own."""
-    from hermes_browse.store.homes import default_root
-
-    if location.demo:
-        return []
-    folders = [location.path.parent, location.root, default_root()]
-    if named := os.environ.get("HERMES_HOME", "").strip():
-        folders.append(Path(named))
-    return list(dict.fromkeys(folder / ".env" for folder in folders if folder is not None))
-
-
 def make_redactor(location: Location, *, active: bool = True) -> Redactor:
     """A redactor that knows the values of the user's `.env` files; what cannot be read is said.
 
@@ -81,7 +70,7 @@ def make_redactor(location: Location, *, active: bool = True) -> Redactor:
     from hermes_browse.store.export.redact import Redactor
 
     pairs: list[tuple[str, str]] = []
-    for path in _env_files(location) if active else []:
+    for path in env_files(location) if active else []:
         try:
             pairs += read_env(path)
         except OSError as error:
@@ -111,11 +100,6 @@ def _plan(context: Context, conversations: Sequence[Conversation], form: Format,
     elif path.is_dir() or str(named).endswith(os.sep):
         path = path / name
     return [_Document(path, conversations)]
-
-
-def _store_files(context: Context) -> list[Path]:
-    base = context.store.path
-    return [base, *(Path(f"{base}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
 
 
 def _print(pieces: Iterator[str]) -> None:
@@ -170,7 +154,7 @@ def export(context: Context) -> int:
         _say_redacted(redactor)
         return 0
     documents = _plan(context, conversations, form, redactor)
-    keep = _store_files(context)
+    keep = store_files(context.store.path)
     for document in documents:
         check_target(document.path, force=wanted.force, keep=keep)
     files: list[dict[str, object]] = []

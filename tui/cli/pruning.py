@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
 
-from .carrying import archive_unit, carry_out, delete_unit
+from .carrying import carry_out
 from .columns import money, note, print_table, short_number, short_time
 from .jsonform import Json, conversation_json
 from .retention import prune_in_days, read_radar_of
 from .run import Context, print_json
 
 if TYPE_CHECKING:
+    from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.connect import Reader
     from hermes_browse.store.prune.plan import Plan, Planned, Spared, Totals
     from hermes_browse.store.prune.radar import Radar
@@ -89,15 +90,37 @@ def prune(context: Context) -> int:
         _ask(totals.conversations)
     bundles: list[Json] = []
     if act and plan.would:
-        unit = archive_unit(context, plan) if wanted.archive else delete_unit(context, catalog)
-        outcome = carry_out(context.store, plan._replace(would=tuple(parents_first(catalog, plan.would))), unit)
-        plan, bundles = outcome.plan, list(outcome.bundles)
-        note(outcome.sentence("archived" if wanted.archive else "moved to the trash"))
+        ordered = plan._replace(would=tuple(parents_first(catalog, plan.would)))
+        plan, bundles = _archive(context, ordered) if wanted.archive else _delete(context, ordered, catalog)
     elif not context.json and plan.would:
         note("Nothing was changed: this is what --archive would put away, or --delete move to the trash.")
     if context.json:
         print_json(_json(plan, radar, bundles, archive=wanted.archive, done=act))
     return 0
+
+
+def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
+    from hermes_browse.store.write.carry import archive_unit
+
+    outcome = carry_out(context.store, plan, archive_unit(context.store, plan))
+    note(outcome.sentence("archived"))
+    return outcome.plan, []
+
+
+def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
+    from hermes_browse.store.write.carry import delete_unit
+
+    from ..places import sessions_folder, trash_folder
+    from .trashing import bundle_json
+
+    location = context.location
+    unit = delete_unit(context.store, catalog, trash_folder(location), sessions_folder(location))
+    outcome = carry_out(context.store, plan, unit)
+    for done in outcome.results:
+        for each in done.notes:
+            note(each)
+    note(outcome.sentence("moved to the trash"))
+    return outcome.plan, [bundle_json(done.bundle) for done in outcome.results]
 
 
 def _words(totals: Totals) -> str:

@@ -20,13 +20,9 @@ def read_radar_of(context: Context, reader: Reader) -> Radar:
         context: Of the command.
         reader: An open reader of its store.
     """
-    from hermes_browse.store.prune.hermes_config import managed_config
-    from hermes_browse.store.prune.radar import read_radar
+    from ..places import read_radar_at
 
-    location = context.location
-    config = location.path.parent / "config.yaml" if location.root is not None else None
-    reach = "this is the sample store: Hermes never opens it" if location.demo else ""
-    return read_radar(reader, config, context.now, managed=managed_config(), beyond_reach=reach)
+    return read_radar_at(context.location, reader, context.now)
 
 
 def prune_in_days(radar: Radar | None, conversation: Conversation) -> float | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.homes import Location
 from hermes_browse.store.text import one_line
 
+from ..places import sessions_folder, trash_folder
 from .columns import note, print_table, print_text, short_number, short_time
 from .jsonform import Json
 from .run import Context, print_json
@@ -20,20 +19,6 @@ if TYPE_CHECKING:
     from hermes_browse.store.write.restore import Restored
 
 _TITLE = 60
-
-
-def trash_folder(location: Location) -> Path:
-    """Where deleted conversations go: the user's data folder; those of the sample store go with it."""
-    if location.demo:
-        return location.path.parent / "trash"
-    from platformdirs import user_data_path  # nothing else on the command line needs it
-
-    return user_data_path("hermes-browse", appauthor=False) / "trash"
-
-
-def sessions_folder(location: Location) -> Path | None:
-    """Where Hermes keeps files of the sessions of a store; None for a file that is no home's own."""
-    return location.path.parent / "sessions" if location.root is not None else None
 
 
 def bundle_json(bundle: Bundle) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,9 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreBusyError
 from hermes_browse.store.prune.plan import Plan, Planned, make_plan
 from hermes_browse.store.prune.rules import Rules
+from hermes_browse.store.write import carry
+from hermes_browse.store.write.carry import Step, carry_out
 from hermes_browse.tui.cli import carrying
-from hermes_browse.tui.cli.carrying import carry_out
-from hermes_browse.tui.cli.jsonform import Json
 
 Capture = pytest.CaptureFixture[str]
 
@@ -43,19 +43,21 @@ def change(path: Path, statement: str) -> None:
 
 def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each unit once, its bundle kept; a rest after each."""
-    monkeypatch.setattr(carrying, "_MOST_ROWS", 3)
+    monkeypatch.setattr(carry, "_MOST_ROWS", 3)
     plan = plan_of(path)
     seen: list[list[str]] = []
     rests: list[float] = []
 
-    def unit(some: Sequence[Planned]) -> Json | None:
+    def unit(some: Sequence[Planned]) -> int:
         seen.append([each.conversation.id for each in some])
-        return {"name": "boss"} if some[0].subagents else None
+        return len(some)
 
-    outcome = carry_out(Store(path), plan, unit, pause=rests.append)
+    steps: list[Step] = []
+    outcome = carry_out(Store(path), plan, unit, pause=rests.append, tell=steps.append)
     assert [id for some in seen for id in some] == [each.conversation.id for each in plan.would]
     assert [len(some) for some in seen] == [1, 1, 3] and len(rests) == 3  # the second has three messages of its own
-    assert outcome.plan == plan and outcome.bundles == ({"name": "boss"},)
+    assert outcome.plan == plan and outcome.results == (1, 1, 3)
+    assert [(step.done, step.total) for step in steps] == [(1, 5), (2, 5), (5, 5)]
     assert outcome.sentence("archived") == "5 conversations archived."
 
 
@@ -82,29 +84,55 @@ def test_what_was_taken_up_again_is_spared(path: Path, statement: str, words: st
 def test_a_refusal_spares_one(path: Path) -> None:
     """The unit has the last word."""
 
-    def unit(some: Sequence[Planned]) -> Json | None:
+    def unit(some: Sequence[Planned]) -> None:
         if any(each.conversation.id == "old" for each in some):
             raise RefusedError("It is being written to.")
-        return None
 
     outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
     assert outcome.plan.spared[-1].why.words == "It is being written to." and len(outcome.plan.would) == 4
 
 
-@pytest.mark.parametrize("error", [StoreBusyError("busy"), KeyboardInterrupt()])
-def test_broken_off_between_two(
-    path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, error: BaseException
-) -> None:
-    """How far it came is said, and what stopped it is not swallowed."""
-    monkeypatch.setattr(carrying, "_MOST_AT_ONCE", 1)
+def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was not come to is counted, and nothing is wrong."""
+    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
     done: list[str] = []
+    outcome = carry_out(
+        Store(path),
+        plan_of(path),
+        lambda some: done.append(some[0].conversation.id),
+        pause=lambda _: None,
+        stop=lambda: len(done) == 2,
+    )
+    assert outcome.left == 3 and outcome.error is None and len(outcome.plan.would) == 2
+    assert outcome.sentence("archived") == "2 conversations archived; stopped, 3 are as they were."
 
-    def unit(some: Sequence[Planned]) -> Json | None:
+
+def fails_at_the_third(done: list[str], error: BaseException) -> Callable[[Sequence[Planned]], None]:
+    """A unit that does two."""
+
+    def unit(some: Sequence[Planned]) -> None:
         if len(done) == 2:
             raise error
         done.append(some[0].conversation.id)
-        return None
 
+    return unit
+
+
+def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The results of the units before it are there, for an undo; the error is too."""
+    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
+    error = StoreBusyError("busy")
+    done: list[str] = []
+    outcome = carry_out(Store(path), plan_of(path), fails_at_the_third(done, error), pause=lambda _: None)
+    assert outcome.error is error and len(outcome.plan.would) == 2 and outcome.left == 3
+
+
+@pytest.mark.parametrize("error", [StoreBusyError("busy"), KeyboardInterrupt()])
+def test_broken_off_on_the_command_line(
+    path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """How far it came is said, and what stopped it is not swallowed."""
+    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
     with pytest.raises(type(error)):
-        carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
-    assert "Stopped after 2 of 5" in capsys.readouterr().err and len(done) == 2
+        carrying.carry_out(Store(path), plan_of(path), fails_at_the_third([], error))
+    assert "Stopped after 2 of 5" in capsys.readouterr().err

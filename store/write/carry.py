@@ -1,0 +1,193 @@
+"""Carrying out a plan: a few conversations at a time, with pauses for other writers, and an end between any two."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from ..catalog import Catalog
+from ..connect import Store
+from ..errors import BrowseError, RefusedError
+from ..prune.plan import Plan, Planned, Spared, changed_since
+from ..prune.spare import Why
+from .change import Change
+from .delete import Deleted, delete
+from .flags import archive
+
+Result = TypeVar("Result")
+Unit = Callable[[Sequence[Planned]], Result]
+"""Archives or deletes some conversations, all of them or none, and says what it did.
+
+Raises:
+    RefusedError: One of them will not be touched after all; the others may be.
+    BrowseError: Nothing was changed, and nothing more will be.
+"""
+
+_MOST_AT_ONCE = 25
+_MOST_ROWS = 200
+"""Messages of a unit: their delete holds the store's one write lock, and a gateway waits for it."""
+_LONGEST_PAUSE = 0.1
+"""Seconds."""
+
+
+class Step(NamedTuple):
+    """How far it has come."""
+
+    done: int
+    """Conversations, those spared meanwhile included."""
+    total: int
+    seconds: float
+    """Since it began."""
+
+    @property
+    def words(self) -> str:
+        """`120 of 4,000 · 31 a second · 2:05 left`."""
+        rate = self.done / self.seconds if self.seconds > 0 else 0.0
+        left = f" · {rate:,.0f} a second · {_clock((self.total - self.done) / rate)} left" if rate else ""
+        return f"{self.done:,} of {self.total:,}{left}"
+
+
+class Outcome(NamedTuple, Generic[Result]):
+    """What was done of a plan."""
+
+    plan: Plan
+    """What was done, and what was spared before and meanwhile."""
+    results: tuple[Result, ...]
+    """Of each unit, in order."""
+    refused: int
+    """How many were spared meanwhile."""
+    left: int = 0
+    """How many were not come to: it was stopped."""
+    error: BrowseError | None = None
+    """What stopped it, if anything went wrong; what was done before stays done."""
+
+    def sentence(self, verb: str) -> str:
+        """What was done, in a sentence.
+
+        Args:
+            verb: In the past tense.
+        """
+        count = len(self.plan.would)
+        spared = f"; {self.refused:,} changed meanwhile and were spared" if self.refused else ""
+        left = f"; stopped, {self.left:,} are as they were" if self.left else ""
+        return f"{count:,} conversation{'s' if count != 1 else ''} {verb}{spared}{left}."
+
+
+def _no_step(step: Step) -> None:
+    """Nobody watches."""
+
+
+def _no_stop() -> bool:
+    """Nobody stops it."""
+    return False
+
+
+def carry_out(
+    store: Store,
+    plan: Plan,
+    unit: Unit[Result],
+    *,
+    pause: Callable[[float], object] = time.sleep,
+    tell: Callable[[Step], object] = _no_step,
+    stop: Callable[[], bool] = _no_stop,
+) -> Outcome[Result]:
+    """Do it. What is broken off leaves each conversation either done or as it was.
+
+    After each unit the store is left alone for as long as it took, so that a gateway writes beside us.
+
+    Args:
+        store: The store of the plan.
+        plan: What is to be done.
+        unit: Does it for a few.
+        pause: Waits so many seconds.
+        tell: Is told how far it has come after each unit.
+        stop: Looked at between units.
+    """
+    done: list[Planned] = []
+    late: list[Spared] = []
+    results: list[Result] = []
+    error: BrowseError | None = None
+    total, began = len(plan.would), time.monotonic()
+    waiting = _units(plan.would)
+    while waiting and not stop():
+        some = waiting.pop(0)
+        start = time.monotonic()
+        try:
+            result = _one_unit(store, some, unit)
+        except RefusedError as refused:
+            if len(some) > 1:  # it may be about one of them alone
+                waiting[:0] = [[each] for each in some]
+            else:
+                late.append(Spared(some[0].conversation, Why("changed", refused.sentence)))
+            continue
+        except BrowseError as failed:
+            error = failed
+            break
+        done += some
+        results.append(result)
+        now = time.monotonic()
+        tell(Step(len(done) + len(late), total, now - began))
+        pause(min(_LONGEST_PAUSE, now - start))
+    outcome = plan._replace(would=tuple(done), spared=(*plan.spared, *late))
+    return Outcome(outcome, tuple(results), len(late), total - len(done) - len(late), error)
+
+
+def _units(would: Sequence[Planned]) -> list[list[Planned]]:
+    """The plan in units: few messages each, but never less than a conversation."""
+    found: list[list[Planned]] = []
+    rows = _MOST_ROWS
+    for each in would:
+        size = each.own.rows + each.along.rows
+        if not found or rows + size > _MOST_ROWS or len(found[-1]) >= _MOST_AT_ONCE:
+            found.append([])
+            rows = 0
+        found[-1].append(each)
+        rows += size
+    return found
+
+
+def _one_unit(store: Store, some: Sequence[Planned], unit: Unit[Result]) -> Result:
+    with store.reader() as reader:
+        reasons = [reason for each in some if (reason := changed_since(reader, each)) is not None]
+    if reasons:
+        raise RefusedError(reasons[0])
+    return unit(some)
+
+
+def _clock(seconds: float) -> str:
+    left = round(seconds)
+    return f"{left // 60}:{left % 60:02}"
+
+
+def archive_unit(store: Store, plan: Plan) -> Unit[Change]:
+    """What archives conversations of a store.
+
+    Args:
+        store: The store of the plan.
+        plan: What it spares stays as it is, though a lineage would take it along.
+    """
+    spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
+
+    def unit(some: Sequence[Planned]) -> Change:
+        return archive(store, [each.conversation.id for each in some], spared=spared)
+
+    return unit
+
+
+def delete_unit(store: Store, catalog: Catalog, trash: Path, sessions_folder: Path | None) -> Unit[Deleted]:
+    """What moves conversations of a store to the trash, each portion in one bundle and one transaction.
+
+    Args:
+        store: The store of the plan.
+        catalog: The plan was made from; what has changed since is refused.
+        trash: The folder of the bundles.
+        sessions_folder: Where Hermes keeps files of sessions; None where there is none.
+    """
+
+    def unit(some: Sequence[Planned]) -> Deleted:
+        ids = [each.conversation.id for each in some]
+        return delete(store, ids, trash, catalog=catalog, sessions_folder=sessions_folder)
+
+    return unit

@@ -1,0 +1,58 @@
+"""Where things of a store lie that are not in it: the trash, files of sessions, Hermes' configuration, secrets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.homes import Location, default_root
+
+if TYPE_CHECKING:
+    from hermes_browse.store.connect import Reader
+    from hermes_browse.store.prune.radar import Radar
+
+
+def trash_folder(location: Location) -> Path:
+    """Where deleted conversations go: the user's data folder; those of the sample store go with it."""
+    if location.demo:
+        return location.path.parent / "trash"
+    from platformdirs import user_data_path  # most of what runs needs no folder of its own
+
+    return user_data_path("hermes-browse", appauthor=False) / "trash"
+
+
+def sessions_folder(location: Location) -> Path | None:
+    """Where Hermes keeps files of the sessions of a store; None for a file that is no home's own."""
+    return location.path.parent / "sessions" if location.root is not None else None
+
+
+def env_files(location: Location) -> list[Path]:
+    """The `.env` files whose values may turn up in a store: beside it, its root's, and the user's own."""
+    if location.demo:
+        return []
+    folders = [location.path.parent, location.root, default_root()]
+    if named := os.environ.get("HERMES_HOME", "").strip():
+        folders.append(Path(named))
+    return list(dict.fromkeys(folder / ".env" for folder in folders if folder is not None))
+
+
+def store_files(path: Path) -> list[Path]:
+    """A store and what SQLite keeps beside it: nothing else is ever written there."""
+    return [path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
+
+
+def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
+    """The radar of a store; its home's `config.yaml` lies beside it.
+
+    Args:
+        location: The store.
+        reader: An open reader of it.
+        now: Unix seconds.
+    """
+    from hermes_browse.store.prune.hermes_config import managed_config
+    from hermes_browse.store.prune.radar import read_radar
+
+    config = location.path.parent / "config.yaml" if location.root is not None else None
+    reach = "this is the sample store: Hermes never opens it" if location.demo else ""
+    return read_radar(reader, config, now, managed=managed_config(), beyond_reach=reach)
