@@ -144,19 +144,24 @@ class Forest:
         """By the id of any segment; every session has one."""
         self._build(self.sessions.values())
 
-    def updated(self, fresh: Iterable[Session]) -> Forest:
+    def updated(self, fresh: Iterable[Session], gone: Collection[str] = ()) -> Forest:
         """A forest with these sessions new or in the place of older ones; this one stays as it is.
 
         Only the families they belong to are looked at again.
 
         Args:
             fresh: Sessions as they are now.
+            gone: Ids that are no more; sessions that hung on them are among the fresh ones where they hang no longer.
         """
         other = Forest(())
         other.sessions, other.children = dict(self.sessions), dict(self.children)
         other._next, other._continues = dict(self._next), set(self._continues)
         other.chains, other.chain_of = dict(self.chains), dict(self.chain_of)
-        begun: list[str] = []
+        begun = [each.id for each in other._take_out(gone)] if gone else []
+        for each in gone:
+            lost = other.sessions.pop(each, None)
+            if lost is not None and lost.parent_id in other.children:
+                other.children[lost.parent_id] = [own for own in other.children[lost.parent_id] if own.id != each]
         for session in fresh:
             before = other.sessions.get(session.id)
             other.sessions[session.id] = session

@@ -8,6 +8,7 @@ another program) are looked for among the sessions used last, and found elsewher
 from __future__ import annotations
 
 import heapq
+from collections.abc import Collection
 from typing import NamedTuple
 
 from .catalog import Catalog
@@ -47,7 +48,9 @@ def read_mark(reader: Reader) -> Mark:
     return Mark(message, session, sessions, read_busy(reader))
 
 
-def read_increment(reader: Reader, catalog: Catalog, mark: Mark, now: float) -> tuple[Catalog, Mark] | None:
+def read_increment(
+    reader: Reader, catalog: Catalog, mark: Mark, now: float, touched: Collection[str] = ()
+) -> tuple[Catalog, Mark] | None:
     """The catalog as it is now, from what has changed alone.
 
     Args:
@@ -55,6 +58,7 @@ def read_increment(reader: Reader, catalog: Catalog, mark: Mark, now: float) -> 
         catalog: An exact one.
         mark: Of the time it was read.
         now: Unix seconds.
+        touched: Sessions known to have been changed, deleted or put back meanwhile.
 
     Returns:
         The new catalog and its mark; None when only reading all of it can tell (sessions are gone, or the
@@ -65,12 +69,20 @@ def read_increment(reader: Reader, catalog: Catalog, mark: Mark, now: float) -> 
         return None
     rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [mark.message])
     added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [mark.session])
-    if mark.sessions + len(added) != new.sessions:
-        return None
+    known = catalog.forest.sessions
     ids = {text: None for text in (as_text(row[0]) for row in (*rows, *added)) if text is not None}
+    begun = set(ids)
     for chain in heapq.nlargest(_AGAIN, catalog.chains, key=lambda chain: chain.last_active):
         ids.update((segment.id, None) for segment in chain.segments)
     ids.update(dict.fromkeys(mark.busy ^ new.busy))
-    known = catalog.forest.sessions
-    fresh = [each for each in read_sessions(reader, list(ids), busy=new.busy) if known.get(each.id) != each]
-    return Catalog(catalog.forest.updated(fresh) if fresh else catalog.forest, now), new
+    for each in touched:
+        ids[each] = None
+        ids.update((child.id, None) for child in catalog.forest.children.get(each, ()))
+    found = read_sessions(reader, list(ids), busy=new.busy)
+    there = {each.id for each in found}
+    gone = {each for each in touched if each in known and each not in there}
+    back = {each for each in touched if each not in known and each in there and each not in begun}
+    if mark.sessions + len(added) + len(back) - len(gone) != new.sessions:
+        return None
+    fresh = [each for each in found if known.get(each.id) != each]
+    return Catalog(catalog.forest.updated(fresh, gone) if fresh or gone else catalog.forest, now), new

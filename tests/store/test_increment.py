@@ -56,14 +56,17 @@ sessions = st.builds(
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.lists(sessions, max_size=8), st.lists(sessions, max_size=4))
-def test_a_forest_brought_up_to_date_is_the_forest_of_all(before: list[Session], after: list[Session]) -> None:
+@given(st.lists(sessions, max_size=8), st.lists(sessions, max_size=4), st.sets(st.sampled_from(IDS), max_size=3))
+def test_a_forest_brought_up_to_date_is_the_forest_of_all(
+    before: list[Session], after: list[Session], lost: set[str]
+) -> None:
     old = {session.id: session for session in before}
-    fresh = {session.id: session for session in after}
+    gone = lost & old.keys()
+    fresh = {session.id: session for session in after if session.id not in gone}
     forest = Forest(old.values())
     was = picture(Catalog(forest, NOW))
-    now = Forest((old | fresh).values())
-    assert picture(Catalog(forest.updated(fresh.values()), NOW)) == picture(Catalog(now, NOW))
+    now = Forest([each for each in (old | fresh).values() if each.id not in gone])
+    assert picture(Catalog(forest.updated(fresh.values(), gone), NOW)) == picture(Catalog(now, NOW))
     assert picture(Catalog(forest, NOW)) == was, "the old one stays as it is"
 
 
@@ -122,6 +125,28 @@ def test_what_is_gone_asks_for_all(store: Path) -> None:
     change(store, "DELETE FROM sessions WHERE id = 'c7'")
     with Store(store).reader() as reader:
         assert read_increment(reader, catalog, mark, NOW) is None
+
+
+def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> None:
+    """Deleted, put back and changed in one go, a child cut loose along with it."""
+    child = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('kid', 'cli', 1767225600.0, 'c7')"
+    change(store, child)
+    with Store(store).reader() as reader:
+        catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+    change(store, "UPDATE sessions SET parent_session_id = NULL WHERE id = 'kid'")
+    change(store, "DELETE FROM messages WHERE session_id = 'c7'")
+    change(store, "DELETE FROM sessions WHERE id = 'c7'")
+    change(store, "UPDATE sessions SET archived = 1 WHERE id = 'c9'")
+    with Store(store).reader() as reader:
+        assert read_increment(reader, catalog, mark, NOW) is None
+        step = read_increment(reader, catalog, mark, NOW, ["c7", "c9"])
+        assert step is not None and "c7" not in step[0].forest.sessions
+        assert picture(step[0]) == picture(read_catalog(reader, NOW))
+    change(store, "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)")
+    with Store(store).reader() as reader:
+        after = read_increment(reader, *step, NOW, ["c7"])
+        assert after is not None
+        assert picture(after[0]) == picture(read_catalog(reader, NOW))
 
 
 def test_an_increment_reads_no_more_of_a_larger_store(tmp_path: Path) -> None:
