@@ -73,7 +73,9 @@ class BrowseApp(_App):
 
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = True
-    CSS_PATH: ClassVar[list[str | Path]] = [_STYLES / "app.tcss", _STYLES / "widgets.tcss", _STYLES / "dialogs.tcss"]  # type: ignore[assignment]  # a list is one of the forms Textual takes
+    CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
+        _STYLES / name for name in ("app.tcss", "widgets.tcss")
+    ]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "quit", show=False, priority=True),
         Binding("ctrl+c", "quit", "quit", show=False, priority=True),

@@ -20,16 +20,26 @@ def _style(text: str, style: str) -> Content:
     return Content.styled(text, style) if text else Content("")
 
 
+def store_name(location: Location) -> str:
+    """What the store is called, for a title."""
+    return one_line(location.name, 30)
+
+
 def title(location: Location, shown: str, width: int) -> Content:
     """Program, store, and what is shown and hidden."""
     left = " hermes-browse  "
-    name = one_line(location.name, 30)
+    name = store_name(location)
     space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
     return Content.assemble((left, "bold"), (name, "$accent"), " " * max(space, 2), (shown, "dim"))
 
 
-def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str) -> Content:
-    """The views with their counts, and the order."""
+def marked(count: int, messages: int) -> str:
+    """What is marked, for the line of views."""
+    return f"✓ {count:,} marked · {formats.number(messages)} msgs"
+
+
+def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str, marks: str = "") -> Content:
+    """The views with their counts, and the order; in its place what is marked, if anything is."""
     counts = catalog.counts()
     parts: list[Content] = [Content(" ")]
     for number, each in enumerate(View, 1):
@@ -39,7 +49,9 @@ def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str) 
         parts.append(Content(" "))
     arrow = "↑" if reverse else "↓"
     order = search or f"{arrow} {_ORDERS.get(sort, sort.value)}"
-    return Content("").join([*parts, _style(f"  {order}", "dim")])
+    return Content("").join(
+        [*parts, _style(f"  {order}", "dim"), _style(f"   {marks}" if marks else "", "bold $accent")]
+    )
 
 
 def status(text: str, state: str) -> Content:

@@ -189,5 +189,6 @@ def format_row(row: ListRow, width: int, now: float) -> list[Span]:
         return _hit(row, width, now)
     if isinstance(row, LineageRow):
         return _lineage(row, width, now)
-    assert isinstance(row, NoteRow)
-    return [(formats.fit(f" {one_line(row.text)}", width), "note")]
+    if isinstance(row, NoteRow):
+        return [(formats.fit(f" {one_line(row.text)}", width), "note")]
+    return row.spans(width, now)

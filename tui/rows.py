@@ -73,7 +73,20 @@ class NoteRow(NamedTuple):
         return f"n{self.text}"
 
 
-ListRow = ConversationRow | JobRow | HitRow | LineageRow | NoteRow
+class DrawnRow(Protocol):
+    """A row of another screen, which draws itself."""
+
+    @property
+    def key(self) -> str:
+        """What it is about; stays when the list is read again."""
+        ...
+
+    def spans(self, width: int, now: float) -> list[tuple[str, str]]:
+        """Text and look of each part, together exactly `width` cells."""
+        ...
+
+
+ListRow = ConversationRow | JobRow | HitRow | LineageRow | NoteRow | DrawnRow
 
 
 class RowSource(Protocol):

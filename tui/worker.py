@@ -75,6 +75,7 @@ class Worker:
         self._running: _Job[object] | None = None
         self._reader: Reader | None = None
         self._closing = False
+        self._letting_go = False
         self._unanswered = 0
         self._awaited = ""
         self._handed: Answered | None = None
@@ -156,6 +157,14 @@ class Worker:
         with self._condition:
             return self._generations.get(slot) == generation
 
+    def let_go(self) -> None:
+        """Close the file now, not only after a while without work; waits a moment for what is running."""
+        with self._condition:
+            self._letting_go = True
+            self._condition.notify_all()
+            self._condition.wait_for(lambda: self._reader is None, 2.0)
+            self._letting_go = False
+
     def stop(self) -> None:
         """End the thread and let go of the file; returns when it has."""
         with self._condition:
@@ -173,7 +182,8 @@ class Worker:
         with self._condition:
             self._running = None
             while not self._waiting and not self._closing:
-                if self._reader is not None and time.monotonic() - last_work >= IDLE_SECONDS:
+                idle = self._letting_go or time.monotonic() - last_work >= IDLE_SECONDS
+                if self._reader is not None and idle:
                     return None
                 pause = AWAY_POLL_SECONDS if self.away else POLL_SECONDS
                 timeout = pause if self._watch else IDLE_SECONDS if self._reader is not None else None
@@ -198,8 +208,9 @@ class Worker:
     def _release(self) -> None:
         with self._condition:
             reader, self._reader = self._reader, None
-        if reader is not None:
-            reader.close()
+            if reader is not None:
+                reader.close()
+            self._condition.notify_all()
 
     def _run(self) -> None:
         inode: tuple[int, ...] = ()

@@ -5,7 +5,7 @@ Whole conversations only. Subagents go with their parents as in a delete of one;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Container, Iterable, MutableMapping
 from typing import NamedTuple
 
 from ..catalog import Catalog
@@ -201,6 +201,21 @@ def make_plan(
     deleted = frozenset(session_id for each in would for session_id in each.session_ids)
     spared.sort(key=lambda each: _age(each.conversation))
     return Plan(tuple(would), tuple(spared), tuple(reparented(forest, deleted)))
+
+
+def narrowed(plan: Plan, catalog: Catalog, left_out: Container[str]) -> Plan:
+    """The plan without some of its conversations, unmarked by hand.
+
+    Args:
+        plan: Any.
+        catalog: The plan was made from.
+        left_out: Roots of conversations that stay after all.
+    """
+    would = tuple(each for each in plan.would if each.conversation.root_id not in left_out)
+    if len(would) == len(plan.would):
+        return plan
+    deleted = frozenset(session_id for each in would for session_id in each.session_ids)
+    return plan._replace(would=would, reparented=tuple(reparented(catalog.forest, deleted)))
 
 
 def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
@@ -17,6 +18,7 @@ from hermes_browse.store.resume import ResumePlan
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.rows import ListRow
 from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.sub_screen import SubScreen
 
 NOW = 1_780_000_000.0
 """2026-05-28 20:26:40 UTC."""
@@ -72,7 +74,8 @@ class Browser:
     def _is_busy(self) -> bool:
         screen = self.screen
         pending = screen.reading.is_pending or screen.searching.is_pending
-        return pending or any(worker.is_busy for worker in screen.workers_of_store)
+        pending = pending or any(each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen))
+        return pending or self.screen.writer.is_busy or any(worker.is_busy for worker in screen.workers_of_store)
 
     async def settle(self) -> None:
         """Wait until no worker has anything to do and everything is on screen."""
@@ -100,9 +103,13 @@ class Browser:
         await self.settle()
 
     def text(self, widget: str) -> str:
-        """What a widget shows, as plain lines."""
-        target = self.screen.query_one(widget)
+        """What a widget of the screen on top shows, as plain lines."""
+        target = self.app.screen.query_one(widget)
         return "\n".join(strip.text.rstrip() for strip in target.render_lines(target.size.region))
+
+    def card(self) -> str:
+        """What the texts of the card on top say."""
+        return "\n".join(str(each.render()) for each in self.app.screen.query(Static))
 
 
 @asynccontextmanager

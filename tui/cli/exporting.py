@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import NotFoundError
 
-from ..places import env_files, store_files
+from ..exports import Document, make_redactor, plan_documents, redacted_words, save
 from .columns import note
 from .run import USAGE, Context, print_json
 
 if TYPE_CHECKING:
-    from hermes_browse.store.export.pieces import Format
     from hermes_browse.store.export.redact import Redactor
     from hermes_browse.store.export.source import Tally
-    from hermes_browse.store.homes import Location
     from hermes_browse.store.models import Conversation
 
 STDOUT = "-"
-_MANY = "hermes-export"
-"""The file or folder that several conversations go to when no name is given."""
 _SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -33,13 +28,6 @@ _SUFFIXES = {
     ".html": "html",
     ".htm": "html",
 }
-
-
-class _Document(NamedTuple):
-    """One file to be written."""
-
-    path: Path
-    conversations: Sequence[Conversation]
 
 
 def _find(context: Context) -> list[Conversation]:
@@ -59,49 +47,6 @@ def _find(context: Context) -> list[Conversation]:
         return with_details(reader, list(found.values()))
 
 
-def make_redactor(location: Location, *, active: bool = True) -> Redactor:
-    """A redactor that knows the values of the user's `.env` files; what cannot be read is said.
-
-    Args:
-        location: The store.
-        active: False for one that takes nothing out.
-    """
-    from hermes_browse.store.export.env import read_env, telling_values
-    from hermes_browse.store.export.redact import Redactor
-
-    pairs: list[tuple[str, str]] = []
-    for path in env_files(location) if active else []:
-        try:
-            pairs += read_env(path)
-        except OSError as error:
-            note(f"{path} cannot be read ({error.strerror}): its values are not looked for.")
-    return Redactor(telling_values(pairs), active=active)
-
-
-def _plan(context: Context, conversations: Sequence[Conversation], form: Format, redactor: Redactor) -> list[_Document]:
-    """Which files to write, and what goes into each."""
-    from hermes_browse.store.export.files import make_folder, unique_names
-    from hermes_browse.store.export.pieces import EXTENSIONS, Format
-
-    extension = EXTENSIONS[form]
-    named = context.arguments.output
-    path = Path(named).expanduser() if named else None
-    # A title may hold a secret, and a file name is the first thing anybody sees.
-    silent = type(redactor)(redactor.values, active=redactor.active)
-    titles = [(silent.text(each.title or each.preview or each.id), each.id) for each in conversations]
-    if form is Format.MARKDOWN and len(conversations) > 1:
-        folder = path or Path(_MANY)
-        make_folder(folder)
-        names = unique_names(titles, extension)
-        return [_Document(folder / name, [each]) for name, each in zip(names, conversations, strict=True)]
-    name = unique_names(titles, extension)[0] if len(conversations) == 1 else f"{_MANY}{extension}"
-    if path is None:
-        path = Path(name)
-    elif path.is_dir() or str(named).endswith(os.sep):
-        path = path / name
-    return [_Document(path, conversations)]
-
-
 def _print(pieces: Iterator[str]) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
@@ -110,20 +55,16 @@ def _print(pieces: Iterator[str]) -> None:
 
 
 def _say_redacted(redactor: Redactor) -> None:
-    from hermes_browse.store.export.redact import describe
-
+    words = redacted_words(redactor)
     if not redactor.active:
-        note("Secrets are kept as they are (--no-redact): look through it before you share it.")
+        words = words.replace("as they are:", "as they are (--no-redact):")
     elif redactor.total:
-        some = "1 secret" if redactor.total == 1 else f"{redactor.total:,} secrets"
-        note(f"Redacted {some}: {describe(redactor.counts)}. --no-redact keeps them.")
-    else:
-        note("No secret of a known form was found; look through it before you share it.")
+        words += " --no-redact keeps them."
+    note(words)
 
 
 def export(context: Context) -> int:
     """`export`: one or many conversations, whole, in one of three formats."""
-    from hermes_browse.store.export.files import check_target, write_file
     from hermes_browse.store.export.pieces import Format, export_pieces
     from hermes_browse.store.export.source import Tally
 
@@ -140,7 +81,7 @@ def export(context: Context) -> int:
     if to_stdout and form is Format.MARKDOWN and len(conversations) > 1:
         note("hermes-browse export: several Markdown documents do not go to standard output; name a folder.")
         return USAGE
-    redactor = make_redactor(context.location, active=not wanted.no_redact)
+    redactor = make_redactor(context.location, note, active=not wanted.no_redact)
 
     def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
         exporter = f"hermes-browse {version()}"
@@ -153,25 +94,20 @@ def export(context: Context) -> int:
         sys.stdout.flush()
         _say_redacted(redactor)
         return 0
-    documents = _plan(context, conversations, form, redactor)
-    keep = store_files(context.store.path)
-    for document in documents:
-        check_target(document.path, force=wanted.force, keep=keep)
+    documents = plan_documents(conversations, form, redactor, wanted.output)
     files: list[dict[str, object]] = []
-    for document in documents:
-        tally = Tally()
-        size = write_file(document.path, pieces(document.conversations, tally), force=wanted.force, keep=keep)
+    for saved in save(context.store, documents, pieces, force=wanted.force):
         files.append(
             {
-                "path": str(document.path),
-                "conversations": [each.id for each in document.conversations],
-                "sessions": tally.sessions,
-                "messages": tally.messages,
-                "bytes": size,
+                "path": str(saved.document.path),
+                "conversations": [each.id for each in saved.document.conversations],
+                "sessions": saved.tally.sessions,
+                "messages": saved.tally.messages,
+                "bytes": saved.bytes,
             }
         )
         if not context.json:
-            _say_written(document, tally)
+            _say_written(saved.document, saved.tally)
     _say_redacted(redactor)
     if context.json:
         counts = dict(sorted(redactor.counts.items()))
@@ -179,7 +115,7 @@ def export(context: Context) -> int:
     return 0
 
 
-def _say_written(document: _Document, tally: Tally) -> None:
+def _say_written(document: Document, tally: Tally) -> None:
     from hermes_browse.store.text import one_line
 
     many = len(document.conversations)

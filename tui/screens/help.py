@@ -9,12 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ..widgets.conversation_list import ConversationList
 from ..widgets.transcript_view import TranscriptView
 from .bindings import MAIN_BINDINGS
+from .card import Card
+from .sub_screen import SubScreen
 
 _NAMES = {
     "slash": "/",
@@ -74,7 +75,7 @@ def binding_rows(bindings: Iterable[BindingType]) -> list[tuple[str, str]]:
     return [(" ".join(keys), text) for keys, text in rows.values()]
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Card[None]):
     """All keys by pane, and the query language."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -85,9 +86,17 @@ class HelpScreen(ModalScreen[None]):
         Binding("pageup", "scroll(-20)", "page up", show=False),
     ]
 
-    def compose(self) -> ComposeResult:
-        """Four tables in one scroll."""
-        sections: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
+    def __init__(self, screen: SubScreen | None = None) -> None:
+        super().__init__()
+        self._screen_helped = screen
+
+    def _sections(self) -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
+        other = self._screen_helped
+        if other is not None:
+            keys = [(other.HELP_TITLE, binding_rows(other.BINDINGS))]
+            lists = [("Lists", binding_rows(ConversationList.BINDINGS))]
+            return [*keys, *([("Rules", other.EXAMPLES)] if other.EXAMPLES else []), *lists]
+        return (
             (
                 "Everywhere",
                 [*binding_rows(MAIN_BINDINGS), ("Ctrl+p", "Command palette: every command by name, themes")],
@@ -96,6 +105,10 @@ class HelpScreen(ModalScreen[None]):
             ("Transcript", binding_rows(TranscriptView.BINDINGS)),
             ("Search", QUERY_HELP),
         )
+
+    def compose(self) -> ComposeResult:
+        """Tables in one scroll."""
+        sections = self._sections()
         with Vertical(id="card"):
             with VerticalScroll(id="help", can_focus=False):
                 for title, rows in sections:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.catalog import Catalog, read_catalog
@@ -34,6 +35,8 @@ class _Read(NamedTuple):
     took: float
     """Seconds."""
     whole: bool
+    touched: frozenset[str]
+    """Sessions that were read anew because they were known to have changed."""
 
 
 class Listing:
@@ -55,6 +58,7 @@ class Listing:
         self._read_at = 0.0
         self._scheduled = False
         self._live = False
+        self._touched: set[str] = set()
 
     def begin(self) -> None:
         """Show the first page."""
@@ -74,12 +78,13 @@ class Listing:
         opened = frozenset(self._opened)
         now = self._screen.clock()
         known, mark = self.catalog, None if whole else self._mark
+        touched = frozenset(self._touched)
 
         def work(reader: Reader) -> _Read:
             begun = time.monotonic()
             gc.disable()  # what is made here is data without rings, and there is much of it to look through
             try:
-                step = read_increment(reader, known, mark, now) if mark is not None else None
+                step = read_increment(reader, known, mark, now, touched) if mark is not None else None
                 is_whole = step is None
                 if step is None:
                     reached = read_mark(reader)
@@ -89,17 +94,20 @@ class Listing:
             finally:
                 gc.freeze()
                 gc.enable()
-            return _Read(*step, rows, time.monotonic() - begun, is_whole)
+            return _Read(*step, rows, time.monotonic() - begun, is_whole, touched)
 
         self._read_at = time.monotonic()
         self._screen.list_worker.submit("rows", work, self._take_catalog, self._screen.failed)
 
     def _take_catalog(self, read: _Read) -> None:
         self.catalog, self._mark, self._took = read.catalog, read.mark, read.took
+        self._touched -= read.touched
         if read.whole:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
+        self._screen.changing.catalog_read()
         self._take_rows(read.rows)
         self._screen.reading.catalog_read(self.catalog)
+        self._screen.catalog_changed()
 
     def _take_rows(self, rows: CatalogRows) -> None:
         if not self._screen.searching.is_active:
@@ -129,6 +137,16 @@ class Listing:
         self._scheduled = True
         since = time.monotonic() - self._read_at
         self._screen.set_timer(max(_PAUSE, self._took * _SHARE - since), self._again)
+
+    def touched(self, session_ids: Iterable[str]) -> None:
+        """Sessions have been changed, deleted or put back by this program: show it at once.
+
+        Args:
+            session_ids: Which.
+        """
+        self._touched.update(session_ids)
+        self.read(whole=self._mark is None)
+        self._screen.searching.again()
 
     def _again(self) -> None:
         self._scheduled = False

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.events import AppBlur, AppFocus
 
 from hermes_browse.store.catalog import Catalog
@@ -28,18 +29,23 @@ from ..widgets.conversation_list import ConversationList
 from ..widgets.search_box import SearchBox
 from ..widgets.transcript_view import TranscriptView
 from ..worker import Answered, StoreChanged, Worker
+from ..writer import Writer, Written
 from .bindings import MAIN_BINDINGS
+from .changing import Changing
+from .changing_actions import ChangingActions
+from .cleaning import Cleaning
 from .listing import Listing
 from .panes import Panes
 from .reading import ConversationPane
 from .resuming import Resuming
 from .searching import Searching
+from .sub_screen import SubScreen
 
 if TYPE_CHECKING:
     from ..app import BrowseApp
 
 
-class MainScreen(Panes):
+class MainScreen(ChangingActions, Panes):
     """Composition and wiring; what is shown in the panes is decided by four small controllers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*MAIN_BINDINGS]
@@ -61,12 +67,22 @@ class MainScreen(Panes):
         self.page_worker = Worker(store, post, "page")
         self.transcript_worker = Worker(store, post, "transcript")
         self.search_worker = Worker(store, post, "search")
-        self.workers_of_store = (self.list_worker, self.page_worker, self.transcript_worker, self.search_worker)
+        self.plan_worker = Worker(store, post, "plan")
+        self.workers_of_store = (
+            self.list_worker,
+            self.page_worker,
+            self.transcript_worker,
+            self.search_worker,
+            self.plan_worker,
+        )
+        self.writer = Writer(post)
         self.listing = Listing(self, first)
         self.reading = ConversationPane(self)
         self.searching = Searching(self)
         self.query_edited = self.searching.edited
         self.resuming = Resuming(self)
+        self.changing = Changing(self)
+        self.cleaning = Cleaning(self)
         self.clock = clock
         """Tells the time; tests freeze it."""
 
@@ -87,6 +103,7 @@ class MainScreen(Panes):
         """Show the first page, then read the rest behind it."""
         for widget in (self.rows, self.lineage):
             widget.clock = self.clock
+        self.rows.is_marked = self.changing.marks.has
         for worker in self.workers_of_store:
             worker.start()
         if self.focused is None:
@@ -117,12 +134,19 @@ class MainScreen(Panes):
 
     def on_unmount(self) -> None:
         """Let go of the store."""
+        self.writer.stop()
         for worker in self.workers_of_store:
             worker.stop()
 
     @on(Answered)
     def take_answer(self, event: Answered) -> None:
         """A job of a worker is done."""
+        event.stop()
+        event.deliver()
+
+    @on(Written)
+    def take_written(self, event: Written) -> None:
+        """The writer has done something."""
         event.stop()
         event.deliver()
 
@@ -145,11 +169,24 @@ class MainScreen(Panes):
 
     def say(self, text: str) -> None:
         """Put a sentence in the status line."""
-        self.line("status").update(header.status(text, self.listing.state_text()))
+        self._tell(header.status(text, self.listing.state_text()))
 
     def failed(self, error: BrowseError) -> None:
         """Say what went wrong, where it can be seen and does not hide anything."""
-        self.line("status").update(header.failure(str(error)))
+        self._tell(header.failure(str(error)))
+
+    def _tell(self, content: Content) -> None:
+        """In the status line of this screen, and of the one over it."""
+        self.line("status").update(content)
+        for screen in self.app.screen_stack[1:]:
+            if isinstance(screen, SubScreen):
+                screen.tell(content)
+
+    def catalog_changed(self) -> None:
+        """The list has been read again: the screen over this one may want to know."""
+        for screen in self.app.screen_stack[1:]:
+            if isinstance(screen, SubScreen):
+                screen.catalog_changed()
 
     def show_header(self) -> None:
         """The store's name, what is shown, and what is hidden."""
@@ -160,7 +197,14 @@ class MainScreen(Panes):
             shown = f"searching {catalog.counts()[view]:,} of {len(catalog.chains):,} conversations"
         self.line("header").update(header.title(self.location, shown, self.size.width))
         self.line("views").update(
-            header.views(catalog, view, self.listing.sort, self.listing.reverse, self.searching.describe())
+            header.views(
+                catalog,
+                view,
+                self.listing.sort,
+                self.listing.reverse,
+                self.searching.describe(),
+                self.changing.describe(),
+            )
         )
 
     @property
@@ -322,6 +366,8 @@ class MainScreen(Panes):
             self.remove_class("-zoom-list", "-zoom-side")
         elif self.focused is not self.rows:
             self.set_focus(self.rows)
+        elif self.changing.marks:
+            self.changing.clear()
         elif self.searching.is_active:
             self.box.value = ""
         else:

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from hermes_browse.store.recap import RecapLine
@@ -17,9 +16,10 @@ from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line, printable
 
 from .. import formats
+from .card import Card
 
 
-class PreflightScreen(ModalScreen[bool]):
+class PreflightScreen(Card[bool]):
     """Asks for a key that is not the one that brought it up."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -80,6 +80,11 @@ class Searching:
         self._query = query
         self._search()
 
+    def again(self) -> None:
+        """The store was changed by this program: what was found may be gone, or elsewhere."""
+        if self._query is not None:
+            self._search(top=False)
+
     def _leave(self) -> None:
         self._query = self._found = None
         self._screen.search_worker.cancel("search")
@@ -87,7 +92,7 @@ class Searching:
         self._screen.show_header()
         self._screen.say("")
 
-    def _search(self) -> None:
+    def _search(self, *, top: bool = True) -> None:
         query = self._query
         if query is None:
             return
@@ -128,11 +133,11 @@ class Searching:
         def done(found: Found | CatalogRows) -> None:
             if isinstance(found, CatalogRows):
                 self._found = None
-                self._screen.rows.show(found, top=True)
+                self._screen.rows.show(found, top=top)
                 self._screen.say(" · ".join([f"{len(found):,} conversations", *problems]))
             else:
                 self._found = found
-                self._screen.rows.show(found.rows(), top=True)
+                self._screen.rows.show(found.rows(), top=top)
                 self._screen.say(" · ".join([found.status(), *problems]))
                 self._complete(found)
             self._screen.show_header()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,6 +46,7 @@ class ConversationList(ScrollView, can_focus=True):
         "list--accent",
         "list--live",
         "list--hit",
+        "list--mark",
         "list--cursor",
         "list--cursor-quiet",
     }
@@ -89,6 +91,8 @@ class ConversationList(ScrollView, can_focus=True):
         self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
         self._styles: dict[str, Style] = {}
+        self.is_marked: Callable[[ListRow], bool] = lambda row: False
+        """Whether a row is drawn as marked."""
         self.clock = time.time
         """Tells the time for ages; tests freeze it."""
 
@@ -198,6 +202,8 @@ class ConversationList(ScrollView, can_focus=True):
             self._tell_drawn()
         under = Style()
         spans = format_row(row, width, self.clock())
+        if self.is_marked(row):
+            spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         if index == self.cursor and not isinstance(row, NoteRow):
             under = self._look("cursor" if self.has_focus else "cursor-quiet")
             # A mark beside the background: not every theme has one, and not everyone sees it.

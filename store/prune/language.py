@@ -1,0 +1,168 @@
+"""The rules of a clean-up as one line of text, in the words of the search: `older:30d source:cron size>10M is:stale`.
+
+What cannot be read is a problem with its words; the other rules hold all the same, and a screen does nothing while
+there is one.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .rules import STALE_AFTER, Rules, parse_age, parse_bytes
+
+_COMPARED = re.compile(r"(msgs|messages|size|cost)(<=|>=|<|>|:)(.*)", re.IGNORECASE | re.DOTALL)
+_FLAGS = ("automation", "empty", "stale", "archived")
+
+EXAMPLES = (
+    ("older:30d", "no activity for so long; also 2w, 12h"),
+    ("source:cron", "where it is from; several with commas"),
+    ("is:automation is:empty", "nobody typed into it; no message in it"),
+    ("is:stale", "open ones too that have been idle for a week, or as long as older: says"),
+    ("is:archived", "those put away too"),
+    ("size>10M msgs<5 cost<0.1", "bytes with their share of the index, messages, USD"),
+    ("title:notes cwd:~/src model:haiku", "part of the title, a folder, part of the model"),
+)
+"""A word of the language and what it means, for a help."""
+
+
+class Parsed(NamedTuple):
+    """A line of rules."""
+
+    rules: Rules
+    problems: tuple[str, ...]
+    """What could not be read, in sentences."""
+
+
+def _split(text: str) -> tuple[list[str], list[str]]:
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
+    words: list[str] = []
+    try:
+        words.extend(lexer)
+    except ValueError:
+        return words, ["a quote is not closed"]
+    return words, []
+
+
+def _count(text: str) -> int:
+    try:
+        return int(text.replace(",", ""))
+    except ValueError:
+        raise ValueError(f"wants a number, not {text!r}") from None
+
+
+def _dollars(text: str) -> float:
+    try:
+        return float(text.removeprefix("$"))
+    except ValueError:
+        raise ValueError(f"wants an amount in USD, not {text!r}") from None
+
+
+def _bounds(name: str, sign: str, value: str) -> dict[str, object]:
+    """The fields of `Rules` for a comparison; whole numbers, so `<5` is at most 4."""
+    if name == "cost":
+        if sign not in ("<", "<="):
+            raise ValueError("is asked for with < only: what was dear is not cleaned up by its price")
+        return {"max_cost": _dollars(value)}
+    read: Callable[[str], int] = parse_bytes if name == "size" else _count
+    bound, field = read(value), "size" if name == "size" else "messages"
+    low = {">": bound + 1, ">=": bound}
+    high = {"<": bound - 1, "<=": bound}
+    if sign == ":":
+        return {f"min_{field}": bound, f"max_{field}": bound}
+    return {f"min_{field}": low[sign]} if sign in low else {f"max_{field}": max(high[sign], 0)}
+
+
+def _word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
+    """What one word asks for, as fields of `Rules`.
+
+    Raises:
+        ValueError: It asks for nothing that is known; with a sentence.
+    """
+    compared = _COMPARED.fullmatch(word)
+    if compared is not None:
+        name = {"messages": "msgs"}.get(compared[1].lower(), compared[1].lower())
+        try:
+            return _bounds(name, compared[2], compared[3])
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from error
+    name, colon, value = word.partition(":")
+    name = name.lower()
+    if not colon:
+        raise ValueError(f"{word!r} is no rule: title:{word} asks for it in titles")
+    if not value:
+        raise ValueError(f"{name}: wants a value")
+    if name == "older":
+        try:
+            return {"older_than": parse_age(value)}
+        except ValueError as error:
+            raise ValueError(f"older: {error}") from error
+    if name == "source":
+        return {"sources": frozenset(each for each in value.split(",") if each)}
+    if name in ("title", "model"):
+        return {name: value}
+    if name == "cwd":
+        return {"cwd": expand(value)}
+    if name == "is" and value.lower() in _FLAGS:
+        flags: dict[str, dict[str, object]] = {
+            "automation": {"automation": True},
+            "empty": {"empty": True},
+            "stale": {"stale_open": STALE_AFTER},
+            "archived": {"include_archived": True},
+        }
+        return flags[value.lower()]
+    known = "is: knows " + ", ".join(_FLAGS) if name == "is" else f"{name}: is no rule"
+    raise ValueError(known)
+
+
+def parse_rules(text: str, expand: Callable[[str], str] = str) -> Parsed:
+    """Rules from a line of text; several words of one kind: the last holds, sources add up.
+
+    Args:
+        text: Any.
+        expand: Makes a whole path of what a user types for a folder.
+    """
+    words, problems = _split(text)
+    found: dict[str, object] = {}
+    sources: frozenset[str] = frozenset()
+    for word in words:
+        try:
+            asked = _word(word, expand)
+        except ValueError as error:
+            problems.append(str(error))
+            continue
+        more = asked.pop("sources", None)
+        if isinstance(more, frozenset):
+            sources |= more
+        found.update(asked)
+    age = found.get("older_than")
+    if "stale_open" in found and isinstance(age, float):
+        found["stale_open"] = age
+    return Parsed(Rules(sources=sources, **found), tuple(problems))  # type: ignore[arg-type]  # by name, each of its type
+
+
+def toggled(text: str, word: str) -> str:
+    """The line with a word more, or without it where it is there; of `older:` there is only one.
+
+    Args:
+        text: A line of rules.
+        word: `is:empty`, `older:90d` …
+    """
+    words, problems = _split(text)
+    if problems:
+        return text
+    kept = [each for each in words if each != word]
+    if len(kept) == len(words):
+        kept = [each for each in kept if not (word.startswith("older:") and each.startswith("older:"))] + [word]
+    return " ".join(_quoted(each) for each in kept)
+
+
+def _quoted(word: str) -> str:
+    if not any(letter.isspace() or letter == '"' for letter in word):
+        return word
+    name, colon, value = word.partition(":")
+    quote = "'" if '"' in value else '"'
+    return f"{name}{colon}{quote}{value}{quote}" if colon else f"{quote}{word}{quote}"

@@ -1,0 +1,201 @@
+"""Rows of the screens for cleaning up: what would go or is spared, where the bytes are, bundles, what Hermes deletes.
+
+Each draws itself in exactly the width it is given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.prune.rules import Standing, idle_seconds
+from hermes_browse.store.text import one_line
+
+from . import formats
+
+if TYPE_CHECKING:
+    from hermes_browse.store.prune.plan import Planned, Spared
+    from hermes_browse.store.prune.radar import Fate
+    from hermes_browse.store.prune.spacemap import Space
+    from hermes_browse.store.trash.shelf import Bundle
+
+Span = tuple[str, str]
+
+_STANDINGS = {Standing.ENDED: "ended", Standing.OPEN: "open", Standing.STALE: "stale"}
+_BAR = "▏▎▍▌▋▊▉█"
+
+
+def _line(lead: Span, name: Span, columns: str, width: int) -> list[Span]:
+    """A mark, a name that takes the room there is, columns on the right."""
+    room = max(width - cell_len(lead[0]) - cell_len(columns) - 2, 1)
+    return [lead, (formats.fit(name[0], room), name[1]), (f" {columns} ", "dim")]
+
+
+def _idle(conversation: Conversation, now: float) -> str:
+    idle = idle_seconds(conversation, now)
+    return formats.age(now - idle, now) if idle is not None else "?"
+
+
+class PlanRow(NamedTuple):
+    """A conversation that would go; `goes` is false where it was unmarked by hand."""
+
+    planned: Planned
+    goes: bool
+
+    @property
+    def key(self) -> str:
+        """The root."""
+        return f"p{self.planned.conversation.root_id}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """In exactly so many cells."""
+        each, conversation = self.planned, self.planned.conversation
+        size = formats.size(each.own.total + each.along.total)
+        columns = formats.fit(_idle(conversation, now), 6, right=True)
+        if width >= 52:
+            columns += f" {formats.fit(_STANDINGS[each.standing], 5)} "
+            columns += formats.fit(formats.source(conversation.source), 6)
+        if width >= 60:
+            columns += formats.fit(formats.number(each.own.rows + each.along.rows), 6, right=True)
+        if width >= 76:
+            columns += formats.fit(formats.money(each.cost_usd), 8, right=True)
+        columns += formats.fit(size, 9, right=True)
+        extra = f"  ⊕{len(each.subagents)}" if each.subagents else ""
+        name = one_line(formats.name(conversation), 300) + extra
+        lead = (" ✓ ", "mark") if self.goes else (" · ", "dim")
+        return _line(lead, (name, "title" if self.goes else "dim"), columns, width)
+
+
+class SparedRow(NamedTuple):
+    """A conversation that the rules mean and that stays, with the reason."""
+
+    spared: Spared
+
+    @property
+    def key(self) -> str:
+        """The root."""
+        return f"s{self.spared.conversation.root_id}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """In exactly so many cells."""
+        name = one_line(formats.name(self.spared.conversation), 300)
+        why = formats.clip(one_line(self.spared.why.words), max(width // 2, 12))
+        return _line((" ⊘ ", "dim"), (name, "dim"), why, width)
+
+
+class SpaceRow(NamedTuple):
+    """A line of the space map."""
+
+    space: Space
+    depth: int
+    is_open: bool
+    whole: int
+    """Bytes of the store, for the share."""
+    freed: int
+    """Bytes of it that the plan takes."""
+    name: str
+
+    @property
+    def key(self) -> str:
+        """Its place in the map."""
+        return f"m{self.depth}{self.space.level}{self.space.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """In exactly so many cells."""
+        total = self.space.sizes.total
+        arrow = ("▾" if self.is_open else "▸") if self.space.below else " "
+        freed = f"−{formats.size(self.freed)}" if self.freed else ""
+        columns = formats.fit(formats.size(total), 9, right=True)
+        if width >= 40:
+            columns = formats.fit(freed, 10, right=True) + columns
+        if width >= 56:
+            columns += " " + bar(total / self.whole if self.whole else 0.0, 10)
+        lead = " " + "  " * self.depth + arrow + " "
+        look = "title" if self.depth == 0 else "plain"
+        return _line((lead, "dim"), (self.name, look), columns, width)
+
+
+class KindRow(NamedTuple):
+    """What the bytes of a line of the map are: text, tool output, images, index."""
+
+    name: str
+    bytes: int
+    whole: int
+    depth: int
+    under: str
+
+    @property
+    def key(self) -> str:
+        """Its place in the map."""
+        return f"k{self.under}{self.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """In exactly so many cells."""
+        columns = formats.fit(formats.size(self.bytes), 9, right=True)
+        if width >= 56:
+            columns += " " + bar(self.bytes / self.whole if self.whole else 0.0, 10)
+        return _line((" " + "  " * self.depth + "  ", "dim"), (self.name, "note"), columns, width)
+
+
+def bar(share: float, width: int) -> str:
+    """A share of one as a bar, in eighths of a cell."""
+    eighths = round(max(0.0, min(share, 1.0)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_BAR[rest - 1] if rest else "")).ljust(width)
+
+
+class BundleRow(NamedTuple):
+    """A bundle in the trash."""
+
+    bundle: Bundle
+    is_marked: bool
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return f"b{self.bundle.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """In exactly so many cells."""
+        each = self.bundle
+        columns = formats.fit(formats.age(each.created_at, now), 6, right=True)
+        if width >= 50:
+            columns += formats.fit(f"{len(each.sessions):,}", 7, right=True)
+        if width >= 60:
+            columns += formats.fit(formats.number(each.messages), 7, right=True)
+        columns += formats.fit(formats.size(each.bytes), 9, right=True)
+        state = "  damaged" if each.damage else "  put back" if each.restored_at is not None else ""
+        name = one_line(each.title or (each.conversations[0] if each.conversations else each.name), 200)
+        look = "note" if each.damage else "dim" if each.restored_at is not None else "title"
+        lead = (" ✓ ", "mark") if self.is_marked else (" ! ", "accent") if each.damage else (" · ", "dim")
+        return _line(lead, (name + state, look), columns, width)
+
+
+class FateRow(NamedTuple):
+    """A conversation that Hermes will delete by itself, and when."""
+
+    conversation: Conversation
+    fate: Fate
+
+    @property
+    def key(self) -> str:
+        """The root."""
+        return f"f{self.conversation.root_id}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """In exactly so many cells."""
+        days = self.fate.prune_in_days
+        when = "never" if days is None else "now" if days < 1 else f"{days:,.0f} d"
+        urgent = days is not None and days < 7
+        mark = ("★", "accent") if self.conversation.pinned else ("!" if urgent else "·", "accent" if urgent else "dim")
+        columns = formats.fit(_idle(self.conversation, now), 6, right=True)
+        if width >= 50:
+            columns += " " + formats.fit(formats.source(self.conversation.source), 6)
+        if width >= 60:
+            columns += formats.fit(formats.number(self.conversation.message_count), 6, right=True)
+        archived = "  archived" if self.conversation.archived else ""
+        name = one_line(formats.name(self.conversation), 300) + archived
+        lead = f" {mark[0]} {formats.fit(when, 6, right=True)}  "
+        return _line((lead, mark[1]), (name, "title"), columns, width)

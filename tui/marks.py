@@ -1,0 +1,117 @@
+"""Marks: the conversations chosen for what is done to several at once, and what was done, for an undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from hermes_browse.store.models import Conversation
+
+from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow
+
+
+def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
+    """What a row stands for: a conversation, all runs of a job, the conversation of a hit; nothing for a note."""
+    if isinstance(row, ConversationRow):
+        return (row.conversation,)
+    if isinstance(row, JobRow):
+        return row.runs
+    if isinstance(row, HitRow) and row.conversation is not None:
+        return (row.conversation,)
+    return ()
+
+
+class Marks:
+    """Marked conversations by their root, which stays when a chain grows."""
+
+    def __init__(self) -> None:
+        self._marked: dict[str, Conversation] = {}
+
+    def __len__(self) -> int:
+        return len(self._marked)
+
+    @property
+    def conversations(self) -> tuple[Conversation, ...]:
+        """In the order they were marked."""
+        return tuple(self._marked.values())
+
+    @property
+    def messages(self) -> int:
+        """Of all marked, as the list counts them."""
+        return sum(each.message_count for each in self._marked.values())
+
+    def has(self, row: ListRow) -> bool:
+        """Whether a row is to be drawn as marked: all that it stands for is."""
+        if not self._marked or isinstance(row, HitRow | LineageRow):
+            return False
+        meant = conversations_of(row)
+        return bool(meant) and all(each.root_id in self._marked for each in meant)
+
+    def toggle(self, conversations: Iterable[Conversation]) -> bool:
+        """Mark these, or where all are marked already, unmark them.
+
+        Returns:
+            Whether they are marked now.
+        """
+        meant = list(conversations)
+        if all(each.root_id in self._marked for each in meant):
+            for each in meant:
+                del self._marked[each.root_id]
+            return False
+        self.add(meant)
+        return True
+
+    def add(self, conversations: Iterable[Conversation]) -> None:
+        """Mark these too."""
+        self._marked.update((each.root_id, each) for each in conversations)
+
+    def clear(self) -> None:
+        """No marks."""
+        self._marked.clear()
+
+    def keep(self, is_there: Callable[[str], bool]) -> None:
+        """Forget marks of conversations that are gone.
+
+        Args:
+            is_there: Whether the root of one is still in the store.
+        """
+        for root in [root for root in self._marked if not is_there(root)]:
+            del self._marked[root]
+
+
+class Undoable(NamedTuple):
+    """Something that was done and can be taken back."""
+
+    sentence: str
+    """What was done, in the past tense."""
+    undo: Callable[[], tuple[str, tuple[str, ...]]]
+    """Takes it back, on the writer's thread: a sentence on what it did, and the sessions it touched.
+
+    Raises:
+        RefusedError: It cannot be taken back any more; nothing was changed.
+        BrowseError: Not now; nothing was changed.
+    """
+
+
+class Journal:
+    """What was done in this sitting, taken back in reverse order."""
+
+    def __init__(self) -> None:
+        self._done: list[Undoable] = []
+
+    def __len__(self) -> int:
+        return len(self._done)
+
+    def add(self, entry: Undoable) -> None:
+        """Note something that was done."""
+        self._done.append(entry)
+
+    @property
+    def last(self) -> Undoable | None:
+        """What an undo would take back."""
+        return self._done[-1] if self._done else None
+
+    def forget(self, entry: Undoable) -> None:
+        """It has been taken back, or never can be."""
+        if entry in self._done:
+            self._done.remove(entry)

@@ -1,0 +1,238 @@
+"""From a plan to what is done: the question, the work in portions with its progress, and the undo of all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
+
+from ..marks import Undoable
+from ..places import sessions_folder, trash_folder
+from ..writer import Written
+
+if TYPE_CHECKING:
+    from hermes_browse.store.catalog import Catalog
+    from hermes_browse.store.prune.plan import Plan
+    from hermes_browse.store.prune.rules import Rules
+    from hermes_browse.store.prune.sizes import Sizes
+    from hermes_browse.store.write.carry import Outcome, Unit
+    from hermes_browse.store.write.change import Change
+    from hermes_browse.store.write.delete import Deleted
+
+    from .main import MainScreen
+    from .progress import ProgressScreen
+
+Result = TypeVar("Result")
+
+_NO_PROGRESS = 25
+"""Conversations up to which progress is not shown: it is done before it could be read."""
+
+
+class Planned(NamedTuple):
+    """A plan, and what it was made from."""
+
+    plan: Plan
+    catalog: Catalog
+
+
+class Cleaning:
+    """Makes plans off the screen's thread and carries them out on the writer's."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self.sizes: dict[str, Sizes] = {}
+        """Bytes of sessions measured in this sitting."""
+        self.last_rules = "older:30d"
+        """What the screen of rules begins with."""
+
+    # Plans
+
+    def plan(self, rules: Rules, done: Callable[[Planned], None], *, archive: bool = False) -> None:
+        """What a clean-up by these rules would do; a newer question takes the place of an older one.
+
+        Args:
+            rules: What is meant.
+            done: Takes the plan.
+            archive: For an archive: what is put away already stays as it is.
+        """
+        known, now, sizes = self._screen.listing.catalog, self._screen.clock(), self.sizes
+
+        def work(reader: Reader) -> Planned:
+            from hermes_browse.store.catalog import read_catalog
+            from hermes_browse.store.prune.plan import make_plan
+
+            catalog = known if known.exact else read_catalog(reader, now)
+            plan = make_plan(reader, catalog, rules, now, known=sizes)
+            if archive:
+                plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
+            return Planned(plan, catalog)
+
+        self._screen.plan_worker.submit("plan", work, done, self._screen.failed)
+
+    def _plan_of(self, meant: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool) -> None:
+        from hermes_browse.store.prune.rules import Rules
+
+        marks = frozenset(each.id for each in meant)
+        self.plan(Rules(marks=marks, include_archived=True), done, archive=archive)
+
+    # What the main screen asks for
+
+    def archive(self, meant: Sequence[Conversation]) -> None:
+        """Put several away; no question, for it can be undone.
+
+        Args:
+            meant: Marked ones; the protected among them are spared, and counted.
+        """
+        self._plan_of(meant, self.archive_planned, archive=True)
+
+    def archive_planned(self, planned: Planned) -> None:
+        """Put away what a plan says."""
+        from hermes_browse.store.write.carry import archive_unit
+
+        unit = archive_unit(self._screen.store, planned.plan)
+        self._carry(planned, unit, "archived", self._archived)
+
+    def delete(self, meant: Sequence[Conversation]) -> None:
+        """Move conversations to the trash after a question that says what goes.
+
+        Args:
+            meant: Which; the protected among them are spared, with the reason.
+        """
+        self._screen.say("looking at what would go …")
+        self._plan_of(meant, self.ask, archive=False)
+
+    def ask(self, planned: Planned) -> None:
+        """Ask before what a plan says is deleted."""
+        plan = planned.plan
+        if not plan.would:
+            self._say_nothing(plan)
+            return
+        from .deleting import NAMED, SPARED, DeleteScreen
+
+        def decided(go: bool | None) -> None:
+            if go:
+                self.delete_planned(planned)
+            else:
+                self._screen.say("nothing was deleted")
+
+        def work(reader: Reader) -> Plan:
+            """The plan with the beginnings of those the card names."""
+            would = with_details(reader, [each.conversation for each in plan.would[:NAMED]])
+            named = [each._replace(conversation=more) for each, more in zip(plan.would, would, strict=False)]
+            stay = with_details(reader, [each.conversation for each in plan.spared[:SPARED]])
+            spared = [each._replace(conversation=more) for each, more in zip(plan.spared, stay, strict=False)]
+            return plan._replace(
+                would=(*named, *plan.would[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
+            )
+
+        def show(named: Plan) -> None:
+            self._screen.app.push_screen(DeleteScreen(named, trash_folder(self._screen.location)), decided)
+
+        self._screen.page_worker.submit("card", work, show, self._screen.failed)
+
+    def delete_planned(self, planned: Planned) -> None:
+        """Move to the trash what a plan says."""
+        from hermes_browse.store.write.carry import delete_unit
+
+        location = self._screen.location
+        unit = delete_unit(self._screen.store, planned.catalog, trash_folder(location), sessions_folder(location))
+        self._carry(planned, unit, "moved to the trash", self._deleted)
+
+    def _say_nothing(self, plan: Plan) -> None:
+        if plan.spared:
+            first = plan.spared[0]
+            more = f" (and {len(plan.spared) - 1:,} more are spared)" if len(plan.spared) > 1 else ""
+            name = first.conversation.title or first.conversation.id
+            self._screen.say(f"nothing goes: {name}: {first.why.words}{more}")
+        else:
+            self._screen.say("nothing to do")
+
+    # Doing it
+
+    def _carry(
+        self,
+        planned: Planned,
+        unit: Unit[Result],
+        verb: str,
+        undoable: Callable[[str, Sequence[Result]], Undoable],
+    ) -> None:
+        plan, screen = planned.plan, self._screen
+        if not plan.would:
+            self._say_nothing(plan)
+            return
+        progress = self._show_progress(plan, verb)
+        store, writer = screen.store, screen.writer
+
+        def work() -> Outcome[Result]:
+            from hermes_browse.store.prune.plan import parents_first
+            from hermes_browse.store.write.carry import Step, carry_out
+
+            def tell(step: Step) -> None:
+                if progress is not None:
+                    screen.post_message(Written(lambda: progress.show(step)))
+
+            def stop() -> bool:
+                return writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
+
+            ordered = plan._replace(would=tuple(parents_first(planned.catalog, plan.would)))
+            return carry_out(store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop)
+
+        def done(outcome: Outcome[Result]) -> None:
+            if progress is not None:
+                progress.finish()
+            self._carried(outcome, verb, undoable)
+
+        writer.submit(work, done, screen.failed)
+
+    def _show_progress(self, plan: Plan, verb: str) -> ProgressScreen | None:
+        if len(plan.would) <= _NO_PROGRESS:
+            self._screen.say(f"{len(plan.would):,} on the way …")
+            return None
+        from .progress import ProgressScreen
+
+        progress = ProgressScreen(len(plan.would), verb)
+        self._screen.app.push_screen(progress)
+        return progress
+
+    def _carried(
+        self, outcome: Outcome[Result], verb: str, undoable: Callable[[str, Sequence[Result]], Undoable]
+    ) -> None:
+        touched = [session for each in outcome.plan.would for session in each.session_ids]
+        touched += [session.id for session in outcome.plan.reparented]
+        sentence = outcome.sentence(verb).rstrip(".")
+        spared = len(outcome.plan.spared) - outcome.refused
+        if spared:
+            sentence += f" · {spared:,} spared: {outcome.plan.spared[0].why.words}"
+        if outcome.results:
+            self._screen.changing.done(undoable(sentence, outcome.results), touched)
+        if outcome.error is not None:
+            self._screen.failed(outcome.error)
+        elif not outcome.results:
+            self._screen.say(sentence)
+
+    def _archived(self, sentence: str, changes: Sequence[Change]) -> Undoable:
+        return Undoable(sentence, self._screen.changing.taking_back(changes))
+
+    def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
+        from hermes_browse.store.write.restore import restore
+
+        store, location = self._screen.store, self._screen.location
+        left = [each.bundle.name for each in results]
+        notes = [note for each in results for note in each.notes]
+        if notes:
+            sentence += f" · {notes[0]}"
+
+        def back() -> tuple[str, tuple[str, ...]]:
+            touched: list[str] = []
+            messages = 0
+            while left:  # last first: what hung on an earlier one finds its parent again
+                done = restore(store, trash_folder(location), left[-1], sessions_folder=sessions_folder(location))
+                touched += done.sessions
+                messages += done.messages
+                left.pop()
+            return f"restored {len(touched):,} sessions, {messages:,} messages", tuple(touched)
+
+        return Undoable(sentence, back)

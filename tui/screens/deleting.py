@@ -1,0 +1,128 @@
+"""The question before a delete: what goes, what goes along, what stays and why, and how it comes back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from hermes_browse.store.text import one_line
+
+from .. import formats
+from .card import Card, counted, keys_line
+
+if TYPE_CHECKING:
+    from hermes_browse.store.prune.plan import Plan
+
+NAMED = 12
+"""Conversations the card names."""
+SPARED = 6
+"""Spared ones it names."""
+
+
+def totals_line(plan: Plan, *, archive: bool = False) -> str:
+    """`14 sessions · 1,204 messages · 4.1 MB · $1.20`.
+
+    Args:
+        plan: Any.
+        archive: Without the subagents, which an archive leaves alone.
+    """
+    totals = plan.totals(subagents=not archive)
+    parts = [
+        counted(totals.sessions, "session"),
+        counted(totals.messages, "message"),
+        formats.size(totals.bytes),
+        formats.money(totals.cost_usd),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def spared_line(plan: Plan) -> str:
+    """`3 spared: 2 pinned, 1 live`; empty when none is."""
+    counts = Counter(each.why.code for each in plan.spared)
+    kinds = ", ".join(f"{count:,} {code}" for code, count in counts.most_common())
+    return f"{len(plan.spared):,} spared: {kinds}" if plan.spared else ""
+
+
+class DeleteScreen(Card[bool]):
+    """Asks; for several conversations the answer is their number, never the key that came here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "go", "delete", show=False),
+        Binding("down", "scroll(1)", "down", show=False),
+        Binding("up", "scroll(-1)", "up", show=False),
+        Binding("escape", "dismiss(False)", "back"),
+    ]
+
+    def __init__(self, plan: Plan, trash: Path) -> None:
+        super().__init__()
+        self._plan, self._trash = plan, trash
+
+    def compose(self) -> ComposeResult:
+        """What goes, what stays, the question."""
+        plan = self._plan
+        count = len(plan.would)
+        with Vertical(id="card"):
+            yield Static(Content.styled(f"Move {counted(count, 'conversation')} to the trash?", "bold"))
+            yield Static(Content.styled(totals_line(plan), "$accent"))
+            with VerticalScroll(id="doomed", can_focus=False):
+                for line in self._lines():
+                    yield Static(line)
+            yield Static(Content.styled(f"They go into {self._trash}; u brings them back, X shows the trash.", "dim"))
+            if count > 1:
+                yield Input(placeholder=f"type {count} to delete them", id="count")
+                yield keys_line(f"{count} and Enter delete · Esc back")
+            else:
+                yield keys_line("y delete · Esc back")
+
+    def _lines(self) -> list[Content]:
+        plan = self._plan
+        lines = []
+        for each in plan.would[:NAMED]:
+            conversation = each.conversation
+            facts = f"{each.own.rows + each.along.rows:,} msgs · {formats.size(each.own.total + each.along.total)}"
+            along = f" · {counted(len(each.subagents), 'subagent')} along" if each.subagents else ""
+            name = one_line(formats.name(conversation), 60)
+            lines.append(
+                Content.assemble("  ", name, (f"  {one_line(conversation.source, 20)} · {facts}{along}", "dim"))
+            )
+        if len(plan.would) > NAMED:
+            lines.append(Content.styled(f"  … and {len(plan.would) - NAMED:,} more", "dim"))
+        if plan.reparented:
+            names = ", ".join(one_line(session.title or session.id, 40) for session in plan.reparented[:3])
+            more = f" and {len(plan.reparented) - 3:,} more" if len(plan.reparented) > 3 else ""
+            stays = "stays and loses its" if len(plan.reparented) == 1 else "stay and lose their"
+            lines.append(Content.styled(f"  {names}{more} {stays} parent", "dim"))
+        if plan.spared:
+            lines.append(Content.styled(f"  {spared_line(plan)}", "$warning"))
+            for spared in plan.spared[:SPARED]:
+                name = one_line(formats.name(spared.conversation), 60)
+                lines.append(Content.assemble(("    stays  ", "dim"), name, (f"  {spared.why.words}", "dim")))
+        return lines
+
+    def action_go(self) -> None:
+        """One conversation is deleted by a key; several by their number."""
+        if len(self._plan.would) == 1:
+            self.dismiss(True)
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        """Delete, where the number is right."""
+        event.stop()
+        count = len(self._plan.would)
+        if event.value.strip().replace(",", "") == str(count):
+            self.dismiss(True)
+        else:
+            answer = self.query_one("#answer", Static)
+            answer.update(Content.styled(f"that is not {count} · nothing is deleted · Esc back", "$error"))
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll what goes."""
+        self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -1,0 +1,179 @@
+"""The card that saves conversations: format, place, secrets; asks before it replaces anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.export.files import check_target
+from hermes_browse.store.export.pieces import EXTENSIONS, Format, export_pieces
+from hermes_browse.store.export.source import Tally
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.text import one_line
+
+from .. import formats
+from ..exports import MANY, Document, make_redactor, plan_documents, redacted_words, save
+from ..places import store_files
+from .card import Card, counted, keys_line
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+_ORDER = list(Format)
+_WORDS = {
+    Format.MARKDOWN: "Markdown · to read and to share, tools folded",
+    Format.JSONL: "JSONL · what Hermes itself exports, and can import",
+    Format.HTML: "HTML · one file that opens in any browser, with search",
+}
+
+
+class Wish(NamedTuple):
+    """What the user wants."""
+
+    form: Format
+    path: str
+    redact: bool
+    force: bool
+
+
+class ExportScreen(Card[Wish | None]):
+    """Asks how and where to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "back"),
+        Binding("ctrl+f,down", "format(1)", "format", priority=True),
+        Binding("up", "format(-1)", "format", show=False, priority=True),
+        Binding("ctrl+r", "redact", "secrets", priority=True),
+        Binding("ctrl+o", "replace", "replace", show=False, priority=True),
+    ]
+
+    def __init__(self, conversations: Sequence[Conversation], keep: MainScreen) -> None:
+        super().__init__()
+        self._conversations, self._main = conversations, keep
+        self._form = Format.MARKDOWN
+        self._redact = True
+        self._refused = ""
+
+    def compose(self) -> ComposeResult:
+        """Formats, path, secrets."""
+        count = len(self._conversations)
+        name = one_line(formats.name(self._conversations[0]), 80) if count == 1 else counted(count, "conversation")
+        with Vertical(id="card"):
+            yield Static(Content.assemble(("Export  ", "bold"), (name, "dim")))
+            yield Static(id="formats")
+            yield Input(self._proposal(), id="path", select_on_focus=False)
+            yield Static(id="secrets")
+            yield Static(id="verdict")
+            yield keys_line("Enter save · ↓ ↑ format · Ctrl+R secrets · Esc back")
+
+    def on_mount(self) -> None:
+        """Show the choices."""
+        self._show()
+
+    def _proposal(self) -> str:
+        from hermes_browse.store.export.files import file_stem
+
+        many = len(self._conversations) > 1
+        stem = MANY if many else file_stem(formats.name(self._conversations[0]))
+        return stem if many and self._form is Format.MARKDOWN else f"{stem}{EXTENSIONS[self._form]}"
+
+    def _show(self) -> None:
+        lines = [
+            Content.styled(f"{'●' if each is self._form else '○'} {_WORDS[each]}", "" if each is self._form else "dim")
+            for each in _ORDER
+        ]
+        self.query_one("#formats", Static).update(Content("\n").join(lines))
+        secrets = "● secrets are taken out" if self._redact else "○ secrets are kept as they are"
+        self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
+        self.query_one("#verdict", Static).update(Content.styled(self._refused, "$warning"))
+
+    def action_format(self, by: int) -> None:
+        """The next format; a name that was proposed follows it."""
+        box = self.query_one(Input)
+        proposed = box.value == self._proposal()
+        self._form = _ORDER[(_ORDER.index(self._form) + by) % len(_ORDER)]
+        if proposed:
+            box.value = self._proposal()
+        self._refused = ""
+        self._show()
+
+    def action_redact(self) -> None:
+        """Take secrets out, or keep them."""
+        self._redact = not self._redact
+        self._show()
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        """Save, unless something is there."""
+        event.stop()
+        self._save(event.value.strip(), force=False)
+
+    def action_replace(self) -> None:
+        """Save in the place of what is there."""
+        if self._refused:
+            self._save(self.query_one(Input).value.strip(), force=True)
+
+    def _save(self, path: str, *, force: bool) -> None:
+        wish = Wish(self._form, path or self._proposal(), self._redact, force)
+        try:
+            self._check(wish)
+        except RefusedError as refused:
+            self._refused = refused.sentence
+            if "already" in refused.sentence:
+                self._refused += " Another name, or Ctrl+O replaces it."
+            self._show()
+        else:
+            self.dismiss(wish)
+
+    def _check(self, wish: Wish) -> None:
+        from pathlib import Path
+
+        target = Path(wish.path).expanduser()
+        if target.is_dir():  # names of files in it are looked at when they are known
+            return
+        check_target(target, force=wish.force, keep=store_files(self._main.store.path))
+
+
+def export(screen: MainScreen, conversations: Sequence[Conversation], wish: Wish) -> None:
+    """Save on the writer's thread and say where to.
+
+    Args:
+        screen: The main screen.
+        conversations: Which.
+        wish: From the card.
+    """
+    from ..cli.version import version
+
+    notes: list[str] = []
+    location, store, now = screen.location, screen.store, screen.clock()
+
+    def work() -> tuple[list[Document], str]:
+        redactor = make_redactor(location, notes.append, active=wish.redact)
+        with store.reader() as reader:
+            detailed = with_details(reader, list(conversations))
+        documents = plan_documents(detailed, wish.form, redactor, wish.path)
+
+        def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
+            exporter = f"hermes-browse {version()}"
+            return export_pieces(store, some, wish.form, redactor=redactor, tally=tally, exporter=exporter, now=now)
+
+        done = [saved.document for saved in save(store, documents, pieces, force=wish.force)]
+        return done, redacted_words(redactor)
+
+    def done(result: tuple[list[Document], str]) -> None:
+        documents, words = result
+        first = documents[0].path.absolute()
+        where = str(first) if len(documents) == 1 else f"{len(documents):,} files in {first.parent}"
+        screen.say(" · ".join([f"saved {where}", words, *notes]))
+
+    screen.say(f"saving {counted(len(conversations), 'conversation')} …")
+    screen.writer.submit(work, done, screen.failed)

@@ -1,0 +1,363 @@
+"""The clean-up screen: rules on top, below them what would go, beside it where the bytes are; archive or delete."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Input
+
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, toggled
+from hermes_browse.store.prune.plan import Plan, narrowed
+
+from .. import header
+from ..clean_rows import PlanRow, SparedRow
+from ..plan_rows import PlanRows
+from ..rows import FixedRows, NoteRow
+from ..widgets.conversation_list import ConversationList
+from ..widgets.keys import KeyLine
+from ..widgets.line import TextLine
+from ..widgets.toggles import ToggleLine
+from .cleaning import Planned
+from .deleting import spared_line, totals_line
+from .space_pane import SpacePane
+from .sub_screen import BACK, SubScreen
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+_REST = 0.15
+"""Seconds the keyboard rests before a plan is made."""
+_SWITCHES = (
+    ("older 30d", "older:30d"),
+    ("90d", "older:90d"),
+    ("1y", "older:365d"),
+    ("automation", "is:automation"),
+    ("empty", "is:empty"),
+    ("stale", "is:stale"),
+    ("archived", "is:archived"),
+)
+_BY_HAND = frozenset(["open", "hidden"])
+"""Reasons for sparing that a mark by hand overrules; the others protect whatever is marked."""
+
+
+class PruneScreen(SubScreen):
+    """Shows what rules mean; nothing is changed before the question is answered."""
+
+    HELP_TITLE = "Clean up"
+    EXAMPLES = EXAMPLES
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "rules", "rules", tooltip="Edit the rules", priority=True),
+        Binding("space", "take", "take/leave", tooltip="Take this one along, or leave it"),
+        Binding("a", "archive", "archive", tooltip="Put all of these away; no question, u undoes"),
+        Binding("D", "delete", "delete", tooltip="Move all of these to the trash, after a question"),
+        Binding("tab,right", "other_pane", "map", tooltip="To the map, and back", show=False),
+        Binding("left", "plan_pane", "plan", show=False),
+        Binding("v", "reclaim", "reclaim", tooltip="Make the file smaller, by Hermes' own means"),
+        *[Binding(str(n), f"switch({n - 1})", name, show=False) for n, (name, _) in enumerate(_SWITCHES, 1)],
+        *BACK,
+    ]
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._planned: Planned | None = None
+        self._parsed: Parsed | None = None
+        self._marked = frozenset(each.id for each in main.changing.marks.conversations)
+        self._unmarked: set[str] = set()
+        self._timer: Timer | None = None
+        self._is_looking = False
+        self.space = SpacePane(self)
+
+    def compose(self) -> ComposeResult:
+        """Rules, switches, plan and map, totals."""
+        yield TextLine(id="header")
+        yield Input(
+            "" if self._marked else self.main.cleaning.last_rules,
+            placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",
+            id="rules",
+            select_on_focus=False,
+        )
+        yield ToggleLine(id="switches")
+        with Horizontal(id="panes"):
+            yield ConversationList(id="plan")
+            with Vertical(id="side"):
+                yield TextLine(id="map-title")
+                yield ConversationList(id="space")
+        yield TextLine(id="totals")
+        yield TextLine(id="file")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        """Make the first plan, and measure the store behind it."""
+        for widget in self.query(ConversationList):
+            widget.clock = self.main.clock
+        self.line("header").update(
+            Content.assemble(
+                (" clean up  ", "bold"),
+                (header.store_name(self.main.location), "$accent"),
+                ("   nothing is changed before you say so", "dim"),
+            )
+        )
+        self.set_focus(self.plan_list)
+        self._show_rules()
+        self._make_plan()
+        self.space.begin()
+
+    def on_unmount(self) -> None:
+        """No more measuring."""
+        self.space.end()
+
+    @property
+    def plan_list(self) -> ConversationList:
+        """What would go."""
+        return self.query_one("#plan", ConversationList)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a plan is about to be asked for, or the map is being measured."""
+        return self._timer is not None or self.space.is_busy
+
+    # Rules
+
+    def _show_rules(self) -> None:
+        text = self.query_one("#rules", Input).value
+        self._parsed = parse_rules(text, os.path.expanduser)
+        words = text.split()
+        self.query_one(ToggleLine).show([(name, word in words) for name, word in _SWITCHES])
+
+    @on(Input.Changed, "#rules")
+    def rules_changed(self, event: Input.Changed) -> None:
+        """Make another plan when the keyboard rests."""
+        event.stop()
+        self.main.cleaning.last_rules = event.value
+        self._unmarked.clear()
+        self._planned = None
+        self._show_rules()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_REST, self._make_plan)
+
+    @on(Input.Submitted, "#rules")
+    def rules_submitted(self, event: Input.Submitted) -> None:
+        """To the plan."""
+        event.stop()
+        self.set_focus(self.plan_list)
+
+    @on(ToggleLine.Switched)
+    def clicked(self, event: ToggleLine.Switched) -> None:
+        """A click on a switch."""
+        event.stop()
+        self.action_switch(event.index)
+
+    def action_switch(self, index: int) -> None:
+        """Add a rule, or take it away."""
+        box = self.query_one("#rules", Input)
+        box.value = toggled(box.value, _SWITCHES[index][1])
+
+    def action_rules(self) -> None:
+        """To the line of rules."""
+        self.set_focus(self.query_one("#rules", Input))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A slash in the line of rules is a letter."""
+        return not (action == "rules" and isinstance(self.focused, Input))
+
+    # The plan
+
+    def catalog_changed(self) -> None:
+        """The list has been read again: what was planned may have changed."""
+        self._make_plan()
+
+    def _make_plan(self) -> None:
+        self._timer = None
+        parsed = self._parsed
+        if parsed is None or parsed.problems:
+            self._planned = None
+            words = "; ".join(parsed.problems) if parsed is not None else ""
+            self._show_nothing(f"A rule cannot be read: {words}")
+            return
+        from dataclasses import replace
+
+        rules = replace(parsed.rules, marks=self._marked)
+        if rules.nothing:
+            self._planned = None
+            self._show_nothing("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves.")
+            return
+        self._is_looking = self._planned is None
+        if self._is_looking:
+            self.tell(header.status("looking …", ""))
+        self.main.cleaning.plan(rules, self._take_plan)
+
+    def _show_nothing(self, sentence: str) -> None:
+        self.plan_list.show(FixedRows([NoteRow(sentence)]), top=True)
+        self.show_totals()
+
+    def _take_plan(self, planned: Planned) -> None:
+        if not self.is_attached or self._parsed is None or self._parsed.problems:
+            return
+        self._planned = planned
+        if self._is_looking:  # else something else stands there that is worth reading
+            self.tell(header.status("", ""))
+        words = self._parsed.rules.words()
+        empty = f"Nothing goes: no conversation is like this ({words})." if words else "Nothing goes."
+        rows = PlanRows(planned.plan, self.main.details, self._unmarked, empty)
+        self.plan_list.show(rows)
+        self.show_totals()
+        self.space.show()
+
+    @property
+    def planned(self) -> Planned | None:
+        """The plan by the rules, unmarked ones included."""
+        return self._planned
+
+    @property
+    def unmarked(self) -> frozenset[str]:
+        """Roots that stay after all."""
+        return frozenset(self._unmarked)
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan without what was unmarked by hand."""
+        if self._planned is None:
+            return None
+        return narrowed(self._planned.plan, self._planned.catalog, self._unmarked)
+
+    def show_totals(self) -> None:
+        """What goes, in numbers."""
+        plan = self.plan
+        line = self.line("totals")
+        if plan is None or not plan.would:
+            spared = f"   {spared_line(plan)}" if plan is not None and plan.spared else ""
+            line.update(Content.assemble((" nothing goes", "dim"), (spared, "dim")))
+            return
+        count = len(plan.would)
+        share = ""
+        if self.space.total:
+            share = f" · {plan.totals().bytes / self.space.total:.0%} of all"
+        parts: list[str | tuple[str, str]] = [
+            (f" ✓ {count:,} conversation{'s' if count != 1 else ''}", "bold $accent"),
+            f" · {totals_line(plan)}{share}",
+        ]
+        more = [spared_line(plan)] if plan.spared else []
+        if plan.reparented:
+            more.append(f"{len(plan.reparented):,} lose their parent and stay")
+        if more:
+            parts.append((f"   {' · '.join(more)}", "dim"))
+        line.update(Content.assemble(*parts))
+
+    @on(ConversationList.Shown, "#plan")
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        """Read how nameless ones begin."""
+        event.stop()
+        source = self.plan_list.source
+        wanted = source.nameless(event.first, event.last) if isinstance(source, PlanRows) else []
+        if wanted:
+            self._read_names(wanted)
+
+    def _read_names(self, wanted: list[Conversation]) -> None:
+        def done(found: list[Conversation]) -> None:
+            self.main.details.add(found)
+            if self.is_attached:
+                self.plan_list.refresh_rows()
+
+        self.main.page_worker.submit("plan names", lambda reader: with_details(reader, wanted), done, self.main.failed)
+
+    @on(ConversationList.Highlighted)
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Say what the row has no room for."""
+        event.stop()
+        row = event.row
+        if isinstance(row, SparedRow):
+            more = " · space takes it all the same" if row.spared.why.code in _BY_HAND else ""
+            self.tell(header.status(row.spared.why.words + more, ""))
+        elif isinstance(row, PlanRow):
+            along = len(row.planned.subagents)
+            words = f" · {along:,} subagent session{'s' if along != 1 else ''} along in a delete" if along else ""
+            self.tell(header.status(f"{row.planned.conversation.id}{words} · Enter reads it", ""))
+
+    @on(ConversationList.Selected, "#plan")
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Enter: read it."""
+        event.stop()
+        if isinstance(event.row, PlanRow):
+            self.read(event.row.planned.conversation)
+        elif isinstance(event.row, SparedRow):
+            self.read(event.row.spared.conversation)
+
+    def action_take(self) -> None:
+        """Leave a conversation out, or take it after all."""
+        row = self.plan_list.current
+        if isinstance(row, PlanRow):
+            self._unmarked ^= {row.planned.conversation.root_id}
+            self.plan_list.refresh_rows()
+            self.plan_list.action_move(1)
+            self.show_totals()
+            self.space.show()
+        elif isinstance(row, SparedRow):
+            why = row.spared.why
+            if why.code not in _BY_HAND:
+                self.tell(header.status(f"it stays whatever is marked: {why.words}", ""))
+                return
+            self._marked |= {row.spared.conversation.id}
+            self._make_plan()
+
+    @on(ConversationList.Selected, "#space")
+    def space_selected(self, event: ConversationList.Selected) -> None:
+        """Enter: open a line of the map, or read a conversation."""
+        event.stop()
+        found = self.space.take(event.row)
+        if found is not None:
+            self.read(found)
+
+    # Doing it
+
+    def _ready(self) -> Planned | None:
+        plan = self.plan
+        if plan is None or self._planned is None or not plan.would:
+            self.tell(header.status("nothing goes by these rules", ""))
+            return None
+        return Planned(plan, self._planned.catalog)
+
+    def action_archive(self) -> None:
+        """Put all of it away."""
+        ready = self._ready()
+        if ready is not None:
+            fresh = tuple(each for each in ready.plan.would if not each.conversation.archived)
+            self.main.cleaning.archive_planned(ready._replace(plan=ready.plan._replace(would=fresh)))
+
+    def action_delete(self) -> None:
+        """Ask, then move all of it to the trash."""
+        ready = self._ready()
+        if ready is not None:
+            self.main.cleaning.ask(ready)
+
+    def action_reclaim(self) -> None:
+        """Make the file smaller."""
+        from .reclaim import open_reclaim
+
+        open_reclaim(self.main)
+
+    def action_other_pane(self) -> None:
+        """To the map, or back to the plan."""
+        space = self.query_one("#space", ConversationList)
+        self.set_focus(self.plan_list if space.has_focus else space)
+
+    def action_plan_pane(self) -> None:
+        """To the plan."""
+        self.set_focus(self.plan_list)
+
+    def action_back(self) -> None:
+        """From the rules to the plan, then back to the list."""
+        if self.focused is not self.plan_list:
+            self.set_focus(self.plan_list)
+        else:
+            self.dismiss(None)

@@ -1,0 +1,166 @@
+"""Making the file smaller is Hermes' own work: what it needs and locks, and its command in the foreground."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.prune.spacemap import FileSpace, read_file_space
+from hermes_browse.store.resume import find_hermes
+from hermes_browse.store.text import printable
+
+from .. import formats
+from .card import Card, keys_line
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+
+class Reclaim(NamedTuple):
+    """The command, and what speaks for and against it."""
+
+    argv: tuple[str, ...]
+    home: str
+    executable: str | None
+    file: FileSpace
+    disk_free: int
+    """Bytes free on the disk of the store."""
+
+    @property
+    def shell(self) -> str:
+        """As it would be typed."""
+        import shlex
+
+        return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
+
+    @property
+    def lacks_room(self) -> bool:
+        """A VACUUM writes a whole copy first, and in WAL mode once more into the log (https://sqlite.org/lang_vacuum.html)."""
+        return self.disk_free < 2 * (self.file.file_bytes - self.file.free_bytes)
+
+
+class ReclaimScreen(Card[bool]):
+    """Says what `hermes sessions optimize` does before it runs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "go", "run"),
+        Binding("c", "copy", "copy"),
+        Binding("escape,q,n", "dismiss(False)", "back"),
+    ]
+
+    def __init__(self, reclaim: Reclaim) -> None:
+        super().__init__()
+        self._reclaim = reclaim
+
+    def compose(self) -> ComposeResult:
+        """What is gained, what it takes, the command."""
+        reclaim, file = self._reclaim, self._reclaim.file
+        with Vertical(id="card"):
+            yield Static(Content.styled("Make the file smaller", "bold"))
+            gained = f"{formats.size(file.free_bytes)} of {formats.size(file.file_bytes)} are free inside the file"
+            yield Static(Content.styled(gained, "$accent"))
+            for line in (
+                "Hermes merges its search index and rewrites the whole file without the free part.",
+                f"It needs up to {formats.size(2 * (file.file_bytes - file.free_bytes))} beside it while it runs; "
+                f"{formats.size(reclaim.disk_free)} are free on that disk.",
+                "Nobody else can write meanwhile, for minutes on a large store: stop the gateway first, since 0.22 "
+                "Hermes refuses while any other process has the file open. This program lets go of it before.",
+            ):
+                yield Static(Content.styled(line, "dim"), classes="paragraph")
+            if reclaim.lacks_room:
+                yield Static(Content.styled("! there may not be enough room", "$warning"))
+            if reclaim.executable is None:
+                yield Static(Content.styled("! there is no hermes on PATH: copy the command", "$warning"))
+            yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
+            keys = "c copy the command · Esc back"
+            yield keys_line(keys if reclaim.executable is None else f"y run it here · {keys}")
+
+    def action_go(self) -> None:
+        """Run it."""
+        if self._reclaim.executable is not None:
+            self.dismiss(True)
+
+    def action_copy(self) -> None:
+        """Put the command on the clipboard."""
+        self.app.copy_to_clipboard(self._reclaim.shell)
+        self.query_one("#answer", Static).update(
+            Content.styled("sent to the terminal's clipboard (OSC 52) · Esc back", "$accent")
+        )
+
+
+def open_reclaim(main: MainScreen) -> None:
+    """Look at the file, then ask.
+
+    Args:
+        main: The main screen.
+    """
+    location, store = main.location, main.store
+    if location.demo:
+        main.say("this is the sample store: there is nothing to gain")
+        return
+    try:
+        location.refuse_without_home("make smaller")
+    except BrowseError as error:
+        main.failed(error)
+        return
+
+    def work(reader: Reader) -> Reclaim:
+        return Reclaim(
+            argv=("hermes", "-p", location.profile or "default", "sessions", "optimize"),
+            home=str(location.root),
+            executable=find_hermes(),
+            file=read_file_space(reader, store.sizes()[1]),
+            disk_free=shutil.disk_usage(store.path.parent).free,
+        )
+
+    def done(reclaim: Reclaim) -> None:
+        def decided(go: bool | None) -> None:
+            if go:
+                run(main, reclaim)
+
+        main.app.push_screen(ReclaimScreen(reclaim), decided)
+
+    main.plan_worker.submit("file", work, done, main.failed)
+
+
+def run(main: MainScreen, reclaim: Reclaim) -> None:
+    """Run Hermes in the foreground with every handle of ours closed, and say what came of it.
+
+    Args:
+        main: The main screen.
+        reclaim: With an executable.
+    """
+    assert reclaim.executable is not None
+    before = main.store.sizes()[0]
+    for worker in main.workers_of_store:
+        worker.let_go()
+    with main.app.suspend():
+        code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
+    after = main.store.sizes()[0]
+    # Before 0.22 Hermes ends with 0 whatever happened, so what the file says counts.
+    said = f"the file has {formats.size(after)}, it had {formats.size(before)}"
+    main.say(f"hermes ended with {code}: {said}" if code else said)
+    main.listing.read()
+
+
+def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:
+    print(" ".join(argv), flush=True)
+    environment = {**os.environ, "HERMES_HOME": home}
+    code = subprocess.run([executable, *argv[1:]], env=environment, check=False).returncode
+    print("\nEnter goes back to the browser.", end="", flush=True)
+    try:
+        input()
+    except (EOFError, KeyboardInterrupt):
+        print()
+    return code

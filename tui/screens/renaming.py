@@ -1,0 +1,69 @@
+"""The card that gives a conversation another title, with Hermes' rules at each letter."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.write.titles import LONGEST, check_title
+
+from .. import formats
+from .card import Card, keys_line
+
+
+class RenameScreen(Card[str | None]):
+    """Asks for a title; gives what was typed, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "back")]
+
+    def __init__(self, conversation: Conversation) -> None:
+        super().__init__()
+        self._conversation = conversation
+
+    def compose(self) -> ComposeResult:
+        """What it is called, the box, what would be stored."""
+        with Vertical(id="card"):
+            yield Static(
+                Content.assemble(("Rename  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
+            )
+            yield Input(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
+            yield Static(id="verdict")
+            yield keys_line("Enter rename · Esc back")
+
+    def on_mount(self) -> None:
+        """Begin with what it is called now."""
+        self._judge(self.query_one(Input).value)
+
+    @on(Input.Changed)
+    def typed(self, event: Input.Changed) -> None:
+        """Say what would become of it."""
+        event.stop()
+        self._judge(event.value)
+
+    def _judge(self, typed: str) -> None:
+        checked = check_title(typed)
+        verdict = self.query_one("#verdict", Static)
+        count = f"{checked.length} of {LONGEST}"
+        if checked.problem:
+            verdict.update(Content.styled(checked.problem, "$error"))
+        elif checked.title is None:
+            verdict.update(Content.styled("no title: Hermes will show how it begins", "dim"))
+        elif checked.differs:
+            verdict.update(Content.assemble((f"{count} · stored as ", "dim"), one_line(checked.title)))
+        else:
+            verdict.update(Content.styled(count, "dim"))
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        """Rename; not to what cannot be a title."""
+        event.stop()
+        if not check_title(event.value).problem:
+            self.dismiss(event.value)

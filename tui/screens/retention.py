@@ -1,0 +1,162 @@
+"""What Hermes will delete by itself, and when; each can be saved with one key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.prune.radar import Fate, Radar
+from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.shelf import Bundle
+
+from .. import header
+from ..clean_rows import FateRow
+from ..places import read_radar_at, sessions_folder, trash_folder
+from ..rows import FixedRows, ListRow, NoteRow
+from ..widgets.conversation_list import ConversationList
+from ..widgets.keys import KeyLine
+from ..widgets.line import TextLine
+from .card import counted
+from .sub_screen import BACK, SubScreen
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+
+class _Found(NamedTuple):
+    """What the radar says of a store."""
+
+    radar: Radar
+    catalog: Catalog
+    leaving: list[tuple[Conversation, Fate]]
+    closing: int
+    """Open sessions of automation that Hermes closes at its next clean-up."""
+
+
+class RetentionScreen(SubScreen):
+    """Conversations by the day on which Hermes deletes them."""
+
+    HELP_TITLE = "What Hermes deletes by itself"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f", "pin", "pin", tooltip="Keep it: Hermes deletes nothing that is pinned"),
+        Binding("b", "bundle", "bundle", tooltip="Put a copy into the trash, from where it can be brought back"),
+        *BACK,
+    ]
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._found: _Found | None = None
+
+    def compose(self) -> ComposeResult:
+        """The rule, the list, the reason for the current row."""
+        yield TextLine(id="header")
+        yield TextLine(id="rule")
+        yield ConversationList(id="fates")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        """Read the radar."""
+        self.fates.clock = self.main.clock
+        self.line("header").update(
+            Content.assemble(
+                (" what Hermes deletes by itself  ", "bold"), (header.store_name(self.main.location), "$accent")
+            )
+        )
+        self.set_focus(self.fates)
+        self.fates.show(FixedRows([NoteRow("looking …")]))
+        self.catalog_changed()
+
+    @property
+    def fates(self) -> ConversationList:
+        """The list."""
+        return self.query_one("#fates", ConversationList)
+
+    def catalog_changed(self) -> None:
+        """Read it again."""
+        known, location, now = self.main.listing.catalog, self.main.location, self.main.clock()
+
+        def work(reader: Reader) -> _Found:
+            catalog = known if known.exact else read_catalog(reader, now)
+            radar = read_radar_at(location, reader, now)
+            return _Found(radar, catalog, radar.soonest(catalog), len(radar.closing(catalog)))
+
+        self.main.plan_worker.submit("radar", work, self._take, self.main.failed)
+
+    def _take(self, found: _Found) -> None:
+        if not self.is_attached:
+            return
+        self._found = found
+        radar = found.radar
+        sentence = radar.beyond_reach or radar.retention.sentence
+        parts = [one_line(sentence, 300)]
+        if found.leaving:
+            first = sum(1 for _, fate in found.leaving if fate.prune_in_days is not None and fate.prune_in_days < 1)
+            parts.append(f"{first:,} at its next clean-up" if first else "none at its next clean-up")
+        if found.closing:
+            parts.append(f"closes {counted(found.closing, 'open session')} of automation, and deletes them later")
+        parts.append(
+            "a pin protects, archiving does not" if radar.can_pin else "this store has no pins: b makes a copy"
+        )
+        self.line("rule").update(Content.styled(f" {' · '.join(parts)}", "dim"))
+        rows: list[ListRow] = [FateRow(conversation, fate) for conversation, fate in found.leaving]
+        if not rows:
+            rows.append(NoteRow(f"Hermes deletes nothing here by itself: {sentence}"))
+        self.fates.show(FixedRows(rows))
+
+    @on(ConversationList.Highlighted, "#fates")
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Say why it goes."""
+        event.stop()
+        if isinstance(event.row, FateRow):
+            self.tell(header.status(event.row.fate.reason, ""))
+
+    @on(ConversationList.Shown)
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        """They are complete."""
+        event.stop()
+
+    @on(ConversationList.Selected, "#fates")
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Enter: read it."""
+        event.stop()
+        if isinstance(event.row, FateRow):
+            self.read(event.row.conversation)
+
+    def action_pin(self) -> None:
+        """Keep it."""
+        row = self.fates.current
+        if isinstance(row, FateRow):
+            self.main.changing.pin_these([row.conversation])
+
+    def action_bundle(self) -> None:
+        """Put a copy into the trash."""
+        row, found = self.fates.current, self._found
+        if not isinstance(row, FateRow) or found is None:
+            return
+        from hermes_browse.store.write.rescue import bundle
+
+        main, conversation = self.main, row.conversation
+        store, location, now = main.store, main.location, main.clock()
+
+        def work() -> Bundle:
+            return bundle(
+                store,
+                found.catalog,
+                [conversation],
+                trash_folder(location),
+                now=now,
+                sessions_folder=sessions_folder(location),
+            )
+
+        def done(made: Bundle) -> None:
+            main.say(f"a copy is in the trash: {made.name}; it can be put back when Hermes has deleted the original")
+
+        main.writer.submit(work, done, main.failed)

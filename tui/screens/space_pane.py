@@ -1,0 +1,133 @@
+"""The map beside a plan: where the bytes of the store are, how many of them go, and what the file itself holds free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.timer import Timer
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.prune.spacemap import FileSpace, SpaceMap
+
+from .. import formats, header
+from ..clean_rows import SpaceRow
+from ..plan_rows import space_rows
+from ..rows import FixedRows, ListRow
+from ..widgets.conversation_list import ConversationList
+from ..worker import Worker
+
+if TYPE_CHECKING:
+    from .prune import PruneScreen
+
+_LOOK = 0.4
+"""Seconds between looks at how far the measuring is."""
+
+
+def file_line(name: str, file: FileSpace) -> str:
+    """`state.db 6.4 GB · 210 MB free inside · log 4 MB · …`."""
+    free = f"{formats.size(file.free_bytes)} free inside · " if file.free_bytes else ""
+    log = f"log {formats.size(file.wal_bytes)} · " if file.wal_bytes else ""
+    shrinks = "what goes makes room for Hermes' next rows; the file gets smaller by a VACUUM only: v"
+    if file.shrinks_itself:
+        shrinks = "the file gets smaller by itself"
+    return f" {name} {formats.size(file.file_bytes)} · {free}{log}{shrinks}"
+
+
+class SpacePane:
+    """Measures the store behind the plan, on a thread of its own."""
+
+    def __init__(self, screen: PruneScreen) -> None:
+        self._screen = screen
+        self._opened: set[str] = set()
+        self._map: SpaceMap | None = None
+        self._looking: Timer | None = None
+        self._worker = Worker(screen.main.store, screen.main.post_message, "space")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the store is being measured."""
+        return self._worker.is_busy
+
+    @property
+    def total(self) -> int:
+        """Bytes of everything; 0 until it is known."""
+        return self._map.total.total if self._map is not None else 0
+
+    def begin(self) -> None:
+        """Measure."""
+        main = self._screen.main
+        store, sizes, catalog = main.store, main.cleaning.sizes, main.listing.catalog
+
+        def work(reader: Reader) -> SpaceMap:
+            from hermes_browse.store.catalog import read_catalog
+            from hermes_browse.store.prune.spacemap import read_space_map
+
+            known = catalog if catalog.exact else read_catalog(reader, main.clock())
+            return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)
+
+        self._worker.start()
+        self._worker.submit("space", work, self._take, self._failed)
+        self._looking = self._screen.set_interval(_LOOK, self._show_measuring)
+        self._show_measuring()
+
+    def end(self) -> None:
+        """No more measuring."""
+        self._worker.stop()
+
+    def _show_measuring(self) -> None:
+        main = self._screen.main
+        known, total = len(main.cleaning.sizes), len(main.listing.catalog.forest.sessions)
+        text = f"  where the bytes are · measuring, {min(known, total):,} of {total:,} sessions"
+        self._screen.line("map-title").update(Content.styled(text, "dim"))
+
+    def _stop_looking(self) -> None:
+        if self._looking is not None:
+            self._looking.stop()
+            self._looking = None
+
+    def _failed(self, error: BrowseError) -> None:
+        self._stop_looking()
+        if self._screen.is_attached:
+            self._screen.line("map-title").update(header.failure(str(error)))
+
+    def _take(self, found: SpaceMap) -> None:
+        self._stop_looking()
+        if not self._screen.is_attached:
+            return
+        self._map = found
+        told = f"{formats.size(found.total.total)} of content and index · Tab, Enter opens"
+        self._screen.line("map-title").update(Content.assemble(("  where the bytes are  ", "bold"), (told, "dim")))
+        text = file_line(self._screen.main.store.path.name, found.file)
+        self._screen.line("file").update(Content.styled(text, "dim"))
+        self.show()
+        self._screen.show_totals()
+
+    def show(self) -> None:
+        """Draw the map, with what the plan takes of it."""
+        if self._map is None:
+            return
+        main, planned = self._screen.main, self._screen.planned
+        plan = planned.plan if planned is not None else None
+        catalog = planned.catalog if planned is not None else main.listing.catalog
+        rows = space_rows(self._map, plan, catalog, main.details, self._opened, self._screen.unmarked)
+        self._screen.query_one("#space", ConversationList).show(FixedRows(rows))
+
+    def take(self, row: ListRow) -> Conversation | None:
+        """Enter on a line: open or close it.
+
+        Args:
+            row: Of the map.
+
+        Returns:
+            The conversation to be read, where the line is one.
+        """
+        if not isinstance(row, SpaceRow):
+            return None
+        if row.space.level == "conversation":
+            return self._screen.main.listing.catalog.of_session(row.space.name)
+        self._opened ^= {row.key}
+        self.show()
+        return None
