@@ -29,7 +29,8 @@ _BAR = "▏▎▍▌▋▊▉█"
 
 def _line(lead: Span, name: Span, columns: str, width: int) -> list[Span]:
     """A mark, a name that takes the room there is, columns on the right."""
-    room = max(width - cell_len(lead[0]) - cell_len(columns) - 2, 1)
+    columns = formats.clip(columns, width - cell_len(lead[0]) - 2)
+    room = width - cell_len(lead[0]) - cell_len(columns) - 2
     return [lead, (formats.fit(name[0], room), name[1]), (f" {columns} ", "dim")]
 
 
@@ -114,7 +115,7 @@ class SpaceRow(NamedTuple):
             columns += " " + bar(total / self.whole if self.whole else 0.0, 10)
         lead = " " + "  " * self.depth + arrow + " "
         look = "title" if self.depth == 0 else "plain"
-        return _line((lead, "dim"), (self.name, look), columns, width)
+        return _line((lead, "dim"), (one_line(self.name, 300), look), columns, width)
 
 
 class KindRow(NamedTuple):

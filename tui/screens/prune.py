@@ -92,6 +92,7 @@ class PruneScreen(SubScreen):
                 yield TextLine(id="map-title")
                 yield ConversationList(id="space")
         yield TextLine(id="totals")
+        yield TextLine(id="stays")
         yield TextLine(id="file")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
@@ -234,25 +235,19 @@ class PruneScreen(SubScreen):
     def show_totals(self) -> None:
         """What goes, in numbers."""
         plan = self.plan
-        line = self.line("totals")
-        if plan is None or not plan.would:
-            spared = f"   {spared_line(plan)}" if plan is not None and plan.spared else ""
-            line.update(Content.assemble((" nothing goes", "dim"), (spared, "dim")))
-            return
-        count = len(plan.would)
-        share = ""
-        if self.space.total:
-            share = f" · {plan.totals().bytes / self.space.total:.0%} of all"
-        parts: list[str | tuple[str, str]] = [
-            (f" ✓ {count:,} conversation{'s' if count != 1 else ''}", "bold $accent"),
-            f" · {totals_line(plan)}{share}",
-        ]
-        more = [spared_line(plan)] if plan.spared else []
-        if plan.reparented:
-            more.append(f"{len(plan.reparented):,} lose their parent and stay")
-        if more:
-            parts.append((f"   {' · '.join(more)}", "dim"))
-        line.update(Content.assemble(*parts))
+        goes, stays = Content.styled(" nothing goes", "dim"), []
+        if plan is not None and plan.would:
+            count = len(plan.would)
+            share = f" · {plan.totals().bytes / self.space.total:.0%} of all" if self.space.total else ""
+            goes = Content.assemble(
+                (f" ✓ {count:,} conversation{'s' if count != 1 else ''}", "bold $accent"),
+                f" · {totals_line(plan)}{share}",
+            )
+        if plan is not None:
+            stays = [spared_line(plan)] if plan.spared else []
+            stays += [f"{len(plan.reparented):,} lose their parent and stay"] if plan.reparented else []
+        self.line("totals").update(goes)
+        self.line("stays").update(Content.styled(f" {' · '.join(stays)}", "dim"))
 
     @on(ConversationList.Shown, "#plan")
     def rows_shown(self, event: ConversationList.Shown) -> None:

@@ -105,7 +105,7 @@ class RetentionScreen(SubScreen):
         parts.append(
             "a pin protects, archiving does not" if radar.can_pin else "this store has no pins: b makes a copy"
         )
-        self.line("rule").update(Content.styled(f" {' · '.join(parts)}", "dim"))
+        self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
         rows: list[ListRow] = [FateRow(conversation, fate) for conversation, fate in found.leaving]
         if not rows:
             rows.append(NoteRow(f"Hermes deletes nothing here by itself: {sentence}"))

@@ -56,6 +56,8 @@ class KeyLine(TextLine):
         self._tell()
 
     def _tell(self) -> None:
+        if not self.is_attached:  # its screen has been left meanwhile
+            return
         active: dict[str, ActiveBinding] = {}
         for each in self.screen.active_bindings.values():
             if each.binding.show:

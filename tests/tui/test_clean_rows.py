@@ -1,0 +1,98 @@
+"""Rows of the screens for cleaning up take exactly the cells they are given, whatever they are about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pruning import NOW, family, opened
+from rich.cells import cell_len
+
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.prune.plan import Plan, Spared, make_plan
+from hermes_browse.store.prune.radar import Fate
+from hermes_browse.store.prune.rules import DAY, Rules
+from hermes_browse.store.prune.spacemap import SpaceMap, read_space_map
+from hermes_browse.store.prune.spare import Why
+from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.tui.clean_rows import BundleRow, FateRow, KindRow, PlanRow, SpaceRow, SparedRow, bar
+from hermes_browse.tui.list_model import Details
+from hermes_browse.tui.plan_rows import PlanRows, space_rows
+from hermes_browse.tui.row_format import format_row
+from hermes_browse.tui.rows import ListRow, NoteRow
+
+TITLES = st.text(st.characters(codec="utf-8"), max_size=40)
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list[ListRow]]:
+    """A plan of a small store, with its map."""
+    path = family(tmp_path_factory.mktemp("rows") / "state.db")
+    with opened(path) as (reader, catalog):
+        found = make_plan(reader, catalog, Rules(older_than=30 * DAY), NOW)
+        space = read_space_map(reader, catalog)
+    opened_rows = {f"m0source{each.name}" for each in space.sources} | {"m1jobjob1"}
+    return found, space, space_rows(space, found, catalog, Details(), opened_rows, frozenset())
+
+
+@settings(max_examples=150, deadline=None)
+@given(title=TITLES, width=st.integers(20, 160))
+def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: int) -> None:
+    """Any title, any width."""
+    found, space, _ = plan
+    each = found.would[0]
+    conversation: Conversation = each.conversation._replace(title=title)
+    bundle = Bundle("20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store")
+    rows: list[ListRow] = [
+        PlanRow(each._replace(conversation=conversation), True),
+        SparedRow(Spared(conversation, Why("open", title))),
+        SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
+        KindRow("said", 10, 100, 2, "cli"),
+        BundleRow(bundle, True),
+        BundleRow(bundle._replace(damage=title or "torn"), False),
+        FateRow(conversation, Fate(3.5, None, title)),
+        FateRow(conversation, Fate(None, None, title)),
+    ]
+    for row in rows:
+        spans = format_row(row, width, NOW)
+        assert sum(cell_len(text) for text, _ in spans) == width, row
+        assert all(text.isprintable() for text, _ in spans if text.isascii())
+
+
+def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
+    """What goes, a sentence, what is spared; each found again by its key."""
+    found = plan[0]
+    rows = PlanRows(found, Details(), {found.would[1].conversation.root_id}, "nothing")
+    assert len(rows) == len(found.would) + 1 + len(found.spared)
+    kinds = [type(rows.row(index)) for index in range(len(rows))]
+    assert kinds == [PlanRow] * len(found.would) + [NoteRow] + [SparedRow] * len(found.spared)
+    for index in range(len(rows)):
+        row = rows.row(index)
+        if not isinstance(row, NoteRow):
+            assert rows.index_of(row.key) == index
+    first, second = rows.row(0), rows.row(1)
+    assert isinstance(first, PlanRow) and first.goes and isinstance(second, PlanRow) and not second.goes
+    empty = PlanRows(found._replace(would=(), spared=()), Details(), (), "nothing")
+    assert len(empty) == 1 and empty.row(0) == NoteRow("nothing")
+    only_spared = PlanRows(found._replace(would=()), Details(), (), "nothing")
+    assert only_spared.row(0) == NoteRow("nothing") and isinstance(only_spared.row(2), SparedRow)
+
+
+def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
+    """What goes of each source is what the plan takes of it; jobs and conversations stand below."""
+    found, space, rows = plan
+    sources = [row for row in rows if isinstance(row, SpaceRow) and row.depth == 0]
+    assert sum(row.space.sizes.total for row in sources) == space.total.total
+    assert sum(row.freed for row in sources) == found.totals().bytes > 0
+    levels = {row.space.level for row in rows if isinstance(row, SpaceRow)}
+    assert levels == {"source", "job", "conversation"}
+    kinds = [row for row in rows if isinstance(row, KindRow) and row.under == "cli"]
+    assert sum(row.bytes for row in kinds) == next(row.space.sizes.total for row in sources if row.space.name == "cli")
+
+
+def test_bars() -> None:
+    """Eighths of a cell, never more than there is room for."""
+    assert bar(0.0, 4) == "    " and bar(1.0, 4) == "████" and bar(7.0, 4) == "████"
+    assert bar(0.5, 4) == "██  " and bar(1 / 32, 4) == "▏   "

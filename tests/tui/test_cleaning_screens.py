@@ -1,0 +1,252 @@
+"""The screens behind the main one: rules and their plan, the trash, what Hermes deletes by itself."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, loose, open_app
+from pruning import NOW, family
+from textual.widgets import Input
+from trashing import differences, dump, health
+
+from hermes_browse.store.homes import Location
+from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanRow, SparedRow
+from hermes_browse.tui.places import trash_folder
+from hermes_browse.tui.screens.deleting import DeleteScreen
+from hermes_browse.tui.screens.dropping import DropScreen
+from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.prune import PruneScreen
+from hermes_browse.tui.screens.retention import RetentionScreen
+from hermes_browse.tui.screens.trash import TrashScreen
+from hermes_browse.tui.widgets.conversation_list import ConversationList
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with one of each kind of conversation."""
+    return family(tmp_path / "state.db")
+
+
+def ids(path: Path) -> set[str]:
+    """All sessions."""
+    connection = sqlite3.connect(path)
+    found = {row[0] for row in connection.execute("SELECT id FROM sessions").fetchall()}
+    connection.close()
+    return found
+
+
+def plan_list(browser: Browser) -> ConversationList:
+    """The list of the screen of rules."""
+    return browser.app.screen.query_one("#plan", ConversationList)
+
+
+def planned(browser: Browser) -> tuple[set[str], dict[str, str]]:
+    """Tips that would go; and those that are spared, with the code of the reason."""
+    source = plan_list(browser).source
+    rows = [source.row(index) for index in range(len(source))]
+    goes = {row.planned.conversation.id for row in rows if isinstance(row, PlanRow) and row.goes}
+    return goes, {row.spared.conversation.id: row.spared.why.code for row in rows if isinstance(row, SparedRow)}
+
+
+async def set_rules(browser: Browser, text: str) -> None:
+    """Put a line of rules into the box."""
+    browser.app.screen.query_one("#rules", Input).value = text
+    await browser.settle()
+
+
+async def test_rules_plan_and_totals(path: Path) -> None:
+    """What goes and what is spared, with reasons; switches change the line; a rule that cannot be read stops all."""
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        assert isinstance(browser.app.screen, PruneScreen)
+        goes, spared = planned(browser)
+        assert goes == {
+            "old",
+            "boss",
+            "cron_job1_20260101_030000",
+            "cron_job1_20260102_030000",
+            "cron_job2_20260102_040000",
+        }
+        assert spared == {"pinned": "pinned", "open": "open", "hidden": "hidden"}
+        totals = browser.text("#totals")
+        assert "5 conversations" in totals and "7 sessions" in totals and "1 hidden" in browser.text("#stays")
+        assert "2 lose their parent" in browser.text("#stays") and "state.db" in browser.text("#file")
+        await browser.press("4")
+        assert browser.app.screen.query_one("#rules", Input).value == "older:30d is:automation"
+        assert planned(browser)[0] == {each for each in goes if each.startswith("cron")}
+        await browser.press("4", "6")
+        assert "open" in planned(browser)[0], "stale open ones are a class of their own"
+        await set_rules(browser, "older:30d sized:3")
+        assert planned(browser) == (set(), {}) and "sized: is no rule" in browser.text("#plan")
+        await browser.press("D")
+        assert isinstance(browser.app.screen, PruneScreen) and "nothing goes" in browser.text("#status")
+        await set_rules(browser, "")
+        assert "No rule, so nothing goes" in browser.text("#plan")
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, MainScreen)
+    assert not differences(before, dump(path))
+
+
+async def test_by_hand(path: Path) -> None:
+    """One is left out, an open one taken all the same; a pinned one never is."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        plan = plan_list(browser)
+        plan.cursor = plan.source.index_of("pold") or 0
+        await browser.press("space")
+        assert "old" not in planned(browser)[0] and "4 conversations" in browser.text("#totals")
+        plan.cursor = plan.source.index_of("sopen") or 0
+        await browser.settle()
+        assert "space takes it" in browser.text("#status")
+        await browser.press("space")
+        assert "open" in planned(browser)[0] and "old" not in planned(browser)[0]
+        plan.cursor = plan.source.index_of("spinned") or 0
+        await browser.press("space")
+        assert "stays whatever is marked" in browser.text("#status") and "pinned" not in planned(browser)[0]
+        await browser.press("D")
+        assert isinstance(browser.app.screen, DeleteScreen)
+        await browser.press("5", "enter")
+        assert {"old", "pinned", "hidden"} <= ids(path) and not ids(path) & {"open", "boss", "helper", "helper2"}
+        await browser.press("u")
+        assert {"open", "boss", "helper", "helper2"} <= ids(path)
+
+
+async def test_archive_by_rules_and_undo(path: Path) -> None:
+    """No question; what was put away before stays so after the undo; the plan is made anew."""
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P", "a")
+        assert "5 conversations archived" in browser.text("#status") and not planned(browser)[0]
+        connection = sqlite3.connect(path)
+        flags = dict(connection.execute("SELECT id, archived FROM sessions").fetchall())
+        connection.close()
+        assert flags["boss"] and not flags["helper"], "an archive leaves subagents alone"
+        await browser.press("u")
+        assert len(planned(browser)[0]) == 5
+    assert not differences(before, dump(path))
+
+
+async def test_marks_come_along_and_the_map_opens(path: Path) -> None:
+    """What was marked in the list is the plan; the map opens line by line; Enter reads a conversation."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        rows = browser.screen.rows
+        rows.cursor = rows.source.index_of("cnew") or 0
+        await browser.press("space", "P")
+        assert planned(browser)[0] == {"new"}
+        await browser.press("tab", "enter")
+        space = browser.text("#space")
+        assert "▾" in space and "search index" in space
+        await browser.press("question_mark")
+        assert isinstance(browser.app.screen, HelpScreen) and "older:30d" in browser.card()
+        await browser.press("escape", "left", "enter")
+        assert isinstance(browser.app.screen, MainScreen) and browser.screen.transcript.has_focus
+        shown = browser.screen.reading.conversation
+        assert shown is not None and shown.id == "new"
+
+
+async def test_the_trash(path: Path) -> None:
+    """Listed, checked, put back, its undo; dropped only after its number was typed."""
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("X")
+        assert isinstance(browser.app.screen, TrashScreen) and "The trash is empty" in browser.text("#bundles")
+        await browser.press("r", "D", "c", "escape")
+        for root in ("old", "boss"):
+            rows = browser.screen.rows
+            rows.cursor = rows.source.index_of(f"c{root}") or 0
+            await browser.settle()
+            await browser.press("D")
+            await browser.press("y")
+        await browser.press("X")
+        bundles = browser.app.screen.query_one("#bundles", ConversationList)
+        assert "2 bundles" in browser.text("#header") and len(bundles.source) == 2
+        names = [row.bundle.title for row in map(bundles.source.row, range(2)) if isinstance(row, BundleRow)]
+        assert "Old plans" in names
+        await browser.press("c")
+        assert "every sum agrees" in browser.text("#status")
+        await browser.press("space", "space", "r")
+        assert {"old", "boss", "helper"} <= ids(path) and "put back 4 sessions" in browser.text("#status")
+        assert not differences(before, dump(path)) and browser.text("#bundles").count("put back") == 2
+        await browser.press("u")
+        assert not ids(path) & {"old", "boss"}
+        await browser.press("u", "u")
+        await browser.press("escape", "X", "D")
+        assert isinstance(browser.app.screen, DropScreen)
+        await browser.press("y", "enter")
+        assert "not 1" in browser.card()
+        await browser.press("escape")
+        folders = list(trash_folder(browser.screen.location).iterdir())
+        await browser.press("D", "1", "enter")
+        assert len(list(trash_folder(browser.screen.location).iterdir())) == len(folders) - 1
+    assert set(health(path).values()) == {"ok"}
+
+
+async def test_a_damaged_bundle_is_named(path: Path) -> None:
+    """It is shown, with what is wrong, and not put back."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        rows = browser.screen.rows
+        rows.cursor = rows.source.index_of("cold") or 0
+        await browser.settle()
+        await browser.press("D")
+        await browser.press("y")
+        (folder,) = trash_folder(browser.screen.location).iterdir()
+        for each in folder.iterdir():
+            if each.suffix == ".gz":
+                each.write_bytes(each.read_bytes()[:-20])
+        await browser.press("X", "r")
+        assert "old" not in ids(path)
+        assert "Nothing" in browser.text("#status") or "damaged" in browser.text("#status").lower()
+
+
+@pytest.fixture
+def home(tmp_path: Path, path: Path) -> Location:
+    """The store as that of a home whose Hermes deletes after ten days."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    shutil.copy(path, folder / "state.db")
+    (folder / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
+    return Location(folder / "state.db", root=folder, profile="default")
+
+
+async def test_what_hermes_deletes(home: Location) -> None:
+    """Soonest first, with the reason; a pin takes it off the list, a copy goes into the trash."""
+    async with browsing(open_app(home, NOW)) as browser:
+        await browser.press("W")
+        assert isinstance(browser.app.screen, RetentionScreen)
+        fates = browser.app.screen.query_one("#fates", ConversationList)
+        rows = [row for row in map(fates.source.row, range(len(fates.source))) if isinstance(row, FateRow)]
+        days = [row.fate.prune_in_days for row in rows if row.fate.prune_in_days is not None]
+        assert days == sorted(days) and {"old", "new"} <= {row.conversation.id for row in rows}
+        assert "pinned" not in {row.conversation.id for row in rows}
+        assert "at its next clean-up" in browser.text("#rule") and "a pin protects" in browser.text("#rule")
+        fates.cursor = fates.source.index_of("fold") or 0
+        await browser.press("f")
+        assert fates.source.index_of("fold") is None, "what is pinned is on the list no more"
+        await browser.press("u")
+        fates.cursor = fates.source.index_of("fold") or 0
+        await browser.settle()
+        await browser.press("b")
+        (folder,) = trash_folder(home).iterdir()
+        assert folder.name in browser.text("#status") and "old" in ids(home.path)
+        connection = sqlite3.connect(home.path)
+        with connection:
+            connection.execute("DELETE FROM messages WHERE session_id = 'old'")
+            connection.execute("DELETE FROM sessions WHERE id = 'old'")
+        connection.close()
+        await browser.press("escape", "X", "r")
+        assert "old" in ids(home.path), "the copy brings back what Hermes has deleted"
+
+
+async def test_where_hermes_deletes_nothing(path: Path) -> None:
+    """The reason stands there, not an empty list."""
+    copy = path.rename(path.with_name("copy.db"))
+    async with browsing(open_app(loose(copy), NOW)) as browser:
+        await browser.press("W")
+        assert "Hermes does not open this file" in browser.text("#fates")
+        await browser.press("f", "b", "enter", "q")
+        assert isinstance(browser.app.screen, MainScreen)
