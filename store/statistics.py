@@ -15,7 +15,8 @@ from .catalog import Catalog
 from .connect import Reader
 from .messages import decode_tool_calls
 from .models import Session
-from .prune.sizes import Stopped, check, never, scan_messages
+from .prune.scan import scan_messages
+from .prune.sizes import Stopped, check, never
 from .text import as_text
 from .values import as_count, as_money, as_time
 

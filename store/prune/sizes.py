@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import NamedTuple
 
-from ..connect import Reader, Row
+from ..connect import Reader
 from ..errors import QueryInterruptedError
 from ..models import Session
 from ..schema import FtsKind, Schema
@@ -29,9 +29,9 @@ REASONING = ("reasoning", "reasoning_content", "reasoning_details", "codex_reaso
 _COPY, _WORDS, _TRIGRAMS = 1.1, 0.4, 2.4
 _CUT = 8192
 """Characters of tool output that a fresh index of 0.22 takes."""
-_SLICE = 1000
+_SLICE = 4000
+"""Messages a statement looks at: some ten milliseconds."""
 _CHUNK = 400
-_MANY = 2000
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
 Stopped = Callable[[], bool]
@@ -98,119 +98,65 @@ def bytes_sql(expression: str) -> str:
     return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"
 
 
-class MessageRow(NamedTuple):
-    """The bytes of one row of `messages`."""
+def _embedded(content: str) -> str:
+    """SQL: whether a content is multimodal with data in it. Its mark is a NUL ahead, so that few are looked into."""
+    return (
+        f"{content} < char(1) AND typeof({content}) = 'text' AND {content} <> '' "
+        f"AND instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0"
+    )
 
-    id: int
-    session_id: str
-    role: str
-    content: int
-    kind: int
-    """0 text, 1 multimodal, 2 multimodal with embedded data."""
-    calls: int
-    reasoning: int
-    sent: int
+
+def _sums(schema: Schema) -> str:
+    """SQL for the sums over rows of `messages`, in the order of `_Sum`.
+
+    Added up by SQLite: a row handed to Python costs more than its bytes counted. A condition stands before what it
+    spares, for each use of a column reads its value anew.
+    """
+    content = schema.message("content")
+    size, embedded = bytes_sql(content), _embedded(content)
+    output = f"CASE WHEN CAST({schema.message('role')} AS TEXT) = 'tool' THEN CASE WHEN {embedded} THEN 0 ELSE "
+    thoughts = [name for name in map(schema.message, REASONING) if name != "NULL"]
+    reasoning = " + ".join(map(bytes_sql, thoughts))
+    if len(thoughts) > 1:
+        reasoning = f"CASE WHEN COALESCE({', '.join(thoughts)}) IS NULL THEN 0 ELSE {reasoning} END"
+    each = (
+        size,
+        f"CASE WHEN {embedded} THEN {size} ELSE 0 END",
+        f"{output} {size} END ELSE 0 END",
+        f"{output} min({size}, {_CUT}) END ELSE 0 END" if _cuts(schema) else "0",
+        bytes_sql(schema.message("tool_calls")),
+        reasoning or "0",
+        bytes_sql(schema.message("api_content")),
+        bytes_sql(schema.message("tool_name")),
+    )
+    return f"count(*), {', '.join(f'sum({one})' for one in each)}"
+
+
+class _Sum(NamedTuple):
+    """What is added up over rows of one session."""
+
+    rows: int = 0
+    content: int = 0
+    images: int = 0
+    output: int = 0
+    """Content of tools, without images."""
+    cut: int = 0
+    """The same, as much of it as a fresh index of 0.22 takes."""
+    calls: int = 0
+    reasoning: int = 0
+    sent: int = 0
     """`api_content`."""
-    tool_name: str | None
-    timestamp: object
+    names: int = 0
 
     @property
-    def total(self) -> int:
-        """All bytes of the row that are counted."""
-        return self.content + self.calls + self.reasoning + self.sent
+    def text(self) -> int:
+        """What was said, and the forms that were sent."""
+        return self.content - self.images - self.output + self.sent
 
 
-def _columns(schema: Schema) -> str:
-    content = schema.message("content")
-    # SQLite's text functions end at a NUL: a text that begins with one has no first letter (Hermes' multimodal mark).
-    kind = (
-        f"CASE WHEN typeof({content}) = 'text' AND {content} <> '' AND substr({content}, 1, 1) = '' "
-        f"THEN 1 + (instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0) ELSE 0 END"
-    )
-    reasoning = " + ".join(bytes_sql(schema.message(name)) for name in REASONING)
-    return (
-        f"m.id, m.session_id, {schema.message('role')}, {bytes_sql(content)}, {kind if content != 'NULL' else '0'}, "
-        f"{bytes_sql(schema.message('tool_calls'))}, {reasoning}, {bytes_sql(schema.message('api_content'))}, "
-        f"{schema.message('tool_name')}, {schema.message('timestamp')}"
-    )
-
-
-def _decode(rows: Iterable[Row]) -> list[MessageRow]:
-    return [
-        MessageRow(
-            int(str(row[0])),
-            as_text(row[1]) or "",
-            as_text(row[2]) or "",
-            int(str(row[3])),
-            int(str(row[4])),
-            int(str(row[5])),
-            int(str(row[6])),
-            int(str(row[7])),
-            as_text(row[8]),
-            row[9],
-        )
-        for row in rows
-    ]
-
-
-def scan_messages(reader: Reader, stopped: Stopped = never) -> Iterator[list[MessageRow]]:
-    """The bytes of every message of the store, a slice by id at a time.
-
-    Args:
-        reader: An open reader.
-        stopped: Looked at between slices.
-
-    Raises:
-        QueryInterruptedError: Cancelled.
-    """
-    statement = f"SELECT {_columns(reader.schema)} FROM messages m WHERE m.id > ? ORDER BY m.id LIMIT {_SLICE}"
-    last = -(2**63)
-    while True:
-        check(stopped)
-        rows = _decode(reader.rows(statement, [last]))
-        yield rows
-        if len(rows) < _SLICE:
-            return
-        last = rows[-1].id
-
-
-def _scan_sessions(reader: Reader, ids: Sequence[str], stopped: Stopped) -> Iterator[list[MessageRow]]:
-    """The same for some sessions: their ids from an index first, then the rows in chunks of ids."""
-    statement = f"SELECT {_columns(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
-    waiting: list[object] = []
-    for session_id in ids:
-        check(stopped)
-        waiting += [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ?", [session_id])]
-        while len(waiting) >= _CHUNK:
-            check(stopped)
-            yield _decode(reader.rows_in(statement, waiting[:_CHUNK]))
-            del waiting[:_CHUNK]
-    if waiting:
-        yield _decode(reader.rows_in(statement, waiting))
-
-
-class _Sum:
-    """What is added up for one session."""
-
-    __slots__ = ("calls", "cut", "images", "names", "output", "reasoning", "rows", "text")
-
-    def __init__(self) -> None:
-        self.rows = self.text = self.output = self.cut = self.calls = self.images = self.reasoning = self.names = 0
-
-    def add(self, row: MessageRow) -> None:
-        """Take a row into account."""
-        self.rows += 1
-        self.text += row.sent
-        if row.kind == 2:
-            self.images += row.content
-        elif row.role == "tool":
-            self.output += row.content
-            self.cut += min(row.content, _CUT)
-        else:
-            self.text += row.content
-        self.calls += row.calls
-        self.reasoning += row.reasoning
-        self.names += len(row.tool_name or "")
+def _cuts(schema: Schema) -> bool:
+    """Whether the word index leaves out the rest of long tool output."""
+    return schema.fts is not None and schema.fts.kind is not FtsKind.INLINE and str(_CUT) in schema.fts.definition
 
 
 def _index_bytes(schema: Schema, source: str, found: _Sum) -> int:
@@ -219,7 +165,7 @@ def _index_bytes(schema: Schema, source: str, found: _Sum) -> int:
     if (words := schema.fts) is not None:
         own = words.kind is FtsKind.INLINE
         calls = found.calls if own or "tool_calls" in words.columns else 0
-        output = found.cut if not own and str(_CUT) in words.definition else found.output
+        output = found.cut if _cuts(schema) else found.output
         total += (found.text + found.images + found.names + calls + output) * (_WORDS + _COPY * own)
     if (trigram := schema.trigram) is not None:
         own = trigram.kind is FtsKind.INLINE
@@ -230,17 +176,93 @@ def _index_bytes(schema: Schema, source: str, found: _Sum) -> int:
     return round(total)
 
 
-def _prompt_bytes(reader: Reader, ids: Sequence[str], stopped: Stopped) -> dict[str, int]:
+def count_messages(reader: Reader, session_ids: Sequence[str], stopped: Stopped = never) -> dict[str, int]:
+    """Rows of `messages` by session, shown or not; from an index, so that no row is looked at.
+
+    Args:
+        reader: An open reader.
+        session_ids: Any number of ids; sessions without rows are missing from the answer.
+        stopped: Looked at between chunks.
+
+    Raises:
+        QueryInterruptedError: Cancelled.
+    """
+    statement = "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1"
+    found: dict[str, int] = {}
+    for start in range(0, len(session_ids), _CHUNK):
+        check(stopped)
+        rows = reader.rows_in(statement, session_ids[start : start + _CHUNK])
+        found.update((as_text(key) or "", int(str(count))) for key, count in rows)
+    return found
+
+
+def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
     prompt = reader.schema.session("system_prompt")
     if prompt == "NULL":
         return {}
-    found: dict[str, int] = {}
-    for start in range(0, len(ids), _CHUNK):
+    statement = f"SELECT s.id, {bytes_sql(prompt)} FROM sessions s WHERE s.id IN ({{keys}})"
+    return {as_text(key) or "": int(str(size)) for key, size in reader.rows_in(statement, ids)}
+
+
+def _groups(ids: Sequence[str], counts: Mapping[str, int]) -> Iterator[list[str]]:
+    """Sessions for one statement: few messages together, but never less than a session."""
+    group: list[str] = []
+    rows = 0
+    for each in ids:
+        more = counts.get(each, 0)
+        if group and rows + more > _SLICE:
+            yield group
+            group, rows = [], 0
+        group.append(each)
+        rows += more
+    if group:
+        yield group
+
+
+def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> dict[str, _Sum]:
+    """The sums of sessions that are measured together; one that is too long for a statement in parts."""
+    sums = _sums(reader.schema)
+    if rows <= _SLICE:
+        statement = f"SELECT m.session_id, {sums} FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
+        found = reader.rows_in(statement, ids)
+        return {as_text(row[0]) or "": _Sum(*(int(str(value)) for value in row[1:])) for row in found}
+    (session_id,) = ids
+    places = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)]
+    # The plus keeps SQLite to the index by session: between two ids there may be all the rest of the store.
+    statement = f"SELECT {sums} FROM messages m WHERE m.session_id = ? AND +m.id BETWEEN ? AND ?"
+    total = _Sum()
+    for start in range(0, len(places), _SLICE):
         check(stopped)
-        chunk = ids[start : start + _CHUNK]
-        statement = f"SELECT s.id, {bytes_sql(prompt)} FROM sessions s WHERE s.id IN ({{keys}})"
-        found.update((as_text(key) or "", int(str(size))) for key, size in reader.rows_in(statement, chunk))
-    return found
+        part = places[start : start + _SLICE]
+        (row,) = reader.rows(statement, [session_id, part[0], part[-1]])
+        total = _Sum(*(have + int(str(more or 0)) for have, more in zip(total, row, strict=True)))
+    return {session_id: total}
+
+
+def _measured(reader: Reader, sessions: Sequence[Session], stopped: Stopped) -> Iterator[dict[str, Sizes]]:
+    """Sizes of some sessions after the other."""
+    for start in range(0, len(sessions), _CHUNK):
+        check(stopped)
+        chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
+        counts = count_messages(reader, list(chunk))
+        prompts = _prompt_bytes(reader, list(chunk))
+        for ids in _groups(list(chunk), counts):
+            check(stopped)
+            sums = _add_up(reader, ids, sum(counts.get(each, 0) for each in ids), stopped)
+            found: dict[str, Sizes] = {}
+            for key in ids:
+                each = sums.get(key, _Sum())
+                found[key] = Sizes(
+                    rows=each.rows,
+                    text=each.text,
+                    tool_output=each.output,
+                    tool_calls=each.calls,
+                    images=each.images,
+                    reasoning=each.reasoning,
+                    prompts=prompts.get(key, 0),
+                    search=_index_bytes(reader.schema, chunk[key].source, each),
+                )
+            yield found
 
 
 def measure(
@@ -248,6 +270,7 @@ def measure(
     sessions: Iterable[Session],
     *,
     known: MutableMapping[str, Sizes] | None = None,
+    most: int | None = None,
     stopped: Stopped = never,
 ) -> Mapping[str, Sizes]:
     """The bytes of sessions, by id; memory grows with the sessions, never with the messages.
@@ -255,33 +278,21 @@ def measure(
     Args:
         reader: An open reader.
         sessions: Any number of them.
-        known: What was measured before; these are not measured again, and what is measured is put there.
+        known: What was measured before; these are not measured again, and what is measured is put there at once, a
+            session whole or not at all.
+        most: Leave off after so many messages: a piece of work that is continued by another call. Every call measures
+            some.
         stopped: Looked at between slices.
 
     Raises:
-        QueryInterruptedError: Cancelled; `known` is as it was.
+        QueryInterruptedError: Cancelled; `known` has what was measured until then.
     """
     found = known if known is not None else {}
     wanted = {session.id: session for session in sessions if session.id not in found}
-    if not wanted:
-        return found
-    total = int(str(reader.value("SELECT count(*) FROM sessions") or 0))
-    whole = len(wanted) > _MANY or len(wanted) * 3 > total
-    sums = {key: _Sum() for key in wanted}
-    for rows in scan_messages(reader, stopped) if whole else _scan_sessions(reader, list(wanted), stopped):
-        for row in rows:
-            if (into := sums.get(row.session_id)) is not None:
-                into.add(row)
-    prompts = _prompt_bytes(reader, list(wanted), stopped)
-    for key, each in sums.items():
-        found[key] = Sizes(
-            rows=each.rows,
-            text=each.text,
-            tool_output=each.output,
-            tool_calls=each.calls,
-            images=each.images,
-            reasoning=each.reasoning,
-            prompts=prompts.get(key, 0),
-            search=_index_bytes(reader.schema, wanted[key].source, each),
-        )
+    rows = 0
+    for some in _measured(reader, list(wanted.values()), stopped):
+        found.update(some)
+        rows += sum(each.rows for each in some.values())
+        if most is not None and rows >= most:
+            break
     return found

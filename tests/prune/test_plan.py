@@ -11,7 +11,7 @@ from pruning import NOW, Fixture, aged, expected, family, opened, said
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.prune.plan import Plan, make_plan, parents_first
 from hermes_browse.store.prune.rules import Rules, Standing
-from hermes_browse.store.prune.sizes import Sizes
+from hermes_browse.store.prune.sizes import Sizes, measure
 from hermes_browse.store.prune.spare import Families
 from hermes_browse.store.write.closure import close_over
 
@@ -230,9 +230,12 @@ def test_work_can_be_cancelled_and_is_not_done_twice(tmp_path: Path) -> None:
         known: dict[str, Sizes] = {}
         calls = iter(range(100))
         with pytest.raises(QueryInterruptedError):
-            make_plan(reader, catalog, Rules(older_than=0), now, known=known, stopped=lambda: next(calls) > 3)
-        assert known == {}
+            make_plan(reader, catalog, Rules(older_than=0), now, known=known, stopped=lambda: next(calls) > 8)
+        kept = dict(known)
+        assert 0 < len(kept) < len(catalog.forest.sessions)
         first = make_plan(reader, catalog, Rules(older_than=0), now, known=known)
+        whole = measure(reader, catalog.forest.sessions.values())
+        assert all(whole[key] == each for key, each in kept.items())
         before = reader.statements
         again = make_plan(reader, catalog, Rules(older_than=0, automation=True), now, known=known)
         assert reader.statements - before < 8

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from builders import big_store, hostile_store, make_store, tool_call
 from pruning import Fixture, aged, family, opened
 
+from hermes_browse.store.connect import Reader, Row
 from hermes_browse.store.prune import sizes as module
-from hermes_browse.store.prune.sizes import REASONING, added, measure
+from hermes_browse.store.prune.scan import scan_messages
+from hermes_browse.store.prune.sizes import REASONING, Sizes, added, measure
 from hermes_browse.store.prune.spacemap import read_file_space, read_space_map
 
 
@@ -51,16 +54,76 @@ def test_a_hostile_store_is_counted_too(tmp_path: Path) -> None:
 
 
 def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By ids from an index, or in one pass over the messages: the same numbers."""
+    """Many sessions in a statement, one, or one in many statements: the same numbers, and those of the rows."""
     path = big_store(tmp_path / "state.db", 200, 3000)
     with opened(path) as (reader, catalog):
         sessions = list(catalog.forest.sessions.values())
         whole = measure(reader, sessions)
         few = measure(reader, sessions[::7])
         assert {key: whole[key] for key in few} == few and len(few) == len(sessions[::7])
-        monkeypatch.setattr(module, "_SLICE", 10_000)
-        assert measure(reader, sessions) == whole
-    assert added(whole.values()).rows == 3000
+        for size in (1, 3, 50):
+            monkeypatch.setattr(module, "_SLICE", size)
+            assert measure(reader, sessions) == whole
+        rows = [row for part in scan_messages(reader) for row in part]
+    assert added(whole.values()).rows == 3000 == len(rows)
+    assert sum(each.content - each.prompts for each in whole.values()) == sum(row.total for row in rows)
+
+
+def test_what_is_fetched_grows_with_the_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes are added up by SQLite: a row for each session comes back, and none for a message."""
+    path = big_store(tmp_path / "state.db", 50, 5000)
+    fetched: list[int] = []
+    plain = Reader.rows
+
+    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        found = plain(reader, sql, parameters)
+        fetched.append(len(found))
+        return found
+
+    with opened(path) as (reader, catalog):
+        monkeypatch.setattr(Reader, "rows", rows)
+        found = measure(reader, catalog.forest.sessions.values())
+    assert added(found.values()).rows == 5000
+    assert sum(fetched) <= 3 * 50 and len(fetched) < 10  # counts, prompts, sums
+
+
+def test_a_long_session_is_read_by_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parts lie among the rows of all others, which are not looked at."""
+    path = big_store(tmp_path / "state.db", 20, 2000)
+    monkeypatch.setattr(module, "_SLICE", 10)
+    asked: list[tuple[str, object]] = []
+    plain = Reader.rows
+
+    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        asked.append((sql, parameters))
+        return plain(reader, sql, parameters)
+
+    with opened(path) as (reader, catalog):
+        monkeypatch.setattr(Reader, "rows", rows)
+        measure(reader, catalog.forest.sessions.values())
+        monkeypatch.undo()
+        parts = [(sql, given) for sql, given in asked if "BETWEEN" in sql]
+        assert len(parts) > 100
+        for sql, given in parts[:5]:
+            assert isinstance(given, list)
+            steps = " ".join(str(row[3]) for row in reader.rows(f"EXPLAIN QUERY PLAN {sql}", given))
+            assert "USING INDEX idx_messages_session" in steps, steps
+
+
+def test_sizes_can_be_measured_bit_by_bit(tmp_path: Path) -> None:
+    """Each call goes on where the last left off, does something, and what is known is whole."""
+    path = big_store(tmp_path / "state.db", 900, 9000)
+    with opened(path) as (reader, catalog):
+        sessions = list(catalog.forest.sessions.values())
+        whole = measure(reader, sessions)
+        known: dict[str, Sizes] = {}
+        steps = []
+        while len(known) < len(sessions):
+            before = len(known)
+            measure(reader, sessions, known=known, most=1)
+            steps.append(len(known) - before)
+            assert all(whole[key] == each for key, each in known.items())
+    assert known == whole and min(steps) > 0 and len(steps) > 2
 
 
 def test_kinds(tmp_path: Path) -> None:
