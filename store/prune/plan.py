@@ -5,8 +5,7 @@ Whole conversations only. Subagents go with their parents as in a delete of one;
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, MutableMapping
-from typing import NamedTuple
+from collections.abc import Container, Iterable, Mapping, MutableMapping
 
 from ..catalog import Catalog
 from ..connect import Reader
@@ -14,80 +13,14 @@ from ..forest import Chain
 from ..models import Conversation, Session
 from ..text import as_text
 from ..transcript import count_rows
+from .planned import Plan, Planned, Spared, Totals
 from .rules import Rules, Standing, age_words, idle_seconds, standing
-from .sizes import COUNTED, Sizes, Stopped, added, check, measure, never
+from .sizes import Sizes, Stopped, check, count_messages, measure, never
 from .spare import Families, Protection, Why, read_protection, reparented
 
+__all__ = ["Plan", "Planned", "Spared", "Totals", "changed_since", "make_plan", "parents_first"]
+
 _CHUNK = 400
-
-
-class Planned(NamedTuple):
-    """A conversation that would go."""
-
-    conversation: Conversation
-    """Its `size` is what it would free, its subagents included."""
-    standing: Standing
-    subagents: tuple[Session, ...]
-    """Sessions that a delete takes along, an archive not."""
-    own: Sizes
-    """Of its segments."""
-    along: Sizes
-    """Of the subagents."""
-
-    @property
-    def session_ids(self) -> tuple[str, ...]:
-        """Segments and subagents."""
-        return (*(s.id for s in self.conversation.segments), *(s.id for s in self.subagents))
-
-    @property
-    def cost_usd(self) -> float:
-        """Of segments and subagents; unknown costs count as none."""
-        return (self.conversation.cost_usd or 0.0) + sum(s.cost_usd or 0.0 for s in self.subagents)
-
-
-class Spared(NamedTuple):
-    """A conversation that the rules mean and that stays all the same."""
-
-    conversation: Conversation
-    why: Why
-
-
-class Totals(NamedTuple):
-    """A plan in numbers."""
-
-    conversations: int
-    sessions: int
-    messages: int
-    """Rows of `messages`, shown or not."""
-    bytes: int
-    cost_usd: float
-
-
-class Plan(NamedTuple):
-    """What would happen."""
-
-    would: tuple[Planned, ...]
-    """Longest idle first."""
-    spared: tuple[Spared, ...]
-    reparented: tuple[Session, ...]
-    """Sessions that stay and lose their parent in a delete."""
-    counted: str = COUNTED
-    """What the bytes are."""
-
-    def totals(self, *, subagents: bool = True) -> Totals:
-        """The sums over what would go.
-
-        Args:
-            subagents: False for an archive, which leaves subagents alone.
-        """
-        sizes = added(each.own for each in self.would)
-        sessions = sum(len(each.conversation.segments) for each in self.would)
-        cost = sum(each.conversation.cost_usd or 0.0 for each in self.would)
-        if subagents:
-            sizes = added([sizes, *(each.along for each in self.would)])
-            sessions += sum(len(each.subagents) for each in self.would)
-            cost = sum(each.cost_usd for each in self.would)
-        return Totals(len(self.would), sessions, sizes.rows, sizes.total, cost)
 
 
 def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:
@@ -149,16 +82,22 @@ def make_plan(
     now: float,
     *,
     known: MutableMapping[str, Sizes] | None = None,
+    measure_sizes: bool = True,
     stopped: Stopped = never,
 ) -> Plan:
     """What a clean-up by these rules would do; nothing is written, and nothing is held between statements.
+
+    To measure is most of the work. A screen leaves it out at first, and then measures a piece at a time: see
+    `measure_more`.
 
     Args:
         reader: An open reader.
         catalog: Of the whole store.
         rules: What is meant.
         now: Unix seconds.
-        known: Sizes measured before, by session id; added to, so that the next plan costs next to nothing.
+        known: Sizes measured before, by session id; added to, so that the next plan costs next to nothing. Those of
+            sessions that have more or fewer rows by now are measured again.
+        measure_sizes: False leaves sizes that are not known open. A rule on bytes needs them all the same.
         stopped: Looked at between slices.
 
     Raises:
@@ -167,11 +106,15 @@ def make_plan(
     if rules.nothing:
         return Plan((), (), ())
     sizes = known if known is not None else {}
+    counts: dict[str, int] = {}
     found = _candidates(catalog, rules, now, stopped)
     if rules.needs_rows:
         found = _counted(reader, found, stopped)
     if rules.needs_size:
-        measure(reader, (s for _, each in found for s in each.segments), known=sizes, stopped=stopped)
+        meant = [segment for _, each in found for segment in each.segments]
+        if sizes:
+            _count(reader, meant, sizes, counts, stopped)
+        measure(reader, meant, known=sizes, stopped=stopped)
         found = [(chain, each._replace(size=_total(sizes, each.segments))) for chain, each in found]
     forest = catalog.forest
     families, protection = Families(forest), read_protection(reader, forest, now)
@@ -191,13 +134,12 @@ def make_plan(
     for _, along in list(goes.values()):  # what goes along is no entry of its own
         for below in along:
             goes.pop(below.root.id, None)
-    measure(
-        reader,
-        (s for each, along in goes.values() for s in (*each.segments, *(s for c in along for s in c.segments))),
-        known=sizes,
-        stopped=stopped,
-    )
-    would = sorted((_planned(each, along, sizes, now) for each, along in goes.values()), key=_oldest)
+    going = [s for each, along in goes.values() for s in (*each.segments, *(s for c in along for s in c.segments))]
+    if sizes or not measure_sizes:
+        _count(reader, going, sizes, counts, stopped)
+    if measure_sizes:
+        measure(reader, going, known=sizes, stopped=stopped)
+    would = sorted((_planned(each, along, sizes, counts, now) for each, along in goes.values()), key=_oldest)
     deleted = frozenset(session_id for each in would for session_id in each.session_ids)
     spared.sort(key=lambda each: _age(each.conversation))
     return Plan(tuple(would), tuple(spared), tuple(reparented(forest, deleted)))
@@ -268,17 +210,33 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     return None
 
 
-def _total(sizes: MutableMapping[str, Sizes], segments: Iterable[Session]) -> int:
+def _count(
+    reader: Reader,
+    sessions: Iterable[Session],
+    sizes: MutableMapping[str, Sizes],
+    counts: MutableMapping[str, int],
+    stopped: Stopped,
+) -> None:
+    """Count the rows of sessions, and forget the sizes of those that had another number of them when measured."""
+    ids = [session.id for session in sessions if session.id not in counts]
+    counts.update(dict.fromkeys(ids, 0) | count_messages(reader, ids, stopped))
+    for each in ids:
+        if each in sizes and sizes[each].rows != counts[each]:
+            del sizes[each]
+
+
+def _total(sizes: Mapping[str, Sizes], segments: Iterable[Session]) -> int:
     return sum(sizes[segment.id].total for segment in segments)
 
 
-def _planned(conversation: Conversation, along: list[Chain], sizes: MutableMapping[str, Sizes], now: float) -> Planned:
+def _planned(
+    conversation: Conversation, along: list[Chain], sizes: Mapping[str, Sizes], counts: Mapping[str, int], now: float
+) -> Planned:
     subagents = tuple(segment for chain in along for segment in chain.segments)
-    own = added(sizes[segment.id] for segment in conversation.segments)
-    below = added(sizes[segment.id] for segment in subagents)
-    size = own.total + below.total
-    stands = standing(conversation, now, 0.0)
-    return Planned(conversation._replace(size=size), stands, subagents, own, below)
+    rows = Sizes(rows=sum(counts.get(segment.id, 0) for segment in conversation.segments))
+    below = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
+    open_size = conversation._replace(size=None)
+    return Planned(open_size, standing(conversation, now, 0.0), subagents, rows, below).measured(sizes)
 
 
 def _age(conversation: Conversation) -> tuple[float, str]:
