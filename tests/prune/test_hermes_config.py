@@ -82,6 +82,7 @@ DOCUMENTS = [
     "a: \"x\\\"\nsessions:\n  auto_prune: true\n\"\n",
     "a: !tag |\n  x\nsessions:\n  auto_prune: true\n",
     "sessions:\r\n  auto_prune: true\r\n",
+    "a:\n- \"&\\x1F\": []\nsessions:\n  auto_prune: true\nlast: \"b\"\n",
 ]  # fmt: skip
 
 
