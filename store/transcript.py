@@ -18,6 +18,8 @@ from .text import as_text
 from .values import as_time
 
 _SLICE = 5000
+_IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
+"""Columns alike in rows that stand for the same message."""
 
 
 class Bone(NamedTuple):
@@ -50,9 +52,7 @@ class Skeleton(NamedTuple):
 
 
 def _identity_columns(reader: Reader) -> str:
-    schema = reader.schema
-    names = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
-    return ", ".join(schema.message(name) for name in names)
+    return ", ".join(reader.schema.message(name) for name in _IDENTITY)
 
 
 def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
@@ -202,16 +202,71 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     if "display_kind" in schema.message_columns:
         shown.append("m.display_kind IS NOT 'hidden'")
     where = " AND ".join(shown)
-    metadata = schema.message("display_metadata")
+    metadata, active, compacted = schema.message("display_metadata"), schema.active(), schema.compacted()
     statement = (
-        f"SELECT m.session_id, sum({where}), sum({schema.compacted()} = 1 AND {schema.active()} <> 1), "
-        f"sum({metadata} IS NOT NULL) FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
+        f"SELECT m.session_id, sum({where}), max(CASE WHEN {compacted} = 1 AND {active} <> 1 THEN m.id END), "
+        f"sum({metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} NOT IN (0, 1)) "
+        "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1"
     )
     counts: dict[str, int] = {}
-    for session_id, rows, compacted, noted in reader.rows_in(statement, list(session_ids)):
+    parted: dict[str, object] = {}
+    slow: list[str] = []
+    for session_id, rows, last, unclear in reader.rows_in(statement, list(session_ids)):
         key = as_text(session_id) or ""
-        if compacted or noted:  # folds and model-only rows need the rows themselves
-            counts[key] = len(read_skeleton(reader, [Session(key, "")]).bones)
-        else:
-            counts[key] = int(str(rows or 0))
+        counts[key] = int(str(rows or 0))
+        if unclear:  # model-only rows are told by their notes, and flags that are none as Python reads them
+            slow.append(key)
+        elif last is not None:
+            parted[key] = last
+    slow += parted.keys() - _without_twins(reader, parted)
+    for key in slow:
+        counts[key] = len(read_skeleton(reader, [Session(key, "")]).bones)
     return counts
+
+
+def _without_twins(reader: Reader, parted: Mapping[str, object]) -> set[str]:
+    """Of sessions with compacted rows those of which `_twins` would fold none; told without a look at most texts.
+
+    Where orders are given and differ, or times are given and differ and no compacted row repeats one of the two that a
+    repeated tail could begin with. Not named is whatever is in doubt.
+
+    Args:
+        reader: An open reader.
+        parted: The last compacted row of each, by session id; all flags in them are 0 or 1.
+    """
+    schema, found = reader.schema, set[str]()
+    active, compacted, order = schema.active(), schema.compacted(), schema.message("display_order")
+    where = "FROM messages m WHERE m.session_id IN ({keys})"
+    loose = list(parted)
+    if order != "NULL":
+        said = f"({active} = 1 OR {compacted} = 1)"
+        differ = f"count(DISTINCT CASE WHEN {said} THEN {order} END)"
+        integers = f"sum({said} AND typeof({order}) = 'integer')"
+        statement = f"SELECT m.session_id, sum({said}), {integers}, {differ}, count({order}) {where} GROUP BY 1"
+        ordered: set[str] = set()
+        for session_id, rows, orders, different, any_order in reader.rows_in(statement, list(parted)):
+            key = as_text(session_id) or ""
+            if any_order:
+                ordered.add(key)
+            if rows == orders == different:
+                found.add(key)
+        loose = [each for each in parted if each not in ordered]
+    if "timestamp" not in schema.message_columns:
+        return found
+    heads: list[object] = []
+    # From an index alone, so of rewound rows too: they seldom share a time with others.
+    valid = "sum(typeof(m.timestamp) IN ('real', 'integer') AND m.timestamp BETWEEN 0 AND 1e11)"
+    statement = f"SELECT m.session_id, count(*), {valid}, count(DISTINCT m.timestamp) {where} GROUP BY 1"
+    begins = f"SELECT m.id FROM messages m WHERE m.session_id = ? AND +m.id > ? AND {active} = 1 ORDER BY m.id LIMIT 2"
+    for session_id, rows, times, moments in reader.rows_in(statement, loose):
+        if rows == times == moments:
+            key = as_text(session_id) or ""
+            found.add(key)
+            heads += [row[0] for row in reader.rows(begins, [session_id, parted[key]])]
+    alike = " AND ".join(f"m.{name} IS h.{name}" for name in _IDENTITY if name in schema.message_columns)
+    repeated = reader.rows_in(
+        "SELECT DISTINCT h.session_id FROM messages h CROSS JOIN messages m ON m.session_id = h.session_id "
+        f"AND +m.id < h.id AND {compacted} = 1 AND {active} <> 1 AND {alike or '1'} WHERE h.id IN ({{keys}})",
+        heads,
+    )
+    return found - {as_text(row[0]) or "" for row in repeated}

@@ -1,0 +1,113 @@
+"""Messages are counted as they would be shown, by SQLite where it can tell."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from builders import T0, make_store
+
+from hermes_browse.store import transcript as module
+from hermes_browse.store.connect import Store
+from hermes_browse.store.models import Session
+from hermes_browse.store.transcript import Skeleton, count_rows, read_skeleton
+
+TEXTS = ("", "ok", "a lantern", None)
+
+
+def counted(path: Path) -> tuple[dict[str, int], dict[str, int], list[str]]:
+    """What is counted, what the skeletons show, and the sessions whose skeletons were needed to count."""
+    needed: list[str] = []
+
+    def skeleton(reader: object, segments: list[Session]) -> Skeleton:
+        needed.append(segments[0].id)
+        return read_skeleton(reader, segments)  # type: ignore[arg-type]  # the reader it was called with
+
+    with Store(path).reader() as reader, pytest.MonkeyPatch.context() as patch:
+        ids = [str(row[0]) for row in reader.rows("SELECT id FROM sessions")]
+        shown = {each: len(read_skeleton(reader, [Session(each, "")]).bones) for each in ids}
+        patch.setattr(module, "read_skeleton", skeleton)
+        found = count_rows(reader, ids)
+    return {each: found.get(each, 0) for each in ids}, shown, needed
+
+
+def random_messages(chance: random.Random, session_id: str, shape: str) -> list[dict[str, object]]:
+    """Compacted and rewound rows, repeated tails, equal times, orders or none, times that are none, hidden rows."""
+    tidy, ordered = chance.random() < 0.5, chance.random() < 0.5
+    rows: list[dict[str, object]] = []
+    for number in range(chance.randrange(1, 14)):
+        row: dict[str, object] = {
+            "session_id": session_id,
+            "role": chance.choice(("user", "user", "assistant", "tool", "session_meta")),
+            "content": chance.choice(TEXTS) if chance.random() < 0.6 else f"{session_id} {number}",
+            "timestamp": T0 + number if tidy else chance.choice((T0, T0 + number, "soon", -5.0)),
+            "active": chance.choice((1, 1, 0)) if chance.random() < 0.95 else 2,
+            "compacted": chance.choice((0, 1)),
+        }
+        if shape == "31":
+            row["display_order"] = number if tidy and ordered else chance.choice((None, number, number // 2))
+            row["display_kind"] = chance.choice((None, None, None, "hidden"))
+            row["display_metadata"] = chance.choice((None,) * 20 + ('{"model_only": true}', "{}"))
+        rows.append(row)
+    if chance.random() < 0.4:  # the tail a compaction keeps, said again behind a summary
+        tail = [each | {"active": 0, "compacted": 1, "timestamp": T0 + 50 + at} for at, each in enumerate(rows[-3:])]
+        rows[-3:] = tail
+        rows.append(tail[0] | {"content": "[CONTEXT SUMMARY]: x", "active": 1, "compacted": 0, "timestamp": T0 + 70})
+        rows += [each | {"active": 1, "compacted": 0, "timestamp": T0 + 80 + at} for at, each in enumerate(tail)]
+    return rows
+
+
+@pytest.mark.parametrize("shape", ["22", "31", "31-migrated"])
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_are_those_of_the_skeleton(tmp_path: Path, shape: str, seed: int) -> None:
+    """Whatever states, twins and orders a store holds; some by either way."""
+    chance = random.Random(f"{shape} {seed}")
+    sessions = [f"s{number}" for number in range(150)]
+    messages = [row for each in sessions for row in random_messages(chance, each, shape)]
+    path = make_store(tmp_path / "state.db", shape, [{"id": each} for each in sessions], messages)
+    found, shown, needed = counted(path)
+    assert found == shown
+    assert 0 < len(needed) < len(sessions)
+
+
+def test_a_compacted_chat_is_counted_without_its_texts(tmp_path: Path) -> None:
+    """Its times differ and nothing is repeated: no skeleton is read, and no statement for each message."""
+    messages = [
+        {"session_id": session, "content": f"{session} {number}", "timestamp": T0 + number, "active": int(number > 40),
+         "compacted": int(number <= 40)}
+        for session in ("a", "b")
+        for number in range(60)
+    ]  # fmt: skip
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}, {"id": "b"}], messages)
+    found, shown, needed = counted(path)
+    assert found == shown == {"a": 60, "b": 60} and needed == []
+    with Store(path).reader() as reader:
+        before = reader.statements
+        count_rows(reader, ["a", "b"])
+        assert reader.statements - before == 5  # rows, times, where each session goes on, what is repeated there
+
+
+@pytest.mark.parametrize("summary", [True, False])
+def test_a_repeated_tail_is_counted_once(tmp_path: Path, summary: bool) -> None:
+    """With times of its own, so that nothing but its texts tells."""
+    said = [f"text {number}" for number in range(6)]
+    live = [*["[CONTEXT SUMMARY]: before"] * summary, *said[-2:], "new"]
+    messages = [
+        {"session_id": "a", "content": text, "timestamp": T0 + at, "active": 0, "compacted": 1}
+        for at, text in enumerate(said)
+    ]
+    messages += [{"session_id": "a", "content": text, "timestamp": T0 + 100 + at} for at, text in enumerate(live)]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
+    found, shown, needed = counted(path)
+    assert found == shown == {"a": 7 + summary} and needed == ["a"]
+
+
+def test_orders_alone_tell_twins(tmp_path: Path) -> None:
+    """Where Hermes gave each message its order (0.22), the same order twice is one message."""
+    rows = [{"session_id": key, "content": "x", "timestamp": T0, "display_order": at, "active": int(at > 2),
+             "compacted": int(at <= 2)} for key in ("a", "b") for at in range(6)]  # fmt: skip
+    rows.append({"session_id": "b", "content": "x", "timestamp": T0, "display_order": 1})
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a"}, {"id": "b"}], rows)
+    found, shown, needed = counted(path)
+    assert found == shown == {"a": 6, "b": 6} and needed == ["b"]
