@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ..catalog import Catalog
 from ..connect import Store
-from ..errors import BrowseError, RefusedError
+from ..errors import BrowseError, RefusedError, StoreBusyError
 from ..prune.plan import Plan, Planned, Spared, changed_since
 from ..prune.spare import Why
 from .change import Change
@@ -29,6 +29,11 @@ _MOST_AT_ONCE = 25
 _MOST_ROWS = 200
 """Messages of a unit: their delete holds the store's one write lock, and a gateway waits for it."""
 _LONGEST_PAUSE = 0.1
+"""Seconds."""
+_BUSY_TRIES = 20
+"""In a row, each as patient as a unit is, five seconds: Hermes merges its search index with every thousandth message,
+and holds the lock meanwhile for some seconds for each gigabyte (0.19: 8 to 12 seconds at 1.2 GB)."""
+_BUSY_PAUSE = 0.25
 """Seconds."""
 
 
@@ -95,7 +100,8 @@ def carry_out(
 ) -> Outcome[Result]:
     """Do it. What is broken off leaves each conversation either done or as it was.
 
-    After each unit the store is left alone for as long as it took, so that a gateway writes beside us.
+    After each unit the store is left alone for as long as it took, so that a gateway writes beside us. Where another
+    process keeps it for itself, a unit is tried again and again, for there is all the time in the world.
 
     Args:
         store: The store of the plan.
@@ -109,7 +115,7 @@ def carry_out(
     late: list[Spared] = []
     results: list[Result] = []
     error: BrowseError | None = None
-    total, began = len(plan.would), time.monotonic()
+    total, began, busy = len(plan.would), time.monotonic(), 0
     waiting = _units(plan.would)
     while waiting and not stop():
         some = waiting.pop(0)
@@ -122,9 +128,18 @@ def carry_out(
             else:
                 late.append(Spared(some[0].conversation, Why("changed", refused.sentence)))
             continue
+        except StoreBusyError as failed:
+            busy += 1
+            if busy < _BUSY_TRIES:
+                waiting.insert(0, some)
+                pause(_BUSY_PAUSE)
+                continue
+            error = failed
+            break
         except BrowseError as failed:
             error = failed
             break
+        busy = 0
         done += some
         results.append(result)
         now = time.monotonic()

@@ -127,12 +127,45 @@ def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPa
     assert outcome.error is error and len(outcome.plan.would) == 2 and outcome.left == 3
 
 
+def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hermes keeps the lock for longer than one write is patient; each unit is tried anew, and done once."""
+    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
+    plan = plan_of(path)
+    tries = [each.conversation.id for each in plan.would for _ in range(4)]
+    done: list[str] = []
+    rests: list[float] = []
+
+    def unit(some: Sequence[Planned]) -> None:
+        (one,) = some
+        if tries.count(one.conversation.id) > 1:
+            tries.remove(one.conversation.id)
+            raise StoreBusyError("busy")
+        done.append(one.conversation.id)
+
+    outcome = carry_out(Store(path), plan, unit, pause=rests.append)
+    assert done == [each.conversation.id for each in plan.would] and outcome.error is None and not outcome.left
+    assert len(rests) == 5 * 4 and rests.count(carry._BUSY_PAUSE) == 5 * 3
+
+
+def test_waiting_ends_when_it_is_stopped(path: Path) -> None:
+    """Between two tries as between two units."""
+    tries: list[int] = []
+
+    def unit(some: Sequence[Planned]) -> None:
+        tries.append(len(some))
+        raise StoreBusyError("busy")
+
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None, stop=lambda: len(tries) == 3)
+    assert outcome.left == 5 and outcome.error is None and len(tries) == 3
+
+
 @pytest.mark.parametrize("error", [StoreBusyError("busy"), KeyboardInterrupt()])
 def test_broken_off_on_the_command_line(
     path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     """How far it came is said, and what stopped it is not swallowed."""
     monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(carry, "_BUSY_PAUSE", 0.0)
     with pytest.raises(type(error)):
         carrying.carry_out(Store(path), plan_of(path), fails_at_the_third([], error))
     assert "Stopped after 2 of 5" in capsys.readouterr().err
