@@ -24,6 +24,10 @@ class Bench:
     """How often each thing is timed."""
     folder: Path
     """For copies, and as the home of the programs that are started."""
+    prune: int = 400
+    """How many conversations are deleted beside a writer."""
+    prune_store: Path | None = None
+    """A store for that, which is copied; None for one of the others."""
 
 
 @dataclass(frozen=True)

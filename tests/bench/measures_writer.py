@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,10 +68,19 @@ class _Browsing:
 
 
 @contextmanager
-def _writer(bench: Bench, store: Path, session: str, journal: str) -> Iterator[subprocess.Popen[str]]:
-    """A writer that has the store open in the journal mode and waits to be told to go on."""
+def writing(bench: Bench, store: Path, messages: int, journal: str) -> Iterator[subprocess.Popen[str]]:
+    """A writer that has the store open and waits to be told to go on.
+
+    Args:
+        bench: Its folder is the home of the writer.
+        store: Is written to, in the session of its newest message.
+        messages: How many; 0 for as many as it can until it is told to stop.
+        journal: `wal` or `delete`.
+    """
+    with Store(store).reader() as reader:
+        session = as_text(reader.value("SELECT session_id FROM messages ORDER BY id DESC LIMIT 1")) or ""
     script = Path(__file__).with_name("writer.py")
-    command = [sys.executable, str(script), str(store), session, str(_MESSAGES), journal]
+    command = [sys.executable, str(script), str(store), session, str(messages), journal]
     env, pipe = environment(bench.folder), subprocess.PIPE
     with subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, text=True) as writer:
         assert writer.stdout is not None
@@ -80,18 +89,36 @@ def _writer(bench: Bench, store: Path, session: str, journal: str) -> Iterator[s
         yield writer
 
 
-def _times(writer: subprocess.Popen[str], browsing: _Browsing | None) -> list[float]:
-    """Let the writer go on to its end; returns the milliseconds of each append."""
+def written(writer: subprocess.Popen[str], meanwhile: Callable[[], object] | None = None) -> list[tuple[float, float]]:
+    """Let the writer go on, and tell it to stop when something else is done.
+
+    Args:
+        writer: From `writing`.
+        meanwhile: Is done while it writes; nothing for a writer that comes to its end by itself.
+
+    Returns:
+        When each append began, in seconds of the monotonic clock, and how many milliseconds it took.
+    """
     assert writer.stdin is not None
     writer.stdin.write("go\n")
     writer.stdin.flush()
-    while browsing is not None and writer.poll() is None:
-        browsing.key()
-        time.sleep(_KEY_SECONDS)
-    said, _ = writer.communicate()
+    if meanwhile is not None:
+        meanwhile()
+    said, _ = writer.communicate("stop\n" if meanwhile is not None else None)
     if writer.returncode:
         raise RuntimeError(f"the writer ended with {writer.returncode}")
-    return [float(each) for each in json.loads(said)]
+    return [(float(at), float(took)) for at, took in json.loads(said)]
+
+
+def _times(writer: subprocess.Popen[str], browsing: _Browsing | None) -> list[float]:
+    """Let the writer go on to its end; returns the milliseconds of each append."""
+
+    def type_on() -> None:
+        while browsing is not None and writer.poll() is None:
+            browsing.key()
+            time.sleep(_KEY_SECONDS)
+
+    return [took for _, took in written(writer, type_on if browsing is not None else None)]
 
 
 def _run(bench: Bench, journal: str, *, with_browser: bool) -> tuple[list[float], int]:
@@ -104,9 +131,7 @@ def _run(bench: Bench, journal: str, *, with_browser: bool) -> tuple[list[float]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     store = copied(bench.small, folder / "state.db")
-    with Store(store).reader() as reader:
-        session = as_text(reader.value("SELECT session_id FROM messages ORDER BY id DESC LIMIT 1")) or ""
-    with _writer(bench, store, session, journal) as writer:
+    with writing(bench, store, _MESSAGES, journal) as writer:
         if not with_browser:
             times = _times(writer, None)
             return times, Store(store).sizes()[1]

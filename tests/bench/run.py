@@ -1,6 +1,7 @@
 """Measure the browser and print one table of ratios; run as `make bench`.
 
     python tests/bench/run.py [--store FILE] [--small-store FILE] [--large SESSIONS MESSAGES] [--rounds N] [--keep DIR]
+                               [--prune N] [--prune-store FILE] [--only PART]
 
 All that is compared is timed in turns within one run, for times of different runs do not compare. The exit
 code is 0 whatever the figures are: this informs, it does not judge.
@@ -22,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # for the builders of the
 
 SMALL = (300, 10_000)
 LARGE = (3000, 60_000)
-PARTS = ("screen", "store", "writer")
+PARTS = ("screen", "store", "writer", "prune")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -32,6 +33,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--large", type=int, nargs=2, default=LARGE, metavar=("SESSIONS", "MESSAGES"))
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="how often each thing is timed")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the stores that are built there")
+    parser.add_argument("--prune", type=int, default=400, metavar="N", help="delete so many conversations of a copy")
+    parser.add_argument("--prune-store", type=Path, metavar="FILE", help="of a copy of this store; it is only read")
     parser.add_argument("--only", choices=PARTS, action="append", help="measure only this part")
     return parser.parse_args(argv)
 
@@ -56,10 +59,11 @@ def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
 
     found: dict[str, Callable[[Bench], list[Line]]] = {}
     if os.name == "posix":  # a pseudo-terminal
+        import measures_prune
         import measures_screen
         import measures_writer
 
-        found = {"screen": measures_screen.measure, "writer": measures_writer.measure}
+        found = {"screen": measures_screen.measure, "writer": measures_writer.measure, "prune": measures_prune.measure}
     return found | {"store": measures_store.measure}
 
 
@@ -81,7 +85,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         kept.mkdir(parents=True, exist_ok=True)
         small = given.small_store or _store(kept, *SMALL)
         large = given.store or _store(kept, *given.large)
-        bench = Bench(small.resolve(), large.resolve(), given.store is None, max(given.rounds, 1), folder)
+        bench = Bench(
+            small.resolve(), large.resolve(), given.store is None, max(given.rounds, 1), folder, max(given.prune, 1),
+            given.prune_store,
+        )  # fmt: skip
         lines: list[Line] = []
         for name, measure in _measures().items():
             if given.only and name not in given.only:

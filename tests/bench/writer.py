@@ -1,8 +1,10 @@
-"""A program that appends messages to a store as Hermes does, and prints as JSON how long each took.
+"""A program that appends messages to a store as Hermes does, and prints as JSON when each began and how long it took.
 
-Once the store is open it says `ready` and waits for a line.
+Once the store is open it says `ready` and waits for a line. With a COUNT of 0 it goes on until the next line.
 
     python writer.py STORE SESSION COUNT wal|delete
+
+Beginnings are seconds of the monotonic clock, which all processes of a machine share under Linux; times milliseconds.
 
 With hermes-agent installed it is Hermes' own SessionDB that writes, else the same kind of INSERT.
 """
@@ -14,6 +16,7 @@ import importlib.util
 import json
 import sqlite3
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -55,12 +58,15 @@ def main() -> None:
     append, close = _open(Path(sys.argv[1]), sys.argv[2], sys.argv[4])
     print("ready", flush=True)
     sys.stdin.readline()
-    times = []
-    for number in range(int(sys.argv[3])):
+    count, told = int(sys.argv[3]), threading.Event()
+    if not count:
+        threading.Thread(target=lambda: (sys.stdin.readline(), told.set()), daemon=True).start()
+    times: list[tuple[float, float]] = []
+    while not told.is_set() and (not count or len(times) < count):
         time.sleep(_PAUSE)
-        begun = time.perf_counter()
-        append(number)
-        times.append((time.perf_counter() - begun) * 1000)
+        at, begun = time.monotonic(), time.perf_counter()
+        append(len(times))
+        times.append((at, (time.perf_counter() - begun) * 1000))
     close()
     print(json.dumps(times))
 

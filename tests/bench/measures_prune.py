@@ -1,0 +1,136 @@
+"""What a writer notices while thousands of conversations are deleted: the time of its commits, before and during.
+
+The command line does the deleting, with its pauses; the writer goes on as long as it does.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from figures import Bench, Figure, Line, Skipped, copied, percentile
+from measures_writer import writing, written
+from ptys import environment
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.prune.plan import Plan, make_plan
+from hermes_browse.store.prune.rules import MINUTE, Rules
+
+_ALONE = 400
+"""Messages that are written without a prune."""
+_ROUNDS = 2
+_LIMIT = 1.5
+
+
+class _Pruned(NamedTuple):
+    """One prune beside a writer."""
+
+    alone: list[float]
+    """Milliseconds of each append before it."""
+    beside: list[float]
+    """Likewise, from the first bundle in the trash to the end."""
+    seconds: float
+    conversations: int
+    messages: int
+
+
+def _rule(store: Store, most: int) -> str | None:
+    """An age in the words of the command line that means so many conversations; None where there are none."""
+    now = time.time()
+    with store.reader() as reader:
+        plan: Plan = make_plan(reader, read_catalog(reader, now), Rules(older_than=0.0), now, measure_sizes=False)
+    if not plan.would:
+        return None
+    last = plan.would[min(most, len(plan.would)) - 1].conversation
+    idle = now - (last.last_active or last.root.started_at or now)
+    return f"{max(idle - 1.0, 0.0) / MINUTE:.4f}m"
+
+
+def _prune(store: Path, age: str, home: Path) -> tuple[float, float, dict[str, int]]:
+    """Run the command.
+
+    Returns:
+        When the first conversation had been put into the trash, when it ended, and its sums.
+    """
+    command = [sys.executable, "-m", "hermes_browse.tui", "--db", str(store), "prune", "--older-than", age]
+    env = environment(home)
+    with subprocess.Popen(
+        [*command, "--delete", "--yes", "--json"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        begun = 0.0
+        while process.poll() is None and not begun:
+            time.sleep(0.002)
+            if any(home.rglob("trash/*")):
+                begun = time.monotonic()
+        said, errors = process.communicate()
+    if process.returncode:
+        raise RuntimeError(f"prune ended with {process.returncode}: {errors.strip()}")
+    return begun or time.monotonic(), time.monotonic(), json.loads(said)["plan"]
+
+
+def _run(bench: Bench, source: Path, journal: str) -> _Pruned | None:
+    """Prune a fresh copy of the store while a writer writes to it."""
+    folder = bench.folder / "pruned"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    store = Store(copied(source, folder / "state.db"))
+    age = _rule(store, bench.prune)
+    if age is None:
+        return None
+    with writing(bench, store.path, _ALONE, journal) as writer:
+        before = written(writer)
+    done: list[tuple[float, float, dict[str, int]]] = []
+    with writing(bench, store.path, 0, journal) as writer:
+        times = written(writer, lambda: done.append(_prune(store.path, age, folder)))
+    first, end, totals = done[0]
+    return _Pruned(
+        alone=[took for _, took in before],
+        beside=[took for at, took in times if at + took / 1000 >= first and at <= end],
+        seconds=end - first,
+        conversations=totals["conversations"],
+        messages=totals["messages"],
+    )
+
+
+def _lines(name: str, runs: Sequence[_Pruned]) -> list[Line]:
+    alone = [took for run in runs for took in run.alone]
+    beside = [took for run in runs for took in run.beside]
+    slow = [percentile(run.beside, 0.99) for run in runs]
+    slow_alone = [percentile(run.alone, 0.99) for run in runs]
+    count, messages = runs[0].conversations, runs[0].messages
+    what = f"append beside a prune / alone, {name}"
+    return [
+        Figure("13", f"{what}: median", beside, alone, _LIMIT),
+        Figure("13", f"{what}: 99th percentile", slow, slow_alone),
+        Figure("13", f"{what}: slowest", [max(run.beside) for run in runs]),
+        Figure("13", f"{what}: appends a second", [len(r.beside) / r.seconds for r in runs], (), unit="a second"),
+        Figure(
+            "13",
+            f"prune of {count:,} conversations, {messages:,} messages, {name}",
+            [run.seconds for run in runs],
+            unit="s",
+        ),
+    ]
+
+
+def measure(bench: Bench) -> list[Line]:
+    """All figures of a writer beside a prune.
+
+    Args:
+        bench: A copy of the store to be pruned is written to.
+    """
+    source = bench.prune_store or (bench.large if bench.large_is_ours else bench.small)
+    lines: list[Line] = []
+    for journal, name in (("wal", "WAL"), ("delete", "DELETE mode")):
+        runs = [run for _ in range(min(bench.rounds, _ROUNDS)) if (run := _run(bench, source, journal)) is not None]
+        if not runs:
+            return [Skipped("13", "append beside a prune / alone", f"nothing in {source.name} can be deleted")]
+        lines += _lines(name, runs)
+    return lines
