@@ -16,7 +16,7 @@ from hermes_browse.store.text import one_line
 from . import formats
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.plan import Planned, Spared
+    from hermes_browse.store.prune.planned import Planned, Spared
     from hermes_browse.store.prune.radar import Fate
     from hermes_browse.store.prune.spacemap import Space
     from hermes_browse.store.trash.shelf import Bundle
@@ -53,7 +53,7 @@ class PlanRow(NamedTuple):
     def spans(self, width: int, now: float) -> list[Span]:
         """In exactly so many cells."""
         each, conversation = self.planned, self.planned.conversation
-        size = formats.size(each.own.total + each.along.total)
+        size = formats.size(each.own.total + each.along.total) if each.is_measured else "…"
         columns = formats.fit(_idle(conversation, now), 6, right=True)
         if width >= 52:
             columns += f" {formats.fit(_STANDINGS[each.standing], 5)} "

@@ -51,6 +51,14 @@ class PlanRows:
     def __len__(self) -> int:
         return max(len(self._plan.would), 1) + (1 + len(self._plan.spared) if self._note is not None else 0)
 
+    def take(self, plan: Plan) -> None:
+        """The same plan with more of its sizes.
+
+        Args:
+            plan: With the same conversations in the same order.
+        """
+        self._plan = plan
+
     def _known(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]
 

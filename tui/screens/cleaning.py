@@ -50,13 +50,16 @@ class Cleaning:
 
     # Plans
 
-    def plan(self, rules: Rules, done: Callable[[Planned], None], *, archive: bool = False) -> None:
+    def plan(
+        self, rules: Rules, done: Callable[[Planned], None], *, archive: bool = False, measure: bool = True
+    ) -> None:
         """What a clean-up by these rules would do; a newer question takes the place of an older one.
 
         Args:
             rules: What is meant.
             done: Takes the plan.
             archive: For an archive: what is put away already stays as it is.
+            measure: Wait for the bytes of all of it; else `measure_on` gets them.
         """
         known, now, sizes = self._screen.listing.catalog, self._screen.clock(), self.sizes
 
@@ -65,18 +68,34 @@ class Cleaning:
             from hermes_browse.store.prune.plan import make_plan
 
             catalog = known if known.exact else read_catalog(reader, now)
-            plan = make_plan(reader, catalog, rules, now, known=sizes)
+            plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
             if archive:
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
             return Planned(plan, catalog)
 
         self._screen.plan_worker.submit("plan", work, done, self._screen.failed)
 
+    def measure_on(self, planned: Planned, done: Callable[[Planned], None]) -> None:
+        """Measure a piece of a plan; a question for another plan comes in between.
+
+        Args:
+            planned: Not measured to its end.
+            done: Takes the plan with more of its bytes.
+        """
+        sizes = self.sizes
+
+        def work(reader: Reader) -> Planned:
+            from hermes_browse.store.prune.measuring import measure_more
+
+            return planned._replace(plan=measure_more(reader, planned.plan, sizes))
+
+        self._screen.plan_worker.submit("measure", work, done, self._screen.failed)
+
     def _plan_of(self, meant: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool) -> None:
         from hermes_browse.store.prune.rules import Rules
 
         marks = frozenset(each.id for each in meant)
-        self.plan(Rules(marks=marks, include_archived=True), done, archive=archive)
+        self.plan(Rules(marks=marks, include_archived=True), done, archive=archive, measure=not archive)
 
     # What the main screen asks for
 

@@ -38,7 +38,7 @@ def totals_line(plan: Plan, *, archive: bool = False) -> str:
     parts = [
         counted(totals.sessions, "session"),
         counted(totals.messages, "message"),
-        formats.size(totals.bytes),
+        ("" if plan.is_measured else "measuring, so far ") + formats.size(totals.bytes),
         formats.money(totals.cost_usd),
     ]
     return " · ".join(part for part in parts if part)

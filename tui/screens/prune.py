@@ -111,7 +111,6 @@ class PruneScreen(SubScreen):
         self.set_focus(self.plan_list)
         self._show_rules()
         self._make_plan()
-        self.space.begin()
 
     def on_unmount(self) -> None:
         """No more measuring."""
@@ -196,11 +195,13 @@ class PruneScreen(SubScreen):
         self._is_looking = self._planned is None
         if self._is_looking:
             self.tell(header.status("looking …", ""))
-        self.main.cleaning.plan(rules, self._take_plan)
+        self.main.cleaning.plan(rules, self._take_plan, measure=False)
 
     def _show_nothing(self, sentence: str) -> None:
         self.plan_list.show(FixedRows([NoteRow(sentence)]), top=True)
         self.show_totals()
+        self.space.show()
+        self.space.begin()
 
     def _take_plan(self, planned: Planned) -> None:
         if not self.is_attached or self._parsed is None or self._parsed.problems:
@@ -214,6 +215,25 @@ class PruneScreen(SubScreen):
         self.plan_list.show(rows)
         self.show_totals()
         self.space.show()
+        self._measure_on(planned)
+
+    def _measure_on(self, planned: Planned) -> None:
+        if planned.plan.is_measured:
+            self.space.begin()
+        else:
+            self.main.cleaning.measure_on(planned, lambda more: self._take_sizes(planned, more))
+
+    def _take_sizes(self, asked: Planned, more: Planned) -> None:
+        """A piece of the plan has been measured: the rows stay where they are, and know more."""
+        if not self.is_attached or self._planned is not asked:
+            return
+        self._planned = more
+        rows = self.plan_list.source
+        if isinstance(rows, PlanRows):
+            rows.take(more.plan)
+        self.plan_list.refresh_rows()
+        self.show_totals()
+        self._measure_on(more)
 
     @property
     def planned(self) -> Planned | None:

@@ -44,6 +44,7 @@ class SpacePane:
         self._opened: set[str] = set()
         self._map: SpaceMap | None = None
         self._looking: Timer | None = None
+        self._begun = False
         self._worker = Worker(screen.main.store, screen.main.post_message, "space")
 
     @property
@@ -57,7 +58,10 @@ class SpacePane:
         return self._map.total.total if self._map is not None else 0
 
     def begin(self) -> None:
-        """Measure."""
+        """Measure, once: behind the first plan, which is what was asked for."""
+        if self._begun:
+            return
+        self._begun = True
         main = self._screen.main
         store, sizes, catalog = main.store, main.cleaning.sizes, main.listing.catalog
 
@@ -75,7 +79,8 @@ class SpacePane:
 
     def end(self) -> None:
         """No more measuring."""
-        self._worker.stop()
+        if self._begun:
+            self._worker.stop()
 
     def _show_measuring(self) -> None:
         main = self._screen.main
