@@ -109,6 +109,7 @@ class PruneScreen(SubScreen):
             )
         )
         self.set_focus(self.plan_list)
+        self.space.announce()
         self._show_rules()
         self._make_plan()
 
@@ -269,22 +270,26 @@ class PruneScreen(SubScreen):
         self.line("totals").update(goes)
         self.line("stays").update(Content.styled(f" {' · '.join(stays)}", "dim"))
 
-    @on(ConversationList.Shown, "#plan")
+    @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
         """Read how nameless ones begin."""
         event.stop()
-        source = self.plan_list.source
-        wanted = source.nameless(event.first, event.last) if isinstance(source, PlanRows) else []
-        if wanted:
-            self._read_names(wanted)
+        source = event.list.source
+        is_plan = isinstance(source, PlanRows)
+        ask = source.nameless if isinstance(source, PlanRows) else self.space.nameless
+        wanted = ask(event.first, event.last)
+        if not wanted:
+            return
 
-    def _read_names(self, wanted: list[Conversation]) -> None:
         def done(found: list[Conversation]) -> None:
             self.main.details.add(found)
             if self.is_attached:
                 self.plan_list.refresh_rows()
+                if not is_plan:
+                    self.space.show()
 
-        self.main.page_worker.submit("plan names", lambda reader: with_details(reader, wanted), done, self.main.failed)
+        slot = "plan names" if is_plan else "map names"
+        self.main.page_worker.submit(slot, lambda reader: with_details(reader, wanted), done, self.main.failed)
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:

@@ -57,6 +57,10 @@ class SpacePane:
         """Bytes of everything; 0 until it is known."""
         return self._map.total.total if self._map is not None else 0
 
+    def announce(self) -> None:
+        """Say what will be here."""
+        self._screen.line("map-title").update(Content.styled("  where the bytes are · after the plan", "dim"))
+
     def begin(self) -> None:
         """Measure, once: behind the first plan, which is what was asked for."""
         if self._begun:
@@ -119,6 +123,14 @@ class SpacePane:
         catalog = planned.catalog if planned is not None else main.listing.catalog
         rows = space_rows(self._map, plan, catalog, main.details, self._opened, self._screen.unmarked)
         self._screen.query_one("#space", ConversationList).show(FixedRows(rows))
+
+    def nameless(self, first: int, last: int) -> list[Conversation]:
+        """Conversations of some lines that have no title and whose beginning has not been read."""
+        main, source = self._screen.main, self._screen.query_one("#space", ConversationList).source
+        rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
+        ids = [row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"]
+        found = [each for each in map(main.listing.catalog.of_session, ids) if each is not None and not each.title]
+        return [each for each in found if not main.details.complete(each)[1]]
 
     def take(self, row: ListRow) -> Conversation | None:
         """Enter on a line: open or close it.
