@@ -28,6 +28,15 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
 
 
+def parse(text: str) -> Sequence[Token]:
+    """The block tokens of a Markdown text.
+
+    Args:
+        text: Any Markdown, printable or not; what comes of it has to pass `printable`.
+    """
+    return _parser().parse(text)
+
+
 def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
     """Inline tokens as spans."""
     spans: list[Span] = []
@@ -200,7 +209,7 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:
         width: Cells.
         base: Look of ordinary text.
     """
-    lines = _Layout(_parser().parse(text), base).blocks(max(width, 8))
+    lines = _Layout(parse(text), base).blocks(max(width, 8))
     if all(line_width(line) <= width for line in lines):
         return lines
     # Nested deeper than the width has room for: plain text loses the structure, but not a word.

@@ -40,6 +40,7 @@ from .reading import ConversationPane
 from .resuming import Resuming
 from .searching import Searching
 from .sub_screen import SubScreen
+from .taking_away import TakingAway
 
 if TYPE_CHECKING:
     from ..app import BrowseApp
@@ -83,6 +84,7 @@ class MainScreen(ChangingActions, Panes):
         self.resuming = Resuming(self)
         self.changing = Changing(self)
         self.cleaning = Cleaning(self)
+        self.taking = TakingAway(self)
         self.clock = clock
         """Tells the time; tests freeze it."""
 
@@ -340,14 +342,17 @@ class MainScreen(ChangingActions, Panes):
         """Copy the id of the conversation shown."""
         conversation = self.reading.conversation
         if conversation is not None:
-            self.app.copy_to_clipboard(conversation.id)
-            self.say(f"{conversation.id} sent to the terminal's clipboard (OSC 52)")
+            self.taking.copy(conversation.id, conversation.id)
 
     def action_copy_command(self) -> None:
         """Copy the command that resumes the conversation shown."""
         conversation = self.reading.conversation
         if conversation is not None:
             self.resuming.copy_command(conversation.id)
+
+    def action_take(self, what: str) -> None:
+        """Copy or open something of the message the transcript is about."""
+        self.taking.take(what)
 
     def action_reload(self) -> None:
         """Read the store again now."""

@@ -15,7 +15,7 @@ from hermes_browse.store.recap import RecapLine
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line, printable
 
-from .. import formats
+from .. import clipboard, formats
 from .card import Card
 
 
@@ -65,10 +65,12 @@ class PreflightScreen(Card[bool]):
 
     def action_copy(self) -> None:
         """Put the command on the clipboard, and say by which way."""
-        self.app.copy_to_clipboard(self._plan.shell())
-        self.query_one("#answer", Static).update(
-            Content.styled("sent to the terminal's clipboard (OSC 52) · Esc back", "$accent")
-        )
+
+        async def work() -> None:
+            route = await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard)
+            self.query_one("#answer", Static).update(Content.styled(f"{route} · Esc back", "$accent"))
+
+        self.run_worker(work(), exclusive=True)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the recap."""

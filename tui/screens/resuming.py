@@ -59,8 +59,7 @@ class Resuming:
         location, now = self._screen.location, self._screen.clock()
 
         def done(plan: ResumePlan) -> None:
-            self._screen.app.copy_to_clipboard(plan.shell())
-            self._screen.say(f"sent to the terminal's clipboard (OSC 52): {plan.shell()}")
+            self._screen.taking.copy(plan.shell(), plan.shell())
 
         def work(reader: Reader) -> ResumePlan:
             from hermes_browse.store.resume import plan_resume

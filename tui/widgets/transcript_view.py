@@ -58,6 +58,17 @@ class TranscriptView(ScrollView, can_focus=True):
         Binding("right_curly_bracket", "step(1, '')", "next message", show=False),
         Binding("left_curly_bracket", "step(-1, '')", "previous message", show=False),
         Binding("enter,ctrl+j", "toggle_fold", "more, less", show=False),
+        Binding("c", "screen.take('message')", "copy", tooltip="Copy this message"),
+        Binding(
+            "C", "screen.take('code')", "copy code", tooltip="Copy its code block; again: the next one", show=False
+        ),
+        Binding(
+            "ctrl+y",
+            "screen.take('output')",
+            "copy output",
+            tooltip="Copy its tool output; again: the next one",
+            show=False,
+        ),
         Binding("t", "cycle_tools", "tools", tooltip="Tool calls off, short, full"),
         Binding("r", "toggle_reasoning", "reasoning", tooltip="Reasoning folded or shown"),
     ]

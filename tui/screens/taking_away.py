@@ -1,0 +1,86 @@
+"""Taking things out of the browser: to the clipboard, in the words of the route they took."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.text import one_line
+
+from .. import clipboard
+from ..takings import Piece, code_blocks, outputs, said
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+
+class TakingAway:
+    """Copies what the transcript shows; each press of a key that has several things to give takes the next one."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self._last: tuple[str, int, int] | None = None
+
+    def take(self, what: str) -> None:
+        """Begin.
+
+        Args:
+            what: `message`, `code` or `output`, of the message the transcript is about.
+        """
+        actions: dict[str, Callable[[ChatMessage], Coroutine[None, None, None]]] = {
+            "message": self._copy_message,
+            "code": self._copy_code,
+            "output": self._copy_output,
+        }
+        message = self._screen.transcript.current
+        if message is None:
+            self._screen.say("no message here")
+            return
+        self._begin(actions[what](message))
+
+    def copy(self, text: str, name: str) -> None:
+        """Copy a text and say how.
+
+        Args:
+            text: What to copy.
+            name: What it is, in printable words.
+        """
+        self._begin(self._copy(text, name))
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        """A newer one takes the place of one that is still under way."""
+        self._screen.run_worker(work, group="taking", exclusive=True)
+
+    async def _copy(self, text: str, name: str) -> None:
+        route = await clipboard.copy(text, self._screen.app.copy_to_clipboard)
+        self._screen.say(f"{name} {route}")
+
+    async def _copy_message(self, message: ChatMessage) -> None:
+        piece = said(message)
+        if not piece.text:
+            self._screen.say("this message has no text")
+            return
+        await self._copy(piece.text, piece.name)
+
+    async def _copy_code(self, message: ChatMessage) -> None:
+        # A long message takes a while to be parsed: beside the screen's thread.
+        await self._copy_next("code", message, await asyncio.to_thread(code_blocks, message), "no code block here")
+
+    async def _copy_output(self, message: ChatMessage) -> None:
+        model = self._screen.transcript.model
+        assert model is not None
+        await self._copy_next("output", message, outputs(message, model), "no tool output here")
+
+    async def _copy_next(self, what: str, message: ChatMessage, pieces: Sequence[Piece], nothing: str) -> None:
+        if not pieces:
+            self._screen.say(nothing)
+            return
+        index = 0
+        if self._last is not None and self._last[:2] == (what, message.id):
+            index = (self._last[2] + 1) % len(pieces)
+        self._last = (what, message.id, index)
+        piece = pieces[index]
+        place = f"{index + 1} of {len(pieces)}: " if len(pieces) > 1 else ""
+        await self._copy(piece.text, one_line(f"{place}{piece.name}", 120))
