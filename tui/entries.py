@@ -140,6 +140,15 @@ class TranscriptModel:
                 return max(index - 1, 0) if segment else 0
         return None
 
+    def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
+        """The next or previous rule of a kind; None when there is none."""
+        position = index + by
+        while 0 <= position < len(self.entries):
+            if self.entries[position].kind is kind:
+                return position
+            position += by
+        return None
+
     def step(self, index: int, by: int, role: str = "") -> int | None:
         """The next or previous message entry, of a role if one is named; None when there is none."""
         position = index + by

@@ -51,6 +51,8 @@ class Page:
         """Terms to light."""
         self.hit: int | None = None
         """The message whose terms are lit more strongly."""
+        self.hit_line: int | None = None
+        """The one line of it that is; None for all of them."""
         self.heights = Heights([])
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page, None when all are there."""
@@ -129,8 +131,15 @@ class Page:
             return lines
         from hermes_browse.store.search import find_ranges  # there is something to light: it is loaded already
 
-        look = "hit-current" if message.id == self.hit else "hit"
-        return [light(line, find_ranges(line_text(line), self.matchers), look) for line in lines]
+        is_hit = message.id == self.hit
+        return [
+            light(
+                line,
+                find_ranges(line_text(line), self.matchers),
+                "hit-current" if is_hit and self.hit_line in (None, number) else "hit",
+            )
+            for number, line in enumerate(lines)
+        ]
 
     def _height(self, index: int) -> int:
         lines = self.lines(index)

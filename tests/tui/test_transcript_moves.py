@@ -1,0 +1,139 @@
+"""Moving in a transcript by day, by segment and to a mark, on conversations made for it."""
+
+from __future__ import annotations
+
+import pytest
+from test_transcript_view import ViewApp, give, screen_text
+
+from hermes_browse.store.models import Conversation, Kind, Reading, Relation, Session, State, Status
+from hermes_browse.store.transcript import Bone, Skeleton
+from hermes_browse.tui.entries import EntryKind, TranscriptModel
+from hermes_browse.tui.widgets.transcript_view import TranscriptView
+
+DAY = 86_400.0
+START = 1_700_000_000.0
+
+
+def week(per_day: int = 30, days: int = 4) -> TranscriptModel:
+    """A conversation of several days, each of them a segment as well."""
+    sessions = tuple(Session(f"s{day}", "cli", ended_at=START + day * DAY + 900) for day in range(days))
+    bones = tuple(
+        Bone(day * per_day + n, day, ("user", "assistant")[n % 2], START + day * DAY + n, State.LIVE, False)
+        for day in range(days)
+        for n in range(per_day)
+    )
+    chat = Conversation(sessions, Relation.ROOT, Kind.CHAT, Status.ENDED, "t", START)
+    model = TranscriptModel(chat, Skeleton(tuple(each.id for each in sessions), bones, Reading.SAID))
+    give(model, 0, len(bones))
+    return model
+
+
+class TellingApp(ViewApp):
+    """A viewer, and what it said."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def on_transcript_view_told(self, message: TranscriptView.Told) -> None:
+        """Keep it."""
+        self.told.append(message.text)
+
+
+def top(app: ViewApp) -> EntryKind:
+    """What stands in the first line of the page."""
+    assert app.view.model is not None
+    return app.view.model.entries[app.view.page.place[0]].kind
+
+
+@pytest.mark.parametrize(
+    ("forward", "back", "kind"),
+    [
+        ("right_square_bracket", "left_square_bracket", EntryKind.DAY),
+        ("right_parenthesis", "left_parenthesis", EntryKind.SEAM),
+    ],
+)
+async def test_days_and_segments_are_walked_one_by_one_and_back(forward: str, back: str, kind: EntryKind) -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week()
+        app.view.show(model)
+        app.view.focus()
+        await pilot.press("home")
+        goals = [index for index, entry in enumerate(model.entries) if entry.kind is kind and index > 0]
+        seen = []
+        for _ in goals:
+            await pilot.press(forward)
+            seen.append(app.view.page.place)
+        assert seen == [(goal, 0) for goal in goals]
+        await pilot.press(forward)
+        assert app.view.page.place == seen[-1], "there is no further one"
+        await pilot.press(back)
+        assert app.view.page.place == seen[-2]
+        await pilot.press(*[back] * 5)
+        assert app.view.page.place == (0, 0)
+
+
+async def test_back_from_the_middle_goes_to_the_beginning_of_this_day() -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week()
+        app.view.show(model, message_id=2 * 30 + 15)
+        app.view.focus()
+        await pilot.press("down", "left_square_bracket")
+        assert top(app) is EntryKind.DAY
+        first = model.step(app.view.page.place[0], 1)
+        assert first is not None and model.bone(first) == model.skeleton.bones[60]
+
+
+async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever() -> None:
+    """The page cannot scroll further than the end: the next step still goes on from where the last one went."""
+    app = TellingApp()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.view.show(week(per_day=2))
+        app.view.focus()
+        for _ in range(6):
+            app.view.action_step_rule(1, "day")
+        await pilot.pause()
+        assert app.told.count("no further day") >= 2
+
+
+async def test_a_mark_is_gone_back_to_and_forth() -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(week(), message_id=40)
+        app.view.focus()
+        await pilot.press("down", "down", "m")
+        marked = screen_text(app.view)
+        await pilot.press("home")
+        start = screen_text(app.view)
+        assert start != marked
+        await pilot.press("apostrophe")
+        assert screen_text(app.view) == marked
+        await pilot.press("apostrophe")
+        assert screen_text(app.view) == start
+
+
+async def test_without_a_mark_the_last_jump_is_undone() -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(week(), message_id=40)
+        app.view.focus()
+        await pilot.press("down")
+        before = screen_text(app.view)
+        await pilot.press("end", "apostrophe")
+        assert screen_text(app.view) == before
+
+
+async def test_a_mark_of_another_conversation_goes_nowhere() -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(week(), message_id=40)
+        app.view.focus()
+        await pilot.press("m")
+        other = week(days=3)
+        other.conversation = other.conversation._replace(segments=(Session("other", "cli"),))
+        app.view.show(other)
+        before = screen_text(app.view)
+        await pilot.press("apostrophe")
+        assert screen_text(app.view) == before

@@ -1,0 +1,211 @@
+"""Moving in a transcript: by line, page, message, prompt, day and segment, to an id, to a mark and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from ..entries import EntryKind
+from .transcript_base import TranscriptScroll
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search import Matcher
+
+_LEAD = 2
+"""Lines shown above a message that was gone to."""
+_NAMES = {EntryKind.DAY: "day", EntryKind.SEAM: "segment"}
+
+MOVES: list[BindingType] = [
+    Binding("down,j", "scroll_lines(1)", "down", show=False),
+    Binding("up,k", "scroll_lines(-1)", "up", show=False),
+    Binding("pagedown,space,ctrl+f", "scroll_pages(1)", "page down", show=False),
+    Binding("pageup,ctrl+b", "scroll_pages(-1)", "page up", show=False),
+    Binding("ctrl+d", "scroll_pages(0.5)", "half a page down", show=False),
+    Binding("ctrl+u", "scroll_pages(-0.5)", "half a page up", show=False),
+    Binding("home,g", "to_start", "start", show=False),
+    Binding("end,G", "to_end", "end", show=False),
+    Binding("J", "step(1, 'user')", "next prompt", show=False),
+    Binding("K", "step(-1, 'user')", "previous prompt", show=False),
+    Binding("right_curly_bracket", "step(1, '')", "next message", show=False),
+    Binding("left_curly_bracket", "step(-1, '')", "previous message", show=False),
+    Binding("right_square_bracket", "step_rule(1, 'day')", "next day", show=False),
+    Binding("left_square_bracket", "step_rule(-1, 'day')", "previous day", show=False),
+    Binding("right_parenthesis", "step_rule(1, 'seam')", "next segment", show=False),
+    Binding("left_parenthesis", "step_rule(-1, 'seam')", "previous segment", show=False),
+    Binding("m", "mark", "mark", tooltip="Remember this place", show=False),
+    Binding("apostrophe", "to_mark", "back", tooltip="To the mark, else to where the last jump began", show=False),
+]
+"""Bindings of the transcript that move."""
+
+
+class Place(NamedTuple):
+    """A place that outlives another reading of the conversation: a message and a line of it."""
+
+    root_id: str
+    message_id: int
+    line: int
+    """Of the message, at the top of the page; less than 0 where rules stand above it there."""
+
+
+class TranscriptMoves(TranscriptScroll):
+    """A transcript one can move in."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._gone_to: int | None = None
+        self._mark: Place | None = None
+        self._before: Place | None = None
+
+    # To a place
+
+    def _go_to(self, index: int, *, lead: int = 0) -> None:
+        model = self.page.model
+        assert model is not None
+        self.page.go((index, 0))
+        if lead:
+            self.page.go(self.page.moved((index, 0), -lead))
+        self._place()
+        following = index if model.bone(index) is not None else model.step(index, 1)
+        self._current = following if following is not None else index
+        self._gone_to = index
+        self.refresh()
+
+    def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
+        """Show a message with a little of what came before; False when this reading leaves it out."""
+        index = self.page.model.entry_of(message_id) if self.page.model is not None else None
+        if index is None:
+            return False
+        self.page.hit, self.page.hit_line = message_id, None
+        if matchers is not None:
+            self.page.matchers = matchers
+        self.page.forget()
+        self._go_to(index, lead=_LEAD)
+        return True
+
+    def go_to_segment(self, session_id: str) -> bool:
+        """Show the beginning of a segment; False when it has no messages."""
+        index = self.page.model.entry_of_segment(session_id) if self.page.model is not None else None
+        if index is None:
+            return False
+        self._go_to(index)
+        return True
+
+    # By steps
+
+    def _loosen(self) -> None:
+        """What follows is a move by hand: the keys are about what is in sight again."""
+        self._current = self._gone_to = None
+
+    def _scroll_by(self, lines: int) -> None:
+        if not len(self.page):
+            return
+        before = self.page.place
+        self._loosen()
+        self.page.go(self.page.moved(before, lines))
+        self._place()
+        if self.page.place == before and abs(lines) == 1:  # all of it is on screen: step through the messages
+            self.action_step(lines, "")
+
+    def action_scroll_lines(self, lines: int) -> None:
+        """Scroll by lines."""
+        self._scroll_by(lines)
+
+    def action_scroll_pages(self, pages: float) -> None:
+        """Scroll by pages."""
+        self._scroll_by(int(pages * max(self.page.height - 2, 1)))
+
+    def action_to_start(self) -> None:
+        """To the first line."""
+        if len(self.page):
+            self.remember()
+            self._go_to(0)
+
+    def action_to_end(self) -> None:
+        """To the last line, following what comes."""
+        self.remember()
+        self.page.at_end = True
+        self._loosen()
+        self._place()
+
+    def action_step(self, by: int, role: str) -> None:
+        """To the next or previous message, or prompt."""
+        start = self._current_index()
+        if self.page.model is None or start is None:
+            return
+        target = self.page.model.step(start, by, role)
+        if target is None:
+            self.post_message(self.Told("no further " + ("prompt" if role else "message")))
+        else:
+            self._go_to(target)
+
+    def action_step_rule(self, by: int, name: str) -> None:
+        """To the next or previous day, or segment; backwards first to the beginning of this one."""
+        model, kind = self.page.model, EntryKind(name)
+        if model is None or not len(self.page):
+            return
+        index, line = (self._gone_to, 0) if self._gone_to is not None else self.page.place
+        # Half way through an entry its own rule, at the very top, is behind the reader.
+        target = model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
+        if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
+            target = 0  # the first segment has no seam above it
+        if target is None:
+            self.post_message(self.Told(f"no {'further' if by > 0 else 'earlier'} {_NAMES[kind]}"))
+        else:
+            self._go_to(target)
+
+    # Marks
+
+    def _here(self) -> Place | None:
+        model = self.page.model
+        if model is None or not len(self.page):
+            return None
+        index, line = self.page.place
+        message = model.bone(index)
+        while message is None and index < len(self.page) - 1:  # a rule has no id of its own: what follows it has
+            line -= len(self.page.lines(index) or ())
+            index += 1
+            message = model.bone(index)
+        return Place(model.conversation.root_id, message.id, line) if message is not None else None
+
+    def remember(self) -> None:
+        """Note where a jump begins, so that it can be gone back to."""
+        self._before = self._here()
+
+    def action_mark(self) -> None:
+        """Mark this place."""
+        self._mark = self._here()
+        if self._mark is not None:
+            self.post_message(self.Told("marked · ' comes back here"))
+
+    def action_to_mark(self) -> None:
+        """To the mark, or back to where the last jump began; again: back."""
+        model = self.page.model
+        goal = self._mark if self._mark is not None else self._before
+        if model is None or goal is None or goal.root_id != model.conversation.root_id:
+            self.post_message(self.Told("no mark in this conversation: m makes one"))
+            return
+        index = model.entry_of(goal.message_id)
+        if index is None:
+            self.post_message(self.Told("the marked message is not part of this reading: v shows everything"))
+            return
+        here = self._here()
+        self._loosen()
+        self.page.go(self.page.moved((index, 0), goal.line))
+        self._place()
+        if self._mark is not None:
+            self._mark = here
+        else:
+            self._before = here
+
+    # By mouse
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._scroll_by(3)
+        event.stop()
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._scroll_by(-3)
+        event.stop()
