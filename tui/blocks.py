@@ -16,6 +16,7 @@ from . import formats
 from .entries import TranscriptModel
 from .markdown import render_markdown
 from .styled import Line, Span, indent, wrap_text
+from .tool_text import as_shown
 
 MARKDOWN_LIMIT = 16_000
 """Code points rendered as Markdown; a longer text is plain, for Markdown would take longer than a frame or two."""
@@ -124,27 +125,10 @@ def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None,
     return [("▾ " if is_open else "▸ ", "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail]
 
 
-def _pretty(text: str) -> str:
-    stripped = text.strip()
-    if stripped[:1] in "{[" and len(stripped) < 200_000:
-        try:
-            loaded = json.loads(stripped)
-        except (ValueError, RecursionError):
-            return text
-        if isinstance(loaded, dict):  # long strings inside are what one wants to read: show them as text
-            lines = []
-            for key, value in loaded.items():
-                shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-                lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
-            return "\n".join(lines)
-        return json.dumps(loaded, ensure_ascii=False, indent=2)
-    return text
-
-
 def _output(text: str, width: int, *, full: bool) -> list[Line]:
     if len(text) > TEXT_LIMIT and not full:
         text = text[:4000]
-    lines = wrap_text(_printable(_pretty(text)).rstrip("\n"), width - 2, "output")
+    lines = wrap_text(_printable(as_shown(text)).rstrip("\n"), width - 2, "output")
     if not full and len(lines) > _SHORT_LINES:
         left = len(lines) - _SHORT_LINES
         lines = [*lines[:_SHORT_LINES], [(f"… {left:,} more lines · enter", "note")]]

@@ -141,6 +141,14 @@ class Page:
             for number, line in enumerate(lines)
         ]
 
+    def lit(self, index: int) -> list[int]:
+        """The lines of an entry in which something is lit."""
+        return [
+            number
+            for number, line in enumerate(self.lines(index) or ())
+            if any(looks.endswith((" hit", " hit-current")) for _, looks in line)
+        ]
+
     def _height(self, index: int) -> int:
         lines = self.lines(index)
         return len(lines) if lines is not None else self.heights[index]

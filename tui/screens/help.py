@@ -27,6 +27,8 @@ _NAMES = {
     "right_parenthesis": ")",
     "left_parenthesis": "(",
     "apostrophe": "'",
+    "backslash": "\\",
+    "number_sign": "#",
     "escape": "Esc",
     "pagedown": "PgDn",
     "pageup": "PgUp",

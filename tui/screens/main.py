@@ -15,6 +15,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import AppBlur, AppFocus
+from textual.widgets import Input
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
@@ -34,19 +35,21 @@ from .bindings import MAIN_BINDINGS
 from .changing import Changing
 from .changing_actions import ChangingActions
 from .cleaning import Cleaning
+from .finding import Finding
 from .listing import Listing
-from .panes import Panes
 from .reading import ConversationPane
 from .resuming import Resuming
 from .searching import Searching
 from .sub_screen import SubScreen
 from .taking_away import TakingAway
+from .transcript_actions import TranscriptActions
 
 if TYPE_CHECKING:
     from ..app import BrowseApp
 
 
 class MainScreen(ChangingActions, Panes):
+class MainScreen(TranscriptActions):
     """Composition and wiring; what is shown in the panes is decided by four small controllers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*MAIN_BINDINGS]
@@ -85,6 +88,7 @@ class MainScreen(ChangingActions, Panes):
         self.changing = Changing(self)
         self.cleaning = Cleaning(self)
         self.taking = TakingAway(self)
+        self.finding = Finding(self)
         self.clock = clock
         """Tells the time; tests freeze it."""
 
@@ -290,8 +294,8 @@ class MainScreen(ChangingActions, Panes):
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A slash in the search box is a letter."""
-        return not (action == "search" and self.focused is self.box)
+        """A slash in a box is a letter."""
+        return not (action == "search" and isinstance(self.focused, Input))
 
     def action_search(self) -> None:
         """To the search box."""
@@ -349,10 +353,6 @@ class MainScreen(ChangingActions, Panes):
         conversation = self.reading.conversation
         if conversation is not None:
             self.resuming.copy_command(conversation.id)
-
-    def action_take(self, what: str) -> None:
-        """Copy or open something of the message the transcript is about."""
-        self.taking.take(what)
 
     def action_reload(self) -> None:
         """Read the store again now."""

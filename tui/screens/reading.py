@@ -91,6 +91,7 @@ class ConversationPane:
         self.conversation = None
         self._screen.transcript_worker.cancel("open")
         self._screen.transcript.show(None)
+        self._screen.finding.shown(None)
         self._screen.lineage.show(FixedRows([]))
         self._screen.remove_class("-family")
         for name in ("title", "facts", "lineage-title"):
@@ -121,6 +122,7 @@ class ConversationPane:
             if at is not None and model.entry_of(at) is None:
                 self._screen.say("the hit is in a rewound message: v shows everything")
             transcript.show(model, message_id=at, matchers=matchers, segment=segment)
+            self._screen.finding.shown(model)
             self._show_titles(model.conversation)
 
         def begin() -> None:
@@ -204,6 +206,7 @@ class ConversationPane:
         def done(model: TranscriptModel) -> None:
             self.conversation = model.conversation
             self._screen.transcript.show(model, segment=session_id)
+            self._screen.finding.shown(model)
             self._show_titles(model.conversation)
 
         self._screen.transcript_worker.submit(
@@ -249,6 +252,7 @@ class ConversationPane:
                 return
             model.add([m for m in map(shown.message, range(len(shown))) if m is not None])
             new = transcript.grow(model)
+            self._screen.finding.shown(model, grown=True)
             if new:
                 self._screen.say(f"{new} new · G to the end")
 
@@ -290,6 +294,7 @@ class ConversationPane:
         def done(model: TranscriptModel) -> None:
             self._recap = True
             self._screen.transcript.show(model)
+            self._screen.finding.shown(None)
             self._screen.say("the recap Hermes shows on resume · p back to the transcript")
 
         self._screen.transcript_worker.submit(

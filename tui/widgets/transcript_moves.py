@@ -158,7 +158,8 @@ class TranscriptMoves(TranscriptScroll):
 
     # Marks
 
-    def _here(self) -> Place | None:
+    def here(self) -> Place | None:
+        """The place at the top of the page; None where there is no message."""
         model = self.page.model
         if model is None or not len(self.page):
             return None
@@ -172,11 +173,21 @@ class TranscriptMoves(TranscriptScroll):
 
     def remember(self) -> None:
         """Note where a jump begins, so that it can be gone back to."""
-        self._before = self._here()
+        self._before = self.here()
+
+    def go_back_to(self, place: Place) -> bool:
+        """Show a place again; False when this reading leaves its message out."""
+        index = self.page.model.entry_of(place.message_id) if self.page.model is not None else None
+        if index is None:
+            return False
+        self._loosen()
+        self.page.go(self.page.moved((index, 0), place.line))
+        self._place()
+        return True
 
     def action_mark(self) -> None:
         """Mark this place."""
-        self._mark = self._here()
+        self._mark = self.here()
         if self._mark is not None:
             self.post_message(self.Told("marked · ' comes back here"))
 
@@ -187,15 +198,10 @@ class TranscriptMoves(TranscriptScroll):
         if model is None or goal is None or goal.root_id != model.conversation.root_id:
             self.post_message(self.Told("no mark in this conversation: m makes one"))
             return
-        index = model.entry_of(goal.message_id)
-        if index is None:
+        here = self.here()
+        if not self.go_back_to(goal):
             self.post_message(self.Told("the marked message is not part of this reading: v shows everything"))
-            return
-        here = self._here()
-        self._loosen()
-        self.page.go(self.page.moved((index, 0), goal.line))
-        self._place()
-        if self._mark is not None:
+        elif self._mark is not None:
             self._mark = here
         else:
             self._before = here

@@ -13,7 +13,8 @@ from ..blocks import Look, Tools, is_foldable
 from ..entries import TranscriptModel
 from ..styled import line_text
 from .transcript_base import LOOKS
-from .transcript_moves import MOVES, TranscriptMoves
+from .transcript_find import TranscriptFind
+from .transcript_moves import MOVES
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
@@ -24,11 +25,19 @@ _LEAD = 2
 """Lines shown above a hit."""
 
 
-class TranscriptView(TranscriptMoves):
+class TranscriptView(TranscriptFind):
     """The viewer of a conversation over a `TranscriptModel`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *MOVES,
+        # With priority: what is typed right behind them must find the box focused, however fast it comes.
+        Binding("backslash,ctrl+s", "screen.find", "find here", tooltip="Find in this conversation", priority=True),
+        Binding(
+            "number_sign", "screen.go_to_id", "go to", tooltip="To the message of an id", priority=True, show=False
+        ),
+        Binding("n", "find_step(1)", "next find", show=False),
+        Binding("N", "find_step(-1)", "previous find", show=False),
+        Binding("escape", "find_end", "end finding", show=False),
         Binding("enter,ctrl+j", "toggle_fold", "more, less", show=False),
         Binding("c", "screen.take('message')", "copy", tooltip="Copy this message"),
         Binding(
@@ -44,6 +53,10 @@ class TranscriptView(TranscriptMoves):
         Binding("t", "cycle_tools", "tools", tooltip="Tool calls off, short, full"),
         Binding("r", "toggle_reasoning", "reasoning", tooltip="Reasoning folded or shown"),
     ]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that step through finds are those of the search while nothing is looked for here."""
+        return self.is_finding or action not in ("find_step", "find_end")
 
     def show(
         self,
@@ -103,6 +116,14 @@ class TranscriptView(TranscriptMoves):
             if line_text(line).lstrip().startswith(("▸", "▾", "…")):
                 self.action_toggle_fold()
             self.refresh()
+
+    async def action_find_step(self, by: int) -> None:
+        """To the next or previous find."""
+        await self.run_action(f"screen.find_step({by})")
+
+    async def action_find_end(self) -> None:
+        """No longer find."""
+        await self.run_action("screen.find_end")
 
     # Folding
 

@@ -1,0 +1,179 @@
+"""Find in the transcript: slices, folds, results, steps around the ends; and going to an id."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, loose, open_app
+from store_builder import StoreBuilder, tool_call
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.models import ChatMessage, Session, ToolCall
+from hermes_browse.store.reader import Reader, Row
+from hermes_browse.store.transcript import read_skeleton
+from hermes_browse.tui import find_model
+from hermes_browse.tui.find_model import Findings, contains, look_through, needle
+
+COUNT = 600
+PLACES = (100, 150, 400)
+"""Messages that hold the needle: two in long texts, one in a tool's result."""
+
+
+def long_store(path: Path) -> Path:
+    """One conversation in which a word stands at a few places, one of them folded away."""
+    builder = StoreBuilder(path)
+    builder.session("s", title="Long")
+    for number in range(1, COUNT + 1):
+        role = ("assistant", "user")[number % 2]
+        if number == 399:
+            call = tool_call("terminal", {"command": "ls"}, id="c1")
+            builder.message("s", "assistant", None, tool_calls=[call])
+        elif number == 400:
+            builder.message(
+                "s", "tool", '{"output": "one\\nthe needl\\u00e9 here"}', tool_call_id="c1", tool_name="terminal"
+            )
+        elif number == 100:
+            builder.message(
+                "s", role, "filler line\n\n" * 60 + "a NEEDLE deep down\n\n" + "more\n\n" * 60 + "needle two"
+            )
+        elif number == 150:
+            builder.message("s", role, "haystackneedles inside a word")
+        else:
+            builder.message("s", role, f"message {number} says nothing of note")
+    return builder.write()
+
+
+def needed(text: str) -> find_model.Matcher:
+    """A needle that is one."""
+    found = needle(text)
+    assert found is not None
+    return found
+
+
+def test_letters_are_taken_as_they_stand() -> None:
+    """Any case, with or without accents, inside words; signs of the query language mean nothing."""
+    for text in ("xNEEDLEx", "néedle", "ne\u0301edle"):
+        assert contains(ChatMessage(1, "s", "user", text), needed("needle"))
+    assert contains(ChatMessage(1, "s", "user", "a -b OR c*"), needed("-b or c*"))
+    assert needle("   ") is None
+
+
+def test_what_is_looked_through_is_what_can_be_shown() -> None:
+    """Escapes of JSON are letters on the screen, and injected memory is not shown."""
+    assert contains(ChatMessage(1, "s", "tool", '{"output": "\\u65e5\\u672c"}'), needed("日本"))
+    call = ToolCall("c", "terminal", '{"command": "say \\"hi\\""}')
+    assert contains(ChatMessage(1, "s", "assistant", "", tool_calls=(call,)), needed('say "hi"'))
+    assert contains(ChatMessage(1, "s", "assistant", "", reasoning="because"), needed("cause"))
+    assert not contains(ChatMessage(1, "s", "user", "<memory-context>tea</memory-context> x"), needed("tea"))
+
+
+def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little a slice is given, each message is looked at once, from the origin around the end."""
+    monkeypatch.setattr(find_model, "_SECONDS", 0.0)
+    with Store(long_store(tmp_path / "state.db")).reader() as reader:
+        bones = read_skeleton(reader, [Session("s", "cli")]).bones
+        findings = Findings(needed("needle"), len(bones), 120)
+        slices = 0
+        while findings.next_part is not None:
+            findings.take(look_through(reader, bones, *findings.next_part, findings.wanted))
+            slices += 1
+        assert findings.found == {100, 150, 399}, "the result counts as the message that called"
+        assert slices > COUNT // 50
+
+
+def test_a_result_is_found_with_its_call_across_slices(tmp_path: Path) -> None:
+    with Store(long_store(tmp_path / "state.db")).reader() as reader:
+        bones = read_skeleton(reader, [Session("s", "cli")]).bones
+        assert look_through(reader, bones, 399, 401, needed("needle")).found == (399,)
+
+
+async def find(browser: Browser, text: str) -> None:
+    """Open the box in the transcript and type."""
+    await browser.press("backslash")
+    await browser.type(text)
+
+
+def lit(browser: Browser) -> list[str]:
+    """Lines of the transcript in which something is lit as the current find."""
+    page = browser.screen.transcript.page
+    return [
+        "".join(text for text, _ in line).strip()
+        for _, line in page.frame()
+        if any(looks.endswith("hit-current") for _, looks in line)
+    ]
+
+
+async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "home")
+        await find(browser, "needle")
+        assert lit(browser) == ["a NEEDLE deep down"]
+        assert "1 of 3 messages" in browser.text("#ask-answer")
+        await browser.press("enter")
+        assert browser.screen.transcript.has_focus
+        await browser.press("n")
+        assert lit(browser) == ["needle two"]
+        await browser.press("n")
+        assert lit(browser) == ["haystackneedles inside a word"]
+        await browser.press("n")
+        assert any("needlé here" in line for line in lit(browser)), "the folded result is opened"
+        await browser.press("n")
+        assert lit(browser) == ["a NEEDLE deep down"]
+        await browser.press("N")
+        assert any("needlé here" in line for line in lit(browser))
+        await browser.press("escape")
+        assert lit(browser) == []
+        assert browser.screen.transcript.has_focus
+        await browser.press("n")
+        assert "no search" in browser.text("#status"), "n is about the search again"
+
+
+async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "home", "pagedown")
+        before = browser.text("#transcript")
+        await find(browser, "needle")
+        assert browser.text("#transcript") != before
+        await browser.press("escape")
+        assert browser.text("#transcript") == before
+        assert browser.screen.transcript.has_focus
+
+
+async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab")
+        await browser.press("backslash", "slash", "q", "n")
+        assert browser.app.is_running
+        assert "not in this conversation" in browser.text("#ask-answer")
+
+
+async def test_the_screen_reads_nothing_while_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[str] = set()
+    original = Reader.rows
+
+    def rows(self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        threads.add(threading.current_thread().name)
+        return original(self, sql, parameters)
+
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "home")
+        monkeypatch.setattr(Reader, "rows", rows)
+        await find(browser, "needle")
+        await browser.press("enter", "n", "n", "n", "n")
+    assert threads == {"transcript"}
+
+
+async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "home", "pagedown")
+        before = browser.text("#transcript")
+        await browser.press("number_sign", *"250", "enter")
+        current = browser.screen.transcript.current
+        assert current is not None and current.id == 250
+        await browser.press("apostrophe")
+        assert browser.text("#transcript") == before
+        await browser.press("number_sign", *"99999", "enter")
+        assert "not part of this conversation" in browser.text("#status")

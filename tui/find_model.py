@@ -1,0 +1,147 @@
+"""Finding inside a transcript: what is looked for, slices of the conversation looked through, what was found."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.messages import without_injections
+from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.search.fold import MARKS, fold, has_marks
+from hermes_browse.store.search.query import Term, TermKind
+from hermes_browse.store.search.terms import Matcher
+from hermes_browse.store.transcript import Bone, read_messages
+
+from .tool_text import as_shown
+
+_BATCH = 40
+"""Messages read at a time: a few milliseconds."""
+_SECONDS = 0.05
+"""A slice takes no longer than this by much, so that what comes into sight is read between two of them."""
+_OVERLAP = 24
+"""Messages before a slice that are read again: a result belongs to the call above it."""
+
+
+def needle(text: str) -> Matcher | None:
+    """What is typed in the box, ready to be looked for; None for nothing.
+
+    It is taken literally, in any case and with or without accents, anywhere in a word: whoever looks in a text
+    that is open wants the letters, not the terms of a query.
+
+    Args:
+        text: As typed.
+    """
+    folded = fold(text)
+    if not folded.strip():
+        return None
+    plain = re.compile(re.escape(folded))
+    marked = re.compile("".join(re.escape(letter) + f"[{MARKS}]*" for letter in folded))
+    return Matcher(Term(text, TermKind.WORD, 0, len(text)), folded, plain, marked, (), False, True, False)
+
+
+def texts_of(message: ChatMessage) -> Iterator[str]:
+    """The texts of a message as the transcript can show them, folded parts too."""
+    if message.role in ("user", "assistant"):
+        yield without_injections(message.text)
+    elif message.role == "tool":
+        yield as_shown(message.text)
+    else:
+        yield message.text
+    for call in message.tool_calls:
+        yield call.name
+        yield as_shown(call.arguments)
+    if message.reasoning:
+        yield message.reasoning
+
+
+def contains(message: ChatMessage, wanted: Matcher) -> bool:
+    """Whether a message, as it can be shown, has the needle in it."""
+    for text in texts_of(message):
+        folded = fold(text)
+        if wanted.in_folded(folded, has_marks(folded)):
+            return True
+    return False
+
+
+class Slice(NamedTuple):
+    """What a part of a conversation gave."""
+
+    found: tuple[int, ...]
+    """Ids of messages; a result that stands with its call counts as the message that made the call."""
+    end: int
+    """The first bone that has not been looked through."""
+
+
+def look_through(reader: Reader, bones: Sequence[Bone], start: int, stop: int, wanted: Matcher) -> Slice:
+    """Look through a part of a conversation, as much of it as a short while allows; on a worker's thread.
+
+    Args:
+        reader: An open reader.
+        bones: Of the whole conversation.
+        start: The first bone to look at.
+        stop: The first one not to.
+        wanted: What to look for.
+    """
+    until = time.monotonic() + _SECONDS
+    callers: dict[str, int] = {}
+
+    def note(messages: Sequence[ChatMessage]) -> None:
+        for message in messages:
+            callers.update({call.id: message.id for call in message.tool_calls if call.id})
+
+    before = bones[max(start - _OVERLAP, 0) : start]
+    if start < stop and bones[start].role == "tool":
+        note(read_messages(reader, before))
+    found: dict[int, None] = {}
+    position = start
+    while position < stop and (position == start or time.monotonic() < until):
+        batch = bones[position : min(position + _BATCH, stop)]
+        messages = read_messages(reader, batch)
+        note(messages)
+        for message in messages:
+            if contains(message, wanted):
+                found[callers.get(message.tool_call_id or "", message.id)] = None
+        position += len(batch)
+    return Slice(tuple(found), position)
+
+
+class Findings:
+    """Where a needle stands in a conversation, in the order of reading, as far as is known.
+
+    Args:
+        wanted: The needle.
+        count: Bones of the conversation.
+        origin: The bone at which the reader was: it and what follows is looked through first.
+    """
+
+    def __init__(self, wanted: Matcher, count: int, origin: int) -> None:
+        self.wanted = wanted
+        self.origin = min(max(origin, 0), count)
+        self._parts = [(self.origin, count), (0, self.origin)]
+        self.found: set[int] = set()
+        """Ids of messages."""
+
+    @property
+    def next_part(self) -> tuple[int, int] | None:
+        """Bones to look through next, half-open; None when all have been."""
+        return next(((start, stop) for start, stop in self._parts if start < stop), None)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything has been looked through."""
+        return self.next_part is None
+
+    def take(self, part: Slice) -> None:
+        """Take in what the next part gave."""
+        self.found.update(part.found)
+        for number, (start, stop) in enumerate(self._parts):
+            if start < stop:
+                self._parts[number] = (part.end, stop)
+                return
+
+    def grow(self, before: int, count: int) -> None:
+        """The conversation has more bones at its end."""
+        self._parts.append((before, count))

@@ -1,0 +1,296 @@
+"""Find in the transcript, and go to a message by its id: the box, slices on the transcript's worker, `n` and `N`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.transcript import read_messages
+
+from ..entries import TranscriptModel
+from ..widgets.ask_line import AskInput, AskLine
+
+if TYPE_CHECKING:
+    from hermes_browse.store.models import ChatMessage
+
+    from ..find_model import Findings, Slice
+    from ..widgets.transcript_moves import Place
+    from .main import MainScreen
+
+_WINDOW = 30
+
+
+class Finding:
+    """What is found in the conversation on screen."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self._findings: Findings | None = None
+        self._model: TranscriptModel | None = None
+        self._asks_for_id = False
+        self._origin: Place | None = None
+        self._goal: tuple[str, int] | None = None
+        self._text = ""
+
+    # The box
+
+    async def open(self, *, for_id: bool = False) -> None:
+        """Ask what to find, or which message to go to."""
+        transcript = self._screen.transcript
+        if transcript.model is None:
+            self._screen.say("no conversation here")
+            return
+        line = await self._line()
+        self._asks_for_id = for_id
+        self._origin = transcript.here()
+        transcript.remember()
+        if for_id:
+            bones = transcript.model.skeleton.bones
+            hint = f"{bones[0].id} to {bones[-1].id}" if bones else ""
+            line.ask("go to message", hint=hint)
+        else:
+            line.ask("find", self._text, "letters as they stand here; n and N step")
+            if self._text:
+                self.edited(self._text)
+
+    async def _line(self) -> AskLine:
+        """The line of the box, made when it is first asked for: the first screen does without."""
+        found = self._screen.query(AskLine)
+        if found:
+            return found.first()
+        line = AskLine(id="ask")
+        await self._screen.mount(line, after=self._screen.transcript)
+        return line
+
+    def hide(self) -> None:
+        """Put the box away."""
+        for line in self._screen.query(AskLine):
+            line.display = False
+        self._screen.set_focus(self._screen.transcript)
+
+    def submitted(self, text: str) -> None:
+        """Enter: stay where the find is, or go to the id."""
+        self.hide()
+        if self._asks_for_id:
+            self._go_to_id(text)
+        elif self._findings is None:
+            self.close()
+        else:
+            self._tell()
+
+    def left(self) -> None:
+        """Escape in the box: back to where it was opened."""
+        self.hide()
+        if not self._asks_for_id:
+            self.close()
+        if self._origin is not None:
+            self._screen.transcript.go_back_to(self._origin)
+
+    def _go_to_id(self, text: str) -> None:
+        wanted = text.strip().lstrip("#")
+        if not wanted:
+            return
+        try:
+            message_id = int(wanted)
+        except ValueError:
+            self._screen.say("a message id is a number; it stands in the details of a message and in search results")
+            return
+        transcript = self._screen.transcript
+        index = transcript.model.entry_of(message_id) if transcript.model is not None else None
+        if index is None:
+            self._screen.say(f"message {message_id} is not part of this conversation as it is read here")
+            return
+        self._goal = ("id", message_id)
+        self._with_messages(index)
+
+    # Finding
+
+    def edited(self, text: str) -> None:
+        """Another needle; called within the keystroke."""
+        if self._asks_for_id:
+            return
+        from ..find_model import Findings, needle
+
+        self._text = text
+        wanted, model = needle(text), self._screen.transcript.model
+        if wanted is None or model is None:
+            self.close()
+            return
+        bones = model.skeleton.bones
+        origin = 0
+        if self._origin is not None:
+            origin = next((n for n, bone in enumerate(bones) if bone.id == self._origin.message_id), 0)
+        self._model = model
+        self._findings = Findings(wanted, len(bones), origin)
+        self._goal = ("first", 0)
+        self._screen.transcript.is_finding = True
+        self._screen.transcript.light([wanted])
+        self._look_on()
+
+    def _look_on(self) -> None:
+        """Look through the next slice; windows that come into sight are read between two of them."""
+        findings, model = self._findings, self._model
+        if findings is None or model is None:
+            return
+        part = findings.next_part
+        if part is None:
+            self._screen.transcript_worker.cancel("find")
+            self._arrive()
+            return
+        bones, wanted = model.skeleton.bones, findings.wanted
+
+        def work(reader: Reader) -> Slice:
+            from ..find_model import look_through
+
+            return look_through(reader, bones, *part, wanted)
+
+        def done(slice_: Slice) -> None:
+            if self._findings is findings:
+                findings.take(slice_)
+                self._arrive()
+                if not findings.is_complete:
+                    self._look_on()
+
+        self._screen.transcript_worker.submit("find", work, done, self._screen.failed)
+
+    def _ordered(self) -> list[int]:
+        assert self._findings is not None and self._model is not None
+        return [bone.id for bone in self._model.skeleton.bones if bone.id in self._findings.found]
+
+    def _arrive(self) -> None:
+        """News: go to the first find if none has been gone to, and tell how many there are."""
+        findings, model = self._findings, self._model
+        if findings is None or model is None:
+            return
+        self._tell()
+        if self._goal is None or self._goal[0] != "first" or not findings.found:
+            return
+        bones = model.skeleton.bones
+        after = [bone.id for bone in bones[findings.origin :] if bone.id in findings.found]
+        if after:
+            self._go(after[0])
+        elif findings.is_complete:
+            self._go(self._ordered()[0])
+
+    def _go(self, message_id: int, *, last: bool = False) -> None:
+        index = self._model.entry_of(message_id) if self._model is not None else None
+        if index is None:
+            return
+        self._goal = ("last" if last else "find", message_id)
+        self._with_messages(index)
+
+    def _with_messages(self, index: int) -> None:
+        """Read what a place needs, then show it; at once when it is there."""
+        model = self._screen.transcript.model
+        assert model is not None
+        missing = model.missing(index - _WINDOW, index + _WINDOW)
+        if not missing:
+            self._show_goal()
+            return
+
+        def done(messages: list[ChatMessage]) -> None:
+            if self._screen.transcript.model is model:
+                model.add(messages)
+                self._screen.transcript.loaded()
+                self._show_goal()
+
+        self._screen.transcript_worker.submit(
+            "goal", lambda reader: read_messages(reader, missing), done, self._screen.failed
+        )
+
+    def _show_goal(self) -> None:
+        goal, self._goal = self._goal, None
+        if goal is None:
+            return
+        kind, message_id = goal
+        transcript = self._screen.transcript
+        if kind == "id":
+            transcript.go_to_message(message_id)
+            self._screen.say(f"message {message_id} · ' goes back")
+            return
+        transcript.show_find(message_id, last=kind == "last")
+        self._tell()
+
+    def step(self, by: int) -> None:
+        """To the next or previous find, around the ends."""
+        transcript = self._screen.transcript
+        if self._findings is None or self._model is not transcript.model:
+            return
+        if transcript.step_lit(by):
+            self._tell()
+            return
+        ordered = self._ordered()
+        if not ordered:
+            self._tell()
+            return
+        position = self._position(ordered)
+        following = position + by if position is not None else self._beside(ordered, by)
+        if not 0 <= following < len(ordered):
+            self._screen.say("from the other end")
+        self._go(ordered[following % len(ordered)], last=by < 0)
+
+    def _position(self, ordered: list[int]) -> int | None:
+        hit = self._screen.transcript.page.hit
+        return ordered.index(hit) if hit in ordered else None
+
+    def _beside(self, ordered: list[int], by: int) -> int:
+        """The find next to where the reader is."""
+        current = self._screen.transcript.current
+        assert self._model is not None
+        order = {bone.id: number for number, bone in enumerate(self._model.skeleton.bones)}
+        here = order.get(current.id, 0) if current is not None else 0
+        later = next((n for n, each in enumerate(ordered) if order[each] >= here), len(ordered))
+        return later if by > 0 else later - 1
+
+    def _tell(self) -> None:
+        findings = self._findings
+        if findings is None:
+            return
+        ordered = self._ordered()
+        position = self._position(ordered)
+        count = f"{len(ordered):,} message{'s' if len(ordered) != 1 else ''}"
+        if position is not None:
+            count = f"{position + 1:,} of {count}"
+        if not findings.is_complete:
+            count += " …"
+        elif not ordered:
+            count = "not in this conversation"
+        for line in self._screen.query(AskLine):
+            if line.display:
+                line.answer(count)
+                return
+        self._screen.say(f"“{self._text}”: {count} · n N step · Esc ends")
+
+    # What happens around it
+
+    def close(self) -> None:
+        """Nothing is looked for any more; the search, if there is one, is lit again."""
+        self._findings, self._goal = None, None
+        self._screen.transcript_worker.cancel("find")
+        transcript = self._screen.transcript
+        transcript.is_finding = False
+        if transcript.model is not None:
+            transcript.light(self._screen.searching.matchers)
+
+    def shown(self, model: TranscriptModel | None, *, grown: bool = False) -> None:
+        """The transcript shows another reading: look on in what is new, or begin again."""
+        findings, before = self._findings, self._model
+        if findings is None or before is None:
+            return
+        if model is None or model.conversation.root_id != before.conversation.root_id:
+            self._findings, self._goal = None, None
+            self._screen.transcript.is_finding = False
+            self._screen.transcript_worker.cancel("find")
+            if isinstance(self._screen.focused, AskInput):
+                self.hide()
+            return
+        self._model = model
+        if grown:
+            findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
+        else:
+            from ..find_model import Findings
+
+            self._findings = Findings(findings.wanted, len(model.skeleton.bones), 0)
+            self._screen.transcript.is_finding = True
+            self._screen.transcript.light([findings.wanted])
+        self._look_on()

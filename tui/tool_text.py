@@ -1,0 +1,38 @@
+"""Arguments and results of tools as text to be read: a JSON object as its fields, long strings in it as text."""
+
+from __future__ import annotations
+
+import json
+
+LIMIT = 200_000
+"""Code points of JSON that is taken apart; a longer one is shown as it stands."""
+
+
+def load(text: str) -> object:
+    """What a JSON object or list holds; None for any other text, and for one too long or too deep."""
+    stripped = text.strip()
+    if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
+        return None
+    try:
+        loaded: object = json.loads(stripped)
+    except (ValueError, RecursionError):
+        return None
+    return loaded if isinstance(loaded, dict | list) else None
+
+
+def as_shown(text: str) -> str:
+    """A text of a tool as the transcript shows it.
+
+    Args:
+        text: Arguments or a result, as stored.
+    """
+    loaded = load(text)
+    if loaded is None:
+        return text
+    if isinstance(loaded, dict):  # long strings inside are what one wants to read: show them as text
+        lines = []
+        for key, value in loaded.items():
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+            lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
+        return "\n".join(lines)
+    return json.dumps(loaded, ensure_ascii=False, indent=2)

@@ -1,0 +1,83 @@
+"""Showing what was found: the line it stands on, unfolded where it is folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..blocks import is_foldable
+from .transcript_moves import TranscriptMoves
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search import Matcher
+
+_LEAD = 2
+"""Lines shown above a message with a find."""
+
+
+class TranscriptFind(TranscriptMoves):
+    """A transcript that shows finds."""
+
+    is_finding = False
+    """Whether a needle is lit: `n`, `N` and Escape are about it then, not about the search."""
+
+    def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
+        """Light other terms; nothing moves."""
+        self.page.matchers, self.page.hit, self.page.hit_line = matchers, hit, None
+        self.page.forget()
+        self._place()
+
+    def step_lit(self, by: int) -> bool:
+        """To the next or previous lit line of the message with the find; False when it has no further one."""
+        hit, line = self.page.hit, self.page.hit_line
+        index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
+        if index is None or line is None:
+            return False
+        lit = self.page.lit(index)
+        further = [each for each in lit if (each - line) * by > 0]
+        if not further:
+            return False
+        self._show_line(index, further[0] if by > 0 else further[-1])
+        return True
+
+    def show_find(self, message_id: int, *, last: bool = False) -> bool:
+        """Show a message at its first find, or at its last; it must have been read.
+
+        Args:
+            message_id: Of the message, not of a result that stands with its call.
+            last: Whether the reader comes from below.
+
+        Returns:
+            False when this reading leaves the message out.
+        """
+        index = self.model.entry_of(message_id) if self.model is not None else None
+        if index is None:
+            return False
+        self.page.hit, self.page.hit_line = message_id, None
+        self.page.forget()
+        self._unfold_to_find(index)
+        lit = self.page.lit(index)
+        if lit:
+            self._show_line(index, lit[-1] if last else lit[0])
+        else:  # it is there, but broken over two lines, or in what the look hides
+            self._go_to(index, lead=_LEAD)
+        return True
+
+    def _unfold_to_find(self, index: int) -> None:
+        assert self.model is not None
+        message = self.model.message(index)
+        if message is None or index in self.page.opened or self.page.lit(index) or not is_foldable(message):
+            return
+        self.page.opened.add(index)
+        if not self.page.lit(index):
+            self.page.opened.discard(index)
+        self.page.forget()
+
+    def _show_line(self, index: int, line: int) -> None:
+        self.page.hit_line = line
+        self.page.forget()
+        self._go_to(index, lead=_LEAD)
+        if line > self.page.height - _LEAD - 3:  # not on the page that begins with the message
+            self.page.go(self.page.moved((index, line), -(self.page.height // 3)))
+            self._place()
+            self._current = index
