@@ -9,31 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from builders import make_store
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import WriteUnverifiedError
 from hermes_browse.store.write.unit import Needs, Unit
-
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks, and processes that end at once")
-
-HOLDER = """
-import sqlite3, sys
-path = sys.argv[1]
-gateway = sqlite3.connect(path, isolation_level=None)
-gateway.execute("UPDATE sessions SET title = 'held' WHERE id = 'a'")
-if sys.argv[2] == "dropped":
-    open(path, "rb").close()  # POSIX: closing any descriptor of a file drops all locks of the process on it
-print("ready", flush=True)
-sys.stdin.readline()
-try:
-    gateway.execute("INSERT INTO sessions (id, source, started_at) VALUES ('later', 'cli', 1)")
-    print(gateway.execute("SELECT group_concat(id || ':' || COALESCE(title, ''), ' ') FROM sessions").fetchone()[0])
-except sqlite3.Error as error:
-    print("failed:", error)
-"""
-"""A gateway that has the store open, its locks on it kept or dropped, and goes on when it is told to."""
 
 NEEDS = Needs(frozenset({"sessions", "messages"}))
 

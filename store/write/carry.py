@@ -15,7 +15,6 @@ from ..prune.spare import Why
 from .change import Change
 from .delete import Deleted, delete
 from .flags import archive
-from .unit import shorten_log
 
 Result = TypeVar("Result")
 Unit = Callable[[Sequence[Planned]], Result]
@@ -36,10 +35,6 @@ _BUSY_TRIES = 20
 and holds the lock meanwhile for some seconds for each gigabyte (0.19: 8 to 12 seconds at 1.2 GB)."""
 _BUSY_PAUSE = 0.25
 """Seconds."""
-_LOG_EVERY = 4
-"""Units between two looks at the log; each adds about five megabytes to it."""
-_LOG_BYTES = 16_000_000
-"""Of a log that is no longer left to grow: SQLite starts it anew at four, where a gateway is running."""
 
 
 class Step(NamedTuple):
@@ -147,12 +142,6 @@ def carry_out(
         busy = 0
         done += some
         results.append(result)
-        if len(results) % _LOG_EVERY == 0 or not waiting:
-            try:
-                shorten_log(store, _LOG_BYTES)
-            except BrowseError as failed:
-                error = failed
-                break
         now = time.monotonic()
         tell(Step(len(done) + len(late), total, now - began))
         pause(min(_LONGEST_PAUSE, now - start))

@@ -4,7 +4,7 @@ The last connection to a store in WAL mode that closes removes the log (https://
 whose POSIX locks were dropped does not count as a connection: the log would go from under it, and its next statement
 would fail with "disk I/O error" (observed, SQLite 3.40). So a read connection that has read, which holds its shared
 lock from then on, is there before the write connection is opened and until it is closed: that one is never the last.
-It does not checkpoint by itself either; that is Hermes' business. Who writes much asks for it: see `shorten_log`.
+It never checkpoints by itself either; that is Hermes' business.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..reader import decode, translate
 from ..schema import Schema
 from .guards import Needs, check_writable
 
-__all__ = ["PATIENCE", "Needs", "Unit", "shorten_log", "write"]
+__all__ = ["PATIENCE", "Needs", "Unit", "write"]
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
@@ -185,33 +185,6 @@ def write(
                 raise
         _verify(reader, store.path, place, verify, result)
     return result
-
-
-def shorten_log(store: Store, most: int) -> None:
-    """Empty a log that has grown long: what is in it is copied into the store.
-
-    Without a gateway nobody does that. The log would grow by several times what is deleted, and each connection that
-    finds no other reads all of it. It waits for nobody: where a reader or a writer is at work, the log stays as it is.
-
-    Args:
-        store: The store.
-        most: Bytes of a log that is left as it is.
-
-    Raises:
-        BrowseError: There is no room left, or the disk failed; nothing is lost by that.
-    """
-    if store.sizes()[1] <= most:
-        return
-    try:
-        with store.reader() as reader:
-            reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
-            with _connection(store.path, 0.0) as connection:
-                # The first copies beside others, the second finds little left to copy. A log that is not cut would be
-                # taken for new once the last connection to it has closed.
-                for kind in ("PASSIVE", "TRUNCATE"):
-                    _run(connection, f"PRAGMA wal_checkpoint({kind})", store.path)
-    except StoreBusyError:
-        return  # somebody has the store for himself; there will be another time
 
 
 def _place(path: Path) -> tuple[int, int]:

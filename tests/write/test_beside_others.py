@@ -12,11 +12,29 @@ from pathlib import Path
 import pytest
 from builders import big_store
 from trashing import dump
-from writing import HOLDER, NEEDS, POSIX, another_process, check, retitle, small_store
+from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError, StoreBusyError, StoreError
 from hermes_browse.store.write.unit import Unit, write
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks, and processes that end at once")
+
+_HOLDER = """
+import sqlite3, sys
+path = sys.argv[1]
+gateway = sqlite3.connect(path, isolation_level=None)
+gateway.execute("UPDATE sessions SET title = 'held' WHERE id = 'a'")
+if sys.argv[2] == "dropped":
+    open(path, "rb").close()  # POSIX: closing any descriptor of a file drops all locks of the process on it
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    gateway.execute("INSERT INTO sessions (id, source, started_at) VALUES ('later', 'cli', 1)")
+    print(gateway.execute("SELECT group_concat(id || ':' || COALESCE(title, ''), ' ') FROM sessions").fetchone()[0])
+except sqlite3.Error as error:
+    print("failed:", error)
+"""
 
 _LOCKER = """
 import sqlite3, sys
@@ -101,7 +119,7 @@ def test_the_log_stays_under_a_gateway(tmp_path: Path, locks: str, how: str) -> 
     """A gateway whose locks were dropped goes on beside our writes: its log is still there, and the same file."""
     path = small_store(tmp_path / "state.db")
     log = Path(f"{path}-wal")
-    with another_process(HOLDER, str(path), locks) as gateway:
+    with another_process(_HOLDER, str(path), locks) as gateway:
         inode = log.stat().st_ino
         for _ in range(3):
             if how == "ours":
@@ -118,7 +136,7 @@ def test_the_log_stays_under_a_gateway(tmp_path: Path, locks: str, how: str) -> 
 def test_alone_it_would_go(tmp_path: Path) -> None:
     """The measurement itself: a write connection without ours beside it takes the log from under the same gateway."""
     path = small_store(tmp_path / "state.db")
-    with another_process(HOLDER, str(path), "dropped"):
+    with another_process(_HOLDER, str(path), "dropped"):
         script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM sessions'); c.close()"
         subprocess.run([sys.executable, "-c", script, str(path)], check=True)
         assert not Path(f"{path}-wal").exists()
