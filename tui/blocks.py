@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from enum import StrEnum
 
 from rich.cells import cell_len
 
 from hermes_browse.store.messages import split_summary, without_injections
-from hermes_browse.store.models import ChatMessage, State, ToolCall
+from hermes_browse.store.models import ChatMessage, State
 from hermes_browse.store.text import one_line, printable
 
 from . import formats
 from .entries import TranscriptModel
 from .markdown import render_markdown
-from .styled import Line, Span, indent, wrap_text
-from .tool_text import as_shown
+from .styled import Line, indent, wrap_text
+from .tool_blocks import Hint
+from .tool_lines import TEXT_LIMIT, Tools, output_lines, tool_lines
 
 MARKDOWN_LIMIT = 16_000
 """Code points rendered as Markdown; a longer text is plain, for Markdown would take longer than a frame or two."""
-TEXT_LIMIT = 60_000
-"""Code points shown of a text before it is unfolded."""
-_SHORT_LINES = 6
-_MAIN_ARGUMENTS = (
-    "command",
-    "cmd",
-    "path",
-    "file_path",
-    "query",
-    "url",
-    "pattern",
-    "goal",
-    "task",
-    "code",
-    "name",
-    "text",
-)
+__all__ = ["Look", "Tools", "is_foldable", "message_lines", "rule_line"]
+
 _ROLE_NAMES = {"user": "you", "session_meta": "gateway"}
-
-
-class Tools(StrEnum):
-    """How much of tool calls is shown."""
-
-    OFF = "off"
-    SHORT = "short"
-    FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,81 +53,6 @@ def _head(message: ChatMessage, width: int) -> Line:
     return line
 
 
-def main_argument(call: ToolCall) -> str:
-    """The argument that tells what a call is about, on one line."""
-    try:
-        loaded = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return one_line(call.arguments, 200)
-    if not isinstance(loaded, dict):
-        return one_line(call.arguments, 200)
-    for key in (*_MAIN_ARGUMENTS, *loaded):
-        value = loaded.get(key)
-        if isinstance(value, str) and value.strip():
-            return one_line(value, 200)
-    return one_line(", ".join(f"{key}={value}" for key, value in loaded.items()), 200)
-
-
-def outcome(result: ChatMessage) -> str:
-    """`error` when a result says so, else `ok`."""
-    text = result.text.lstrip()
-    if text.startswith("{"):
-        try:
-            loaded = json.loads(text[:200_000])
-        except (ValueError, RecursionError):
-            loaded = None
-        if isinstance(loaded, dict):
-            code = loaded.get("exit_code", loaded.get("returncode", 0))
-            failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
-            return "error" if failed or loaded.get("success") is False else "ok"
-    if result.effect and "error" in result.effect.lower():
-        return "error"
-    return "error" if text.lower().startswith(("error", "traceback (most recent")) else "ok"
-
-
-def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None, width: int, *, is_open: bool) -> Line:
-    name = one_line(call.name, 40)
-    tail: list[Span] = []
-    if result is not None:
-        failed = outcome(result) == "error"
-        facts = [formats.size(len(result.text))]
-        if message.timestamp is not None and result.timestamp is not None and result.timestamp > message.timestamp:
-            facts.append(formats.duration(result.timestamp - message.timestamp))
-        tail = [(f"  {' · '.join(facts)} · ", "dim"), ("error" if failed else "ok", "error" if failed else "dim")]
-    else:
-        tail = [("  no result", "dim")]
-    taken = cell_len(name) + 4 + sum(cell_len(text) for text, _ in tail)
-    argument = formats.clip(main_argument(call), max(width - taken, 0))
-    return [("▾ " if is_open else "▸ ", "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail]
-
-
-def _output(text: str, width: int, *, full: bool) -> list[Line]:
-    if len(text) > TEXT_LIMIT and not full:
-        text = text[:4000]
-    lines = wrap_text(_printable(as_shown(text)).rstrip("\n"), width - 2, "output")
-    if not full and len(lines) > _SHORT_LINES:
-        left = len(lines) - _SHORT_LINES
-        lines = [*lines[:_SHORT_LINES], [(f"… {left:,} more lines · enter", "note")]]
-    return indent(lines, ("│ ", "rule"))
-
-
-def _tool_lines(message: ChatMessage, model: TranscriptModel, width: int, tools: Tools, *, is_open: bool) -> list[Line]:
-    lines: list[Line] = []
-    if tools is Tools.OFF and not is_open:
-        names = list(dict.fromkeys(one_line(call.name, 30) for call in message.tool_calls))
-        count = len(message.tool_calls)
-        return [[("▸ ", "dim"), (formats.clip(f"{count}× {', '.join(names)}", width - 2), "dim")]]
-    for call in message.tool_calls:
-        result = model.result(call.id) if call.id else None
-        shown = is_open or tools is Tools.FULL
-        lines.append(_call_line(call, message, result, width, is_open=shown))
-        if shown:
-            lines += _output(call.arguments, width, full=is_open)
-            if result is not None:
-                lines += [[("│ ", "rule"), ("→", "dim")], *_output(result.text, width, full=is_open)]
-    return lines
-
-
 def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
     summary, said = split_summary(text) if message.role in ("user", "assistant") else ("", text)
@@ -164,7 +65,7 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
         if is_open:
             lines += indent(render_markdown(_printable(summary), width - 2, "dim"), ("┊ ", "rule"))
     if message.role == "tool":
-        return lines + _output(said, width, full=is_open)
+        return lines + output_lines(said, width, Hint(is_result=True), full=is_open)
     images = [part for part in message.parts if part.kind == "image"]
     if images and message.parts:
         said = "\n".join(part.text for part in message.parts if part.kind != "image" and part.text)
@@ -206,14 +107,16 @@ def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look
     lines: list[Line] = []
     if message.reasoning:
         if look.reasoning or is_open:
-            thought = render_markdown(_printable(message.reasoning[:MARKDOWN_LIMIT]), inner - 2, "reasoning")
+            safe = _printable(message.reasoning)
+            is_short = len(safe) <= MARKDOWN_LIMIT
+            thought = (render_markdown if is_short else wrap_text)(safe, inner - 2, "reasoning")
             lines += indent(thought, ("┊ ", "rule"))
         else:
             label = f"▸ reasoning · {formats.size(len(message.reasoning))}"
             lines.append([(formats.clip(label, inner), "reasoning")])
     lines += _body(message, inner, is_open=is_open)
     if message.tool_calls:
-        lines += _tool_lines(message, model, inner, look.tools, is_open=is_open)
+        lines += tool_lines(message, model, inner, look.tools, is_open=is_open)
     if not lines:
         lines = [[("(empty)", "note")]]
     return [_head(message, width), *indent(lines, ("  ", "text")), []]

@@ -165,11 +165,17 @@ class _Layout:
                 look = "bold" if token.type == "th_open" else ""
                 cell = _inline(self._tokens[self._at].children or [], f"{self._base} {look}".strip())
                 rows[-1].append([(text.replace("\n", " "), looks) for text, looks in cell])
-        return _table_lines([row[:_MOST_COLUMNS] for row in rows], aligned, width)
+        return table_lines([row[:_MOST_COLUMNS] for row in rows], aligned, width)
 
 
-def _table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) -> list[Line]:
-    """A table fitted to a width: the widest columns give first."""
+def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) -> list[Line]:
+    """A table fitted to a width: the widest columns give first.
+
+    Args:
+        rows: Cells as spans without newlines; the first row is the head.
+        aligned: For each column a style, `right` in it where numbers stand; may be shorter.
+        width: Cells.
+    """
     if not rows or not rows[0]:
         return []
     count = len(rows[0])

@@ -11,6 +11,7 @@ from hermes_browse.store.text import one_line
 from . import formats
 from .entries import TranscriptModel
 from .markdown import parse
+from .tool_text import what_it_said
 
 
 class Piece(NamedTuple):
@@ -65,6 +66,7 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
     found: list[Piece] = []
     for row in rows:
         name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
-        size = formats.size(len(row.text.encode("utf-8", "replace")))
-        found.append(Piece(f"output of {name}, {size}", row.text))
+        text = what_it_said(row.text)
+        size = formats.size(len(text.encode("utf-8", "replace")))
+        found.append(Piece(f"output of {name}, {size}", text))
     return found

@@ -13,6 +13,7 @@ from hermes_browse.store.models import ChatMessage, ToolCall
 from hermes_browse.tui import clipboard
 from hermes_browse.tui.clipboard import Tool, harmless, run_tool
 from hermes_browse.tui.takings import code_blocks, said
+from hermes_browse.tui.tool_text import what_it_said
 
 REAL_TOOLS = clipboard.tools
 """Before the fixture takes it away."""
@@ -122,7 +123,7 @@ async def test_tool_outputs_are_taken_one_after_the_other(tmp_path: Path) -> Non
         while view.current is None or not view.current.tool_calls:
             await browser.press("right_curly_bracket")
         results = [view.model.result(call.id) for call in view.current.tool_calls]
-        texts = [each.text for each in results if each is not None]
+        texts = [what_it_said(each.text) for each in results if each is not None]
         assert texts
         taken = [await _copied(browser, "ctrl+y") for _ in range(len(texts) + 1)]
         assert taken == [*map(harmless, texts), harmless(texts[0])], "after the last one the first again"

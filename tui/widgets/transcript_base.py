@@ -23,6 +23,8 @@ LOOKS = (
     "text", "dim", "bold", "italic", "strike", "struck", "code", "link", "heading", "bar", "rule", "note", "error",
     "user", "assistant", "other", "tool", "output", "reasoning", "hit", "hit-current", "gutter",
     "code-text", "keyword", "string", "number", "comment", "function", "added", "removed",
+    "underline", "reverse", "sgr-black", "sgr-red", "sgr-green", "sgr-yellow", "sgr-blue", "sgr-magenta", "sgr-cyan",
+    "sgr-white",
 )  # fmt: skip
 """Names that spans of messages use; each has a style in the sheet."""
 

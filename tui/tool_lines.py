@@ -1,0 +1,130 @@
+"""Tool calls with their results as lines: one for each call, arguments and result below it when they are wanted."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from rich.cells import cell_len
+
+from hermes_browse.store.models import ChatMessage, ToolCall
+from hermes_browse.store.text import one_line
+
+from . import formats
+from .entries import TranscriptModel
+from .styled import Line, Span, indent
+from .tool_blocks import Hint, hint_of, tool_text_lines
+from .tool_text import load
+
+TEXT_LIMIT = 60_000
+"""Code points shown of a text before it is unfolded."""
+_SHORT_LINES = 6
+_SHORT_TEXT = 4000
+"""Code points of a longer text that are laid out for its first lines."""
+_MAIN_ARGUMENTS = (
+    "command",
+    "cmd",
+    "path",
+    "file_path",
+    "query",
+    "url",
+    "pattern",
+    "goal",
+    "task",
+    "code",
+    "name",
+    "text",
+)
+
+
+class Tools(StrEnum):
+    """How much of tool calls is shown."""
+
+    OFF = "off"
+    SHORT = "short"
+    FULL = "full"
+
+
+def main_argument(call: ToolCall) -> str:
+    """The argument that tells what a call is about, on one line."""
+    loaded = load(call.arguments)
+    if not isinstance(loaded, dict):
+        return one_line(call.arguments, 200)
+    for key in (*_MAIN_ARGUMENTS, *loaded):
+        value = loaded.get(key)
+        if isinstance(value, str) and value.strip():
+            return one_line(value, 200)
+    return one_line(", ".join(f"{key}={value}" for key, value in loaded.items()), 200)
+
+
+def outcome(result: ChatMessage) -> str:
+    """`error` when a result says so, else `ok`."""
+    loaded = load(result.text)
+    if isinstance(loaded, dict):
+        code = loaded.get("exit_code", loaded.get("returncode", 0))
+        failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
+        return "error" if failed or loaded.get("success") is False else "ok"
+    if result.effect and "error" in result.effect.lower():
+        return "error"
+    return "error" if result.text.lstrip().lower().startswith(("error", "traceback (most recent")) else "ok"
+
+
+def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None, width: int, *, is_open: bool) -> Line:
+    name = one_line(call.name, 40)
+    tail: list[Span] = []
+    if result is not None:
+        failed = outcome(result) == "error"
+        facts = [formats.size(len(result.text))]
+        if message.timestamp is not None and result.timestamp is not None and result.timestamp > message.timestamp:
+            facts.append(formats.duration(result.timestamp - message.timestamp))
+        tail = [(f"  {' · '.join(facts)} · ", "dim"), ("error" if failed else "ok", "error" if failed else "dim")]
+    else:
+        tail = [("  no result", "dim")]
+    taken = cell_len(name) + 4 + sum(cell_len(text) for text, _ in tail)
+    argument = formats.clip(main_argument(call), max(width - taken, 0))
+    return [("▾ " if is_open else "▸ ", "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail]
+
+
+def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]:
+    """Arguments or a result below their call: the first lines of it, or all.
+
+    Args:
+        text: As stored.
+        width: Cells.
+        hint: What is known of it.
+        full: All of it was asked for.
+    """
+    rest = 0
+    if len(text) > TEXT_LIMIT and not full:
+        text, rest = text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
+    lines = tool_text_lines(text, width - 2, hint, full=full)
+    if not full and (rest or len(lines) > _SHORT_LINES):
+        left = f"{max(len(lines) - _SHORT_LINES, 0):,} more lines" if not rest else f"{formats.size(rest)} more"
+        lines = [*lines[:_SHORT_LINES], [(f"… {left} · enter", "note")]]
+    return indent(lines, ("│ ", "rule"))
+
+
+def tool_lines(message: ChatMessage, model: TranscriptModel, width: int, tools: Tools, *, is_open: bool) -> list[Line]:
+    """The calls of a message.
+
+    Args:
+        message: Which calls tools.
+        model: Where results are found.
+        width: Cells.
+        tools: How much is shown.
+        is_open: Everything was asked for.
+    """
+    lines: list[Line] = []
+    if tools is Tools.OFF and not is_open:
+        names = list(dict.fromkeys(one_line(call.name, 30) for call in message.tool_calls))
+        count = len(message.tool_calls)
+        return [[("▸ ", "dim"), (formats.clip(f"{count}× {', '.join(names)}", width - 2), "dim")]]
+    for call in message.tool_calls:
+        result = model.result(call.id) if call.id else None
+        shown = is_open or tools is Tools.FULL
+        lines.append(_call_line(call, message, result, width, is_open=shown))
+        if shown:
+            lines += output_lines(call.arguments, width, hint_of(call.arguments, is_result=False), full=is_open)
+            if result is not None:
+                hint = hint_of(call.arguments, is_result=True)
+                lines += [[("│ ", "rule"), ("→", "dim")], *output_lines(result.text, width, hint, full=is_open)]
+    return lines
