@@ -128,6 +128,16 @@ class TranscriptModel:
         """The entry of a chat message, through folds; None when this reading leaves it out."""
         return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
 
+    def shown_at(self, message_id: int) -> int | None:
+        """The entry in which a message is on screen: a result stands with its call, as far as that has been read."""
+        index = self.entry_of(message_id)
+        message = self.message(index) if index is not None else None
+        caller = self._callers.get(message.tool_call_id or "") if message is not None else None
+        if message is None or message.role != "tool" or caller is None:
+            return index
+        shown = self.entry_of(caller.id)
+        return shown if shown is not None else index
+
     def entry_of_segment(self, session_id: str) -> int | None:
         """The first entry of a segment; None when it has none."""
         try:

@@ -177,3 +177,20 @@ async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
         assert browser.text("#transcript") == before
         await browser.press("number_sign", *"99999", "enter")
         assert "not part of this conversation" in browser.text("#status")
+
+
+async def test_a_hit_of_the_search_that_is_folded_away_is_unfolded(tmp_path: Path) -> None:
+    """A result stands below its call, and a hit in it is of no use when it cannot be seen."""
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("slash")
+        await browser.type("here")
+        await browser.press("enter", "down")
+        assert any("needlé here" in line for line in lit(browser))
+
+
+async def test_a_hit_deep_in_a_long_message_is_on_the_page(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("slash")
+        await browser.type("deep")
+        await browser.press("enter", "down")
+        assert lit(browser) == ["a NEEDLE deep down"]

@@ -44,16 +44,17 @@ class TranscriptFind(TranscriptMoves):
         """Show a message at its first find, or at its last; it must have been read.
 
         Args:
-            message_id: Of the message, not of a result that stands with its call.
+            message_id: Of the message; a result that stands with its call is shown there.
             last: Whether the reader comes from below.
 
         Returns:
             False when this reading leaves the message out.
         """
-        index = self.model.entry_of(message_id) if self.model is not None else None
-        if index is None:
+        index = self.model.shown_at(message_id) if self.model is not None else None
+        if index is None or self.model is None:
             return False
-        self.page.hit, self.page.hit_line = message_id, None
+        shown = self.model.bone(index)
+        self.page.hit, self.page.hit_line = shown.id if shown is not None else message_id, None
         self.page.forget()
         self._unfold_to_find(index)
         lit = self.page.lit(index)
@@ -62,6 +63,12 @@ class TranscriptFind(TranscriptMoves):
         else:  # it is there, but broken over two lines, or in what the look hides
             self._go_to(index, lead=_LEAD)
         return True
+
+    def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
+        """Show a message, at the first of the terms in it; False when this reading leaves it out."""
+        if matchers is not None:
+            self.page.matchers = matchers
+        return self.show_find(message_id)
 
     def _unfold_to_find(self, index: int) -> None:
         assert self.model is not None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -11,11 +10,6 @@ from textual.binding import Binding, BindingType
 from ..entries import EntryKind
 from .transcript_base import TranscriptScroll
 
-if TYPE_CHECKING:
-    from hermes_browse.store.search import Matcher
-
-_LEAD = 2
-"""Lines shown above a message that was gone to."""
 _NAMES = {EntryKind.DAY: "day", EntryKind.SEAM: "segment"}
 
 MOVES: list[BindingType] = [
@@ -72,18 +66,6 @@ class TranscriptMoves(TranscriptScroll):
         self._current = following if following is not None else index
         self._gone_to = index
         self.refresh()
-
-    def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
-        """Show a message with a little of what came before; False when this reading leaves it out."""
-        index = self.page.model.entry_of(message_id) if self.page.model is not None else None
-        if index is None:
-            return False
-        self.page.hit, self.page.hit_line = message_id, None
-        if matchers is not None:
-            self.page.matchers = matchers
-        self.page.forget()
-        self._go_to(index, lead=_LEAD)
-        return True
 
     def go_to_segment(self, session_id: str) -> bool:
         """Show the beginning of a segment; False when it has no messages."""

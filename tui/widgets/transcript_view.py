@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LOOKS", "TranscriptView"]
 
-_LEAD = 2
-"""Lines shown above a hit."""
-
 
 class TranscriptView(TranscriptFind):
     """The viewer of a conversation over a `TranscriptModel`."""
@@ -78,13 +75,11 @@ class TranscriptView(TranscriptFind):
         self.page.open(model)
         self._wanted = None
         self._loosen()
-        target = None
-        if model is not None and message_id is not None:
-            target = model.entry_of(message_id)
-        elif model is not None and segment is not None:
-            target = model.entry_of_segment(segment)
-        if target is not None:
-            self._go_to(target, lead=_LEAD if message_id is not None else 0)
+        if message_id is not None and self.show_find(message_id):
+            return
+        start = model.entry_of_segment(segment) if model is not None and segment is not None else None
+        if start is not None:
+            self._go_to(start)
         else:
             self._place()
 
