@@ -11,7 +11,7 @@ from hermes_browse.store.text import one_line
 from . import formats
 from .entries import TranscriptModel
 from .markdown import parse
-from .tool_text import what_it_said
+from .tool_text import as_shown, what_it_said
 
 
 class Piece(NamedTuple):
@@ -70,3 +70,29 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
         size = formats.size(len(text.encode("utf-8", "replace")))
         found.append(Piece(f"output of {name}, {size}", text))
     return found
+
+
+def document(message: ChatMessage, model: TranscriptModel) -> Piece:
+    """Everything of a message as one Markdown text: what was said, the reasoning, calls with their whole results.
+
+    Args:
+        message: Of any role.
+        model: Where results are found, as far as they have been read.
+    """
+    if message.role == "tool":
+        return Piece(f"tool output {message.id}", what_it_said(message.text))
+    parts = [
+        f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
+        f"{formats.clock(message.timestamp).strip()}".rstrip()
+    ]
+    if message.reasoning:
+        parts.append(f"## reasoning\n\n{message.reasoning}")
+    text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
+    if text.strip():
+        parts.append(text)
+    for call in message.tool_calls:
+        parts.append(f"## {call.name}\n\n{as_shown(call.arguments)}")
+        result = model.result(call.id) if call.id else None
+        if result is not None:
+            parts.append(f"### result\n\n{as_shown(result.text)}")
+    return Piece(f"message {message.id}", "\n\n".join(parts) + "\n", ".md")

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from browsing import Browser, browsing, demo_app
+from store_builder import StoreBuilder
 
+from hermes_browse.store.connect import Store
 from hermes_browse.store.models import ChatMessage, ToolCall
+from hermes_browse.store.raw import read_raw
 from hermes_browse.tui import clipboard
 from hermes_browse.tui.clipboard import Tool, harmless, run_tool
+from hermes_browse.tui.outside import private_file
+from hermes_browse.tui.screens.raw import RawScreen
 from hermes_browse.tui.takings import code_blocks, said
 from hermes_browse.tui.tool_text import what_it_said
 
@@ -134,3 +142,88 @@ async def test_where_there_is_nothing_to_take_it_is_said(tmp_path: Path) -> None
         await browser.press("tab", "K")
         assert await _copied(browser, "C") == ""
         assert "no code block" in browser.text("#status")
+
+
+@POSIX
+async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0600 while it is there, harmless to the terminal, and the browser goes on."""
+    notes = tmp_path / "notes"
+    script(tmp_path, "page", f'for last; do :; done; stat -c "%a %n" "$last" > {notes}; cat "$last" > {notes}.text')
+    monkeypatch.setenv("PAGER", f"{tmp_path}/page --some option")
+    async with browsing(demo_app(tmp_path)) as browser:
+        monkeypatch.setattr(browser.app, "suspend", nullcontext)
+        await browser.press("tab", "home")
+        view = browser.screen.transcript
+        while view.current is None or not view.current.tool_calls:
+            await browser.press("right_curly_bracket")
+        await browser.press("O")
+        await browser.app.workers.wait_for_complete()
+        mode, name = notes.read_text().split()
+        assert mode == "600" and name.endswith(".md")
+        assert not Path(name).exists() and not Path(name).parent.exists()
+        assert view.model is not None
+        result = view.model.result(view.current.tool_calls[0].id)
+        assert result is not None
+        paged = (tmp_path / "notes.text").read_text(encoding="utf-8")
+        assert what_it_said(result.text).splitlines()[0] in paged, "results are in it, whole"
+        assert browser.app.is_running
+
+
+@POSIX
+async def test_what_goes_wrong_with_an_editor_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab")
+        monkeypatch.setenv("VISUAL", str(tmp_path / "absent"))
+        await browser.press("E")
+        await browser.app.workers.wait_for_complete()
+        assert "cannot be handed over" in browser.text("#status"), "this terminal is none"
+        monkeypatch.setattr(browser.app, "suspend", nullcontext)
+        await browser.press("E")
+        await browser.app.workers.wait_for_complete()
+        assert "could not be started" in browser.text("#status")
+
+
+def test_a_paged_text_cannot_act() -> None:
+    with private_file("a\x1b[2Jb\u202e", ".txt") as path:
+        assert path.read_text(encoding="utf-8") == "a␛[2Jb\ufffd"
+
+
+@pytest.mark.parametrize("name", ["state-v11", "state-v31"])
+def test_raw_is_what_is_stored(name: str, fixture_store: Callable[[str], Path]) -> None:
+    """Every column, undecoded: also the prefix of multimodal content."""
+    store = Store(fixture_store(name))
+    with store.reader() as reader:
+        rows = reader.rows("SELECT id, content, tool_calls FROM messages ORDER BY id")
+        seen = set()
+        for message_id, content, calls in rows:
+            text = read_raw(reader, int(str(message_id)))
+            assert text is not None
+            row = json.loads(text)
+            seen |= set(row)
+            assert (row["content"], row["tool_calls"]) == (content, calls)
+        assert seen == set(reader.schema.message_columns)
+        assert read_raw(reader, 10**9) is None
+
+
+def test_raw_takes_salvaged_bytes(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    number = builder.message("s", "user", b"\xff\x00")
+    with Store(builder.write()).reader() as reader:
+        text = read_raw(reader, number)
+        assert text is not None and json.loads(text)["content"] == {"bytes": 2, "hex": "ff00"}
+
+
+async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab", "K")
+        current = browser.screen.transcript.current
+        assert current is not None
+        await browser.press("ampersand")
+        assert isinstance(browser.app.screen, RawScreen)
+        lines = browser.app.screen.query_one("#raw").render_lines(browser.app.screen.query_one("#raw").size.region)
+        assert any(f'"id": {current.id},' in line.text for line in lines)
+        await browser.press("escape")
+        assert browser.app.screen is browser.screen

@@ -27,6 +27,7 @@ _NAMES = {
     "right_parenthesis": ")",
     "left_parenthesis": "(",
     "apostrophe": "'",
+    "ampersand": "&",
     "backslash": "\\",
     "number_sign": "#",
     "escape": "Esc",

@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from ..app import BrowseApp
 
 
-class MainScreen(ChangingActions, Panes):
-class MainScreen(TranscriptActions):
+class MainScreen(ChangingActions, TranscriptActions):
     """Composition and wiring; what is shown in the panes is decided by four small controllers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*MAIN_BINDINGS]

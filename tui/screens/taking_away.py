@@ -1,16 +1,22 @@
-"""Taking things out of the browser: to the clipboard, in the words of the route they took."""
+"""Taking things out of the browser: to the clipboard, into the pager or the editor, as raw JSON to look at."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.models import ChatMessage
-from hermes_browse.store.text import one_line
+from textual.app import SuspendNotSupported
 
-from .. import clipboard
-from ..takings import Piece, code_blocks, outputs, said
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.text import one_line, printable
+
+from .. import clipboard, outside
+from ..highlight import highlight
+from ..styled import Line
+from ..takings import Piece, code_blocks, document, outputs, said
 
 if TYPE_CHECKING:
     from .main import MainScreen
@@ -27,18 +33,24 @@ class TakingAway:
         """Begin.
 
         Args:
-            what: `message`, `code` or `output`, of the message the transcript is about.
+            what: `message`, `code` or `output` to copy, `pager`, `editor` or `raw` to open; of the message the
+                transcript is about.
         """
         actions: dict[str, Callable[[ChatMessage], Coroutine[None, None, None]]] = {
             "message": self._copy_message,
             "code": self._copy_code,
             "output": self._copy_output,
+            "pager": self._page,
+            "editor": self._edit,
         }
         message = self._screen.transcript.current
         if message is None:
             self._screen.say("no message here")
             return
-        self._begin(actions[what](message))
+        if what == "raw":
+            self._show_raw(message)
+        else:
+            self._begin(actions[what](message))
 
     def copy(self, text: str, name: str) -> None:
         """Copy a text and say how.
@@ -84,3 +96,44 @@ class TakingAway:
         piece = pieces[index]
         place = f"{index + 1} of {len(pieces)}: " if len(pieces) > 1 else ""
         await self._copy(piece.text, one_line(f"{place}{piece.name}", 120))
+
+    async def _page(self, message: ChatMessage) -> None:
+        self._open(message, outside.pager(os.environ), "no pager: set PAGER")
+
+    async def _edit(self, message: ChatMessage) -> None:
+        self._open(message, outside.editor(os.environ), "no editor: set EDITOR", "a copy: what was changed is not kept")
+
+    def _open(self, message: ChatMessage, command: Sequence[str] | None, nothing: str, after: str = "") -> None:
+        model = self._screen.transcript.model
+        if command is None or model is None:
+            self._screen.say(nothing)
+            return
+        piece = document(message, model)
+        try:
+            with self._screen.app.suspend():
+                wrong = outside.show(command, piece.text, piece.suffix)
+        except SuspendNotSupported:
+            self._screen.say("the terminal cannot be handed over here")
+            return
+        self._screen.say(wrong or after)
+
+    def _show_raw(self, message: ChatMessage) -> None:
+        if message.id < 0:  # the system prompt and the recap are no rows of this table
+            self._screen.say("this is not a row of messages")
+            return
+
+        def work(reader: Reader) -> tuple[str, list[Line]] | None:
+            from hermes_browse.store.raw import read_raw
+
+            text = read_raw(reader, message.id)
+            return (text, highlight(printable(text), "json")) if text is not None else None
+
+        def done(found: tuple[str, list[Line]] | None) -> None:
+            if found is None:
+                self._screen.say(f"message {message.id} is no longer in the store")
+                return
+            from .raw import RawScreen
+
+            self._screen.app.push_screen(RawScreen(f"message {message.id} as it is stored", *found))
+
+        self._screen.page_worker.submit("raw", work, done, self._screen.failed)

@@ -47,6 +47,9 @@ class TranscriptView(TranscriptFind):
             tooltip="Copy its tool output; again: the next",
             show=False,
         ),
+        Binding("O", "screen.take('pager')", "pager", tooltip="All of this message in $PAGER", show=False),
+        Binding("E", "screen.take('editor')", "editor", tooltip="A copy of this message in $EDITOR", show=False),
+        Binding("ampersand", "screen.take('raw')", "raw", tooltip="This message as it is stored, as JSON", show=False),
         Binding("t", "cycle_tools", "tools", tooltip="Tool calls off, short, full"),
         Binding("r", "toggle_reasoning", "reasoning", tooltip="Reasoning folded or shown"),
     ]

@@ -1,0 +1,89 @@
+"""A text in the pager or the editor of whoever reads it: through a private file that is gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from hermes_browse.store.text import printable
+
+_PAGERS = ("less", "more")
+_EDITORS = ("nano", "vi", "notepad")
+
+
+def _command(wanted: Sequence[str | None], otherwise: Sequence[str]) -> list[str] | None:
+    for each in wanted:
+        if each and each.strip():
+            return shlex.split(each, posix=sys.platform != "win32")
+    found = next((name for name in otherwise if shutil.which(name)), None)
+    return [found] if found is not None else None
+
+
+def pager(environment: Mapping[str, str]) -> list[str] | None:
+    """The command that pages a file, without the file; None when there is none.
+
+    Args:
+        environment: As `os.environ`: `PAGER`.
+    """
+    return _command([environment.get("PAGER")], _PAGERS)
+
+
+def editor(environment: Mapping[str, str]) -> list[str] | None:
+    """The command that edits a file, without the file; None when there is none.
+
+    Args:
+        environment: As `os.environ`: `VISUAL`, else `EDITOR`.
+    """
+    return _command([environment.get("VISUAL"), environment.get("EDITOR")], _EDITORS)
+
+
+@contextmanager
+def private_file(text: str, suffix: str) -> Iterator[Path]:
+    """A file only its owner can read (0600, in a folder of 0700), gone when the block ends.
+
+    Args:
+        text: What it holds, made printable: a pager hands controls on to the terminal.
+        suffix: Of its name; tells an editor what it is.
+    """
+    with tempfile.TemporaryDirectory(prefix="hermes-browse-") as folder:
+        handle, name = tempfile.mkstemp(suffix=suffix, dir=folder, text=True)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(printable(text))
+        yield Path(name)
+
+
+@contextmanager
+def _left_to_the_child() -> Iterator[None]:
+    """Ctrl+C is for the program in front, not for us; by a handler, for what is ignored here is ignored there too."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
+    """Run a pager or an editor on a text and wait for it; the terminal must be free.
+
+    Args:
+        command: Without the file.
+        text: What to show.
+        suffix: Of the file.
+
+    Returns:
+        What went wrong, as a printable sentence; empty when nothing did.
+    """
+    with private_file(text, suffix) as path, _left_to_the_child():
+        try:
+            ended = subprocess.run([*command, str(path)])
+        except OSError as error:
+            return f"{printable(command[0])} could not be started: {error.strerror or type(error).__name__}"
+    return f"{printable(command[0])} ended with {ended.returncode}" if ended.returncode else ""

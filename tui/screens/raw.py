@@ -1,0 +1,52 @@
+"""A message as it is stored: JSON of its row, to look at and to copy, never to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from .. import clipboard
+from ..styled import Line
+from ..widgets.lines_view import LinesView
+from .card import Card
+
+
+class RawScreen(Card[None]):
+    """Shows one row.
+
+    Args:
+        title: Which, in printable words.
+        text: Its JSON.
+        lines: The same in colours, not wrapped.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", "copy"),
+        Binding("escape,q,ampersand", "dismiss(None)", "back"),
+    ]
+
+    def __init__(self, title: str, text: str, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self._title, self._text, self._lines = title, text, lines
+
+    def compose(self) -> ComposeResult:
+        """Title, JSON, keys."""
+        with Vertical(id="card"):
+            yield Static(Content.styled(self._title, "bold"))
+            yield LinesView(self._lines, id="raw")
+            yield Static(Content.styled("c copy · Esc back", "$accent"), id="answer")
+
+    def action_copy(self) -> None:
+        """Put the JSON on the clipboard, and say by which way."""
+
+        async def work() -> None:
+            route = await clipboard.copy(self._text, self.app.copy_to_clipboard)
+            self.query_one("#answer", Static).update(Content.styled(f"{route} · Esc back", "$accent"))
+
+        self.run_worker(work(), exclusive=True)

@@ -1,0 +1,88 @@
+"""A text of any length to look at: only the lines on screen are painted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from hermes_browse.store.text import printable
+
+from ..styled import Line, wrap_spans
+from .transcript_base import LOOKS
+
+
+class LinesView(ScrollView, can_focus=True):
+    """Lines with looks, wrapped to the width."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "down", show=False),
+        Binding("up,k", "move(-1)", "up", show=False),
+        Binding("pagedown,space,ctrl+f", "page(1)", "page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "page up", show=False),
+        Binding("home,g", "scroll_home", "start", show=False),
+        Binding("end,G", "scroll_end", "end", show=False),
+    ]
+
+    def __init__(self, lines: Sequence[Line], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines = lines
+        self._wrapped: list[Line] = []
+        self._styles: dict[str, Style] = {}
+
+    def on_resize(self) -> None:
+        """Another width."""
+        width = max(self.scrollable_content_region.width, 8)
+        self._wrapped = [piece for line in self._lines for piece in wrap_spans(line, width)]
+        self.virtual_size = Size(width, len(self._wrapped))
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Another theme: forget the looks."""
+        super().notify_style_update()
+        self._styles.clear()
+
+    def _look_style(self, looks: str) -> Style:
+        style = self._styles.get(looks)
+        if style is None:
+            style = Style() if looks else self.rich_style
+            for name in looks.split():
+                style += self.get_component_rich_style(f"transcript--{name}", partial=True)
+            self._styles[looks] = style
+        return style
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width = self.scrollable_content_region.width
+        base = self._look_style("")
+        number = y + self.scroll_offset.y
+        if number >= len(self._wrapped):
+            return Strip.blank(width, base)
+        line = self._wrapped[number]
+        return Strip(
+            [Segment(printable(text), base + self._look_style(looks)) for text, looks in line]
+        ).adjust_cell_length(width, base)
+
+    def action_move(self, lines: int) -> None:
+        """Scroll by lines."""
+        self.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages."""
+        self.scroll_relative(y=pages * max(self.size.height - 2, 1), animate=False)
+
+    def action_scroll_home(self, animate: bool = False) -> None:
+        """To the first line."""
+        self.scroll_home(animate=animate)
+
+    def action_scroll_end(self, animate: bool = False) -> None:
+        """To the last line."""
+        self.scroll_end(animate=animate)
