@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,7 +10,18 @@ from hermes_browse.store.catalog import Catalog, allowed_sessions, read_neighbou
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, Hit, View
 from hermes_browse.store.preview import with_details, with_names
-from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
+from hermes_browse.store.search import (
+    Answer,
+    Conditions,
+    Coverage,
+    Query,
+    Scope,
+    Total,
+    count,
+    make_plan,
+    read_coverage,
+    search,
+)
 from hermes_browse.store.search.suggest import Suggestion, suggest
 
 from .rows import ConversationRow, FixedRows, HitRow, ListRow, NoteRow
@@ -17,6 +29,19 @@ from .rows import ConversationRow, FixedRows, HitRow, ListRow, NoteRow
 PAGE = 32
 """Hits read at a time: more than a screen shows, and each costs its snippet."""
 _MOST_TITLES = 8
+_BREATH = 0.001
+"""Seconds between two batches of a count."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is found out about a search while the keyboard rests."""
+
+    total: Total | None
+    """None where the search itself gave all there is."""
+    roots: int
+    """Conversations the hits are in."""
+    coverage: Coverage
 
 
 @dataclass(frozen=True)
@@ -30,6 +55,12 @@ class Found:
     conversations: dict[str, Conversation] = field(default_factory=dict)
     """By session id, for the hits."""
     suggestions: tuple[Suggestion, ...] = ()
+    total: Total | None = None
+    """All hits, once they have been counted behind the keyboard."""
+    roots: int = 0
+    """Conversations they are in."""
+    coverage: Coverage | None = None
+    """What the index holds, once that has been looked at."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -68,20 +99,85 @@ class Found:
         conversations = {session: counted[each.root_id] for session, each in self.conversations.items()}
         return replace(self, titles=tuple(counted[each.root_id] for each in self.titles), conversations=conversations)
 
-    def status(self) -> str:
-        """Engine, hits, conversations, time, and what was not covered."""
+    @property
+    def is_counted(self) -> bool:
+        """Whether the number of hits is known, or has been counted as far as it will be."""
         answer = self.answer
-        count = f"{len(answer.hits):,}"
-        if answer.total is not None and answer.total > len(answer.hits):
-            count = f"{answer.total:,}"
-        plus = "+" if answer.at_least or (answer.more and answer.total is None) else ""
-        roots = {each.root_id for each in self.conversations.values()}
-        parts = [f"{count}{plus} hits in {len(roots):,}", answer.engine, f"{answer.elapsed_ms:.0f} ms"]
+        return self.total is not None or not (answer.at_least or (answer.more and answer.total is None))
+
+    def detailed(self, completed: Found) -> Found:
+        """The same with the details of another state of it."""
+        return replace(self, titles=completed.titles, conversations=completed.conversations)
+
+    def counted(self, counted: Counted) -> Found:
+        """The same with what was counted."""
+        return replace(
+            self, total=counted.total or self.total, roots=counted.roots or self.roots, coverage=counted.coverage
+        )
+
+    def _count(self) -> str:
+        answer = self.answer
+        roots = len({each.root_id for each in self.conversations.values()})
+        if self.total is not None:
+            plus, count = "+" if self.total.at_least else "", max(self.total.count, len(answer.hits))
+            return f"{count:,}{plus} {_hits(count)} in {max(self.roots, roots):,}{plus}"
+        count = max(answer.total or 0, len(answer.hits))
+        plus = "" if self.is_counted else "+"
+        # How many conversations further hits are in is not known before they have been counted.
+        more = "+" if answer.more else ""
+        return f"{count:,}{plus} {_hits(count)} in {roots:,}{more}"
+
+    def status(self) -> str:
+        """Hits, conversations, engine, time, and what was not covered."""
+        answer = self.answer
+        parts = [self._count(), answer.engine, f"{answer.elapsed_ms:.0f} ms"]
         if not answer.complete:
             parts.append("stopped early: not everything was looked at")
+        if self.coverage is not None:
+            parts.append(str(self.coverage))
         parts += [problem.text for problem in answer.problems]
         parts += answer.notes
         return " · ".join(parts)
+
+
+def _hits(count: int) -> str:
+    return "hit" if count == 1 else "hits"
+
+
+def _breathe() -> bool:
+    """Let the screen have its turn: what counts is Python, and only one thread runs that at a time."""
+    time.sleep(_BREATH)
+    return False
+
+
+def count_hits(
+    reader: Reader,
+    found: Found,
+    conditions: Conditions,
+    *,
+    catalog: Catalog,
+    view: View,
+    deadline: float,
+    coverage: Coverage | None = None,
+) -> Counted:
+    """Count all hits of a search and the conversations they are in, on a worker's thread.
+
+    Args:
+        reader: Open.
+        found: The search.
+        conditions: Filters of its query.
+        catalog: The whole store.
+        view: Where was looked.
+        deadline: `time.monotonic()` at which a count gives what it has.
+        coverage: What the index holds where that is known.
+    """
+    total, roots = None, 0
+    if found.answer.more or not found.answer.complete:
+        scope = _scope(catalog, view, conditions)
+        total = count(reader, found.query, cap=0, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
+        chain_of = catalog.forest.chain_of
+        roots = len({chain_of[each].root.id if each in chain_of else each for each in total.sessions})
+    return Counted(total, roots, coverage or read_coverage(reader))
 
 
 def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None) -> tuple[Conversation, ...]:
@@ -96,6 +192,13 @@ def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None)
             found.append(catalog.conversation(root))
     found.sort(key=lambda each: each.last_active or 0.0, reverse=True)
     return tuple(found[:_MOST_TITLES])
+
+
+def _scope(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
+    """What may be a hit apart from the words."""
+    narrowed = view is not View.ALL or conditions.conversation is not None
+    allowed = allowed_sessions(catalog, view, (), conditions.conversation) if narrowed else None
+    return Scope(allowed.__contains__ if allowed is not None else None, frozenset(), conditions.message)
 
 
 def run(
@@ -123,10 +226,8 @@ def run(
         deadline: `time.monotonic()` at which a scan gives what it has.
         earlier: Read on after these.
     """
-    narrowed = view is not View.ALL or conditions.conversation is not None
-    allowed = allowed_sessions(catalog, view, (), conditions.conversation) if narrowed else None
-    sessions = allowed.__contains__ if allowed is not None else None
-    scope = Scope(sessions, frozenset(), conditions.message)
+    scope = _scope(catalog, view, conditions)
+    sessions = scope.sessions
     before = earlier.hits[-1].message_id if earlier is not None and earlier.hits else None
     answer = search(
         reader, query, limit=PAGE, sort=sort, prefix_last=True, scope=scope, before=before, deadline=deadline

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .conditions import Conditions, make_conditions
 from .context import read_context
 from .context import read_context as context
+from .coverage import Coverage, read_coverage
 from .engine import COUNT_CAP, Answer, Total, count, search
 from .query import FILTER_KEYS, Filter, Problem, Query, Term, TermKind, parse
 from .scope import EVERYTHING, Scope, SessionFilter
@@ -22,6 +23,7 @@ __all__ = [
     "NUMBER_KEYS",
     "Answer",
     "Conditions",
+    "Coverage",
     "Filter",
     "Matcher",
     "Problem",
@@ -40,6 +42,7 @@ __all__ = [
     "parse",
     "parse_date",
     "read_context",
+    "read_coverage",
     "search",
     "suggest",
 ]

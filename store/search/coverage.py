@@ -2,8 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..connect import Reader
 from ..schema import FtsIndex, FtsKind, Schema
+
+REPAIR = "`hermes sessions repair` makes it anew"
+"""The remedy for an index that is missing or broken (Hermes 0.19)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the chat messages the word index holds."""
+
+    messages: int
+    """Rows there are."""
+    indexed: int
+    """Rows the index holds."""
+    reason: str = ""
+    """Why it is not used, or does not hold all, and what to do; empty when all is well."""
+
+    def __str__(self) -> str:
+        """For the status line."""
+        if self.reason:
+            return self.reason
+        return f"all {self.messages:,} messages indexed"
+
+
+def read_coverage(reader: Reader) -> Coverage:
+    """What of the store the word index covers; counts two tables.
+
+    Args:
+        reader: An open reader.
+    """
+    schema = reader.schema
+    messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    index = schema.fts
+    if index is None:
+        return Coverage(messages, 0, f"no search index: {messages:,} messages are scanned; {REPAIR}")
+    if schema.note("fts_stale") is not None:
+        # It is made anew at a writable start with nobody else at the file (0.22).
+        remedy = "Hermes makes it anew when it starts and no other program has the store open"
+        return Coverage(messages, 0, f"search index marked stale, {messages:,} messages are scanned; {remedy}")
+    sizes = f"{index.name}_docsize"
+    if sizes not in schema.tables:
+        return Coverage(messages, 0, f"search index broken, {messages:,} messages are scanned; {REPAIR}")
+    missing = min(sum(high - low + 1 for low, high in unindexed(reader, index)), messages)
+    held = int(str(reader.value(f"SELECT count(*) FROM {sizes}") or 0))
+    held = min(held, messages - missing)
+    if held >= messages:
+        return Coverage(messages, messages)
+    high = _number(schema.note("fts_rebuild_high_water"), 0)
+    running = high > _number(schema.note("fts_rebuild_progress"), 0)
+    state = "Hermes is making the index anew, the rest is scanned" if running else f"{REPAIR}"
+    return Coverage(messages, held, f"{held:,} of {messages:,} messages indexed; {state}")
+
+
+def covers_all(reader: Reader, index: FtsIndex) -> bool:
+    """Whether an index may be asked alone: it is not stale, and no row is known to be missing in it."""
+    return reader.schema.note("fts_stale") is None and not unindexed(reader, index)
 
 
 def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:

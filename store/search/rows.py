@@ -55,10 +55,16 @@ class Judge:
     scope: Scope
     with_texts: bool = True
     """Read the texts even where the index has decided: for snippets."""
+    matched: bool = False
+    """The candidates are what MATCH gives for the whole plan, so nothing is left to check in the texts."""
+
+    @property
+    def _is_decided(self) -> bool:
+        return self.matched or self.plan.index_decides
 
     @property
     def _needs_texts(self) -> bool:
-        return self.with_texts or self.scope.message is not None or not self.plan.index_decides
+        return self.with_texts or self.scope.message is not None or not self._is_decided
 
     def judge(self, ids: Sequence[int]) -> list[Found]:
         """The rows among these ids that are hits, in the order of the ids."""
@@ -102,23 +108,29 @@ class Judge:
         # The index has decided for plain words: checking them again could only disagree with FTS5 about
         # what a letter is. Everything else is checked in the text.
         folded = None
-        if not self.plan.index_decides:
+        if not self._is_decided:
             folded = fold(join_text(content, tool_name, tool_calls))
             if not self.plan.accepts_folded(folded):
                 return None
             folded = folded[: len(content)]  # letter for letter: it begins with the content
         return Found(int(str(message_id)), session_id, who, moment, state, (content, tool_name, tool_calls), folded)
 
-    def walk(self, walk: Walk) -> Iterator[Found]:
-        """The hits of a run in its order; batches grow as long as nothing is found in them."""
+    def walk(self, walk: Walk, ids: Iterator[int] | None = None, *, batch: int = _BATCH) -> Iterator[Found]:
+        """The hits of a run in its order; batches grow as long as nothing is found in them.
+
+        Args:
+            walk: The run.
+            ids: The candidates, where they are not those of the run.
+            batch: Rows read at a time, at first and as long as most are hits.
+        """
         waiting: list[int] = []
-        batch = _BATCH
-        for message_id in candidates(walk):
+        least = batch
+        for message_id in candidates(walk) if ids is None else ids:
             waiting.append(message_id)
             if len(waiting) >= batch:
                 found = self.judge(waiting)
                 yield from found
-                batch = _BATCH if len(found) * 2 > len(waiting) else min(batch * 2, _MOST)
+                batch = least if len(found) * 2 > len(waiting) else min(batch * 2, max(_MOST, least))
                 waiting.clear()
                 if walk.stop():
                     return

@@ -181,9 +181,12 @@ class Plan:
     @property
     def index_decides(self) -> bool:
         """One group of plain words without prefixes: MATCH is the whole truth, and all that is asked."""
-        if len(self.groups) != 1 or self.excluded:
-            return False
-        return all(each.is_plain and not each.is_prefix for each in self.groups[0])
+        return self.is_plain and not any(each.is_prefix for each in self.matchers)
+
+    @property
+    def is_plain(self) -> bool:
+        """One group of plain words and prefixes: all of it can be said to MATCH."""
+        return len(self.groups) == 1 and not self.excluded and all(each.is_plain for each in self.groups[0])
 
     @property
     def match(self) -> str:

@@ -34,6 +34,8 @@ class Walk:
     engines: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     incomplete: bool = False
+    chunk: int = _CHUNK
+    """Ids asked of an index at a time after the first few."""
 
     def beyond(self, message_id: int) -> Walk:
         """The same run from behind this id on."""
@@ -79,7 +81,7 @@ def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0) -> Iterator[
         if len(rows) < chunk or (most and given >= most):
             return
         last = int(str(rows[-1][0]))
-        chunk = _CHUNK
+        chunk = walk.chunk
 
 
 def bounds(walk: Walk) -> tuple[int, int]:

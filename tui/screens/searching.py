@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from hermes_browse.store.connect import Reader
+from hermes_browse.store.connect import Fingerprint, Reader
 from hermes_browse.store.models import Conversation, View
 
 from ..list_model import CatalogRows
 from ..rows import HitRow
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search import Matcher, Query
+    from hermes_browse.store.catalog import Catalog
+    from hermes_browse.store.search import Conditions, Coverage, Matcher, Query
 
-    from ..search_model import Found
+    from ..search_model import Counted, Found
     from .main import MainScreen
 
 _PATIENCE = 8.0
@@ -27,11 +28,22 @@ _GLANCE = 0.012
 """Seconds a keystroke waits for its answer, less than a frame: most are there by then."""
 _REST = 0.15
 """Seconds the keyboard rests before the messages of what was found are counted."""
+_COUNTING = 20.0
+"""Seconds a count may take before it says "at least"."""
 _ORDERS = ("newest", "relevance", "oldest")
 
 
 def _load() -> None:
     from .. import search_model  # noqa: F401  # for its effect: the first keystroke finds it loaded
+
+
+def _catalog(reader: Reader, catalog: Catalog, view: View, conditions: Conditions, now: float) -> Catalog:
+    """All conversations where a search has to know them; on a worker's thread."""
+    if catalog.exact or (view is View.ALL and conditions.conversation is None):
+        return catalog
+    from hermes_browse.store.catalog import read_catalog
+
+    return read_catalog(reader, now)
 
 
 class Searching:
@@ -46,6 +58,9 @@ class Searching:
         self._found: Found | None = None
         self._reading_on = False
         self._timer: Timer | None = None
+        self._problems: Sequence[str] = ()
+        self._coverage: tuple[Fingerprint, Coverage] | None = None
+        """What the index held when the file looked so."""
 
     def get_ready(self) -> None:
         """Load what searching needs, behind the first frame: its modules take as long to load as three frames."""
@@ -108,11 +123,7 @@ class Searching:
         self._reading_on = False
 
         def work(reader: Reader) -> Found | CatalogRows:
-            known = catalog
-            if not known.exact and (view is not View.ALL or conditions.conversation is not None):
-                from hermes_browse.store.catalog import read_catalog
-
-                known = read_catalog(reader, now)
+            known = _catalog(reader, catalog, view, conditions, now)
             if not query.groups and conditions.message is None and conditions.conversation is not None:
                 # Only filters of conversations: the list itself, narrowed.
                 chosen = [each.root_id for each in known.select(view, sort=sort) if conditions.conversation(each)]
@@ -128,7 +139,7 @@ class Searching:
                 deadline=time.monotonic() + _PATIENCE,
             )
 
-        problems = [problem.text for problem in conditions.problems]
+        problems = self._problems = [problem.text for problem in conditions.problems]
 
         def done(found: Found | CatalogRows) -> None:
             if isinstance(found, CatalogRows):
@@ -138,7 +149,7 @@ class Searching:
             else:
                 self._found = found
                 self._screen.rows.show(found.rows(), top=top)
-                self._screen.say(" · ".join([found.status(), *problems]))
+                self._say_status()
                 self._complete(found)
             self._screen.show_header()
 
@@ -152,17 +163,56 @@ class Searching:
             return found.completed(reader)
 
         def done(completed: Found) -> None:
-            if self._found is found:
-                self._found = completed
-                self._screen.rows.show(completed.rows())
+            if self._found is not None and self._found.answer is found.answer:
+                self._found = self._found.detailed(completed)
+                self._screen.rows.show(self._found.rows())
 
         def go() -> None:
             self._timer = None
             self._screen.page_worker.submit("hit details", work, done, self._screen.failed)
+            self._count(found)
 
         self._timer = self._screen.set_timer(_REST, go)
 
+    def _count(self, found: Found) -> None:
+        """Count all hits, and look at what the index holds; the next keystroke stops it."""
+        query = self._query
+        if query is None or found.query is not query:
+            return
+        from hermes_browse.store.search import make_conditions
+
+        from .. import search_model
+
+        now, view, catalog = self._screen.clock(), self.view, self._screen.listing.catalog
+        conditions = make_conditions(query, now)
+        stamp = self._screen.store.fingerprint()
+        coverage = self._coverage[1] if self._coverage is not None and self._coverage[0] == stamp else None
+
+        def work(reader: Reader) -> Counted:
+            return search_model.count_hits(
+                reader,
+                found,
+                conditions,
+                catalog=_catalog(reader, catalog, view, conditions, now),
+                view=view,
+                deadline=time.monotonic() + _COUNTING,
+                coverage=coverage,
+            )
+
+        def done(counted: Counted) -> None:
+            self._coverage = (stamp, counted.coverage)
+            if self._query is query and self._found is not None:
+                self._found = self._found.counted(counted)
+                self._say_status()
+
+        self._screen.search_worker.submit("count", work, done, self._screen.failed)
+
+    def _say_status(self) -> None:
+        if self._found is not None:
+            self._screen.say(" · ".join([self._found.status(), *self._problems]))
+
     def _forget_to_complete(self) -> None:
+        self._screen.search_worker.cancel("count")
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -205,7 +255,7 @@ class Searching:
             if self._found is found:
                 self._found = longer
                 self._screen.rows.show(longer.rows())
-                self._screen.say(longer.status())
+                self._say_status()
                 self._complete(longer)
 
         self._screen.search_worker.submit("search", work, done, self._screen.failed)
