@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 from textual.content import Content
 
@@ -52,6 +54,19 @@ def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str, 
     return Content("").join(
         [*parts, _style(f"  {order}", "dim"), _style(f"   {marks}" if marks else "", "bold $accent")]
     )
+
+
+def offers(choices: Sequence[str], width: int) -> Content:
+    """What the end of a query can be completed to, as many as there is room for."""
+    key = "Tab takes "
+    parts, left = [Content.assemble("  ", (key, "dim"))], width - len(key) - 3
+    for number, choice in enumerate(choices):
+        label = one_line(choice, 60).strip()
+        left -= cell_len(label) + 2
+        if left < 0:
+            break
+        parts += [_style(label, "bold $accent" if number == 0 else "dim"), Content("  ")]
+    return Content("").join(parts)
 
 
 def status(text: str, state: str) -> Content:

@@ -135,7 +135,6 @@ class Found:
             parts.append("stopped early: not everything was looked at")
         if self.coverage is not None:
             parts.append(str(self.coverage))
-        parts += [problem.text for problem in answer.problems]
         parts += answer.notes
         return " · ".join(parts)
 

@@ -12,6 +12,7 @@ from .scope import EVERYTHING, Scope, SessionFilter
 from .snippet import find_ranges
 from .suggest import Suggestion, suggest
 from .terms import Matcher, make_plan
+from .unknown import recent_tools, unknown_filters
 from .values import HAS_VALUES, IS_VALUES, NUMBER_KEYS, parse_date
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "parse_date",
     "read_context",
     "read_coverage",
+    "recent_tools",
     "search",
     "suggest",
+    "unknown_filters",
 ]

@@ -201,6 +201,10 @@ class MainScreen(ChangingActions, TranscriptActions):
         if self.searching.is_active and catalog.exact:
             shown = f"searching {catalog.counts()[view]:,} of {len(catalog.chains):,} conversations"
         self.line("header").update(header.title(self.location, shown, self.size.width))
+        offered = self.searching.offered
+        if offered is not None and offered.key:
+            self.line("views").update(header.offers(offered.choices, self.size.width))
+            return
         self.line("views").update(
             header.views(
                 catalog,

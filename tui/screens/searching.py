@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.search import Conditions, Coverage, Matcher, Query
 
+    from ..completion import Offer, Vocabulary
     from ..search_model import Counted, Found
     from .main import MainScreen
 
@@ -34,7 +35,7 @@ _ORDERS = ("newest", "relevance", "oldest")
 
 
 def _load() -> None:
-    from .. import search_model  # noqa: F401  # for its effect: the first keystroke finds it loaded
+    from .. import completion, search_model  # noqa: F401  # for its effect: the first keystroke finds it loaded
 
 
 def _catalog(reader: Reader, catalog: Catalog, view: View, conditions: Conditions, now: float) -> Catalog:
@@ -61,6 +62,10 @@ class Searching:
         self._problems: Sequence[str] = ()
         self._coverage: tuple[Fingerprint, Coverage] | None = None
         """What the index held when the file looked so."""
+        self.offered: Offer | None = None
+        """What the end of the query can become."""
+        self._vocabulary: Vocabulary | None = None
+        self._vocabulary_of: Catalog | None = None
 
     def get_ready(self) -> None:
         """Load what searching needs, behind the first frame: its modules take as long to load as three frames."""
@@ -82,13 +87,22 @@ class Searching:
 
     def edited(self, text: str) -> None:
         """The query is another one; called within the keystroke."""
-        from hermes_browse.store.search import parse
+        from hermes_browse.store.search import parse, unknown_filters
 
         self._forget_to_complete()
         query = parse(text)
+        self._offer(text)
+        # What is being typed right now and can still become something is no mistake yet.
+        typing = len(text) if self.offered is not None else -1
+        problems = [each for each in (*query.problems, *unknown_filters(query)) if each.end != typing]
+        self._problems = [each.text for each in problems]
+        marks = [("filter", each.start, each.end) for each in query.filters]
+        self._screen.box.marks = marks + [("problem", each.start, each.end) for each in problems]
         if query.is_empty:
             if self._query is not None:
                 self._leave()
+            if text:
+                self._screen.say(" · ".join(self._problems))
             return
         if self._query is None:
             self.view = View.ALL
@@ -99,6 +113,29 @@ class Searching:
         """The store was changed by this program: what was found may be gone, or elsewhere."""
         if self._query is not None:
             self._search(top=False)
+
+    def _offer(self, text: str) -> None:
+        """Offer what the end of the query can be completed to: the first behind the cursor, all above the list."""
+        from .. import completion
+
+        known = self._vocabulary or completion.Vocabulary()
+        before, self.offered = self.offered, completion.complete(text, known, self._screen.clock()) if text else None
+        self._screen.box.offer(self.offered.apply(text) if self.offered is not None else "")
+        if before is not self.offered:
+            self._screen.show_header()
+        catalog = self._screen.listing.catalog
+        if ":" not in text or self._vocabulary_of is catalog:
+            return
+        self._vocabulary_of = catalog
+
+        def done(found: Vocabulary) -> None:
+            self._vocabulary = found
+            if self._screen.box.value == text:
+                self._offer(text)
+
+        self._screen.page_worker.submit(
+            "vocabulary", lambda reader: completion.read_vocabulary(reader, catalog), done, self._screen.failed
+        )
 
     def _leave(self) -> None:
         self._query = self._found = None
@@ -139,13 +176,11 @@ class Searching:
                 deadline=time.monotonic() + _PATIENCE,
             )
 
-        problems = self._problems = [problem.text for problem in conditions.problems]
-
         def done(found: Found | CatalogRows) -> None:
             if isinstance(found, CatalogRows):
                 self._found = None
                 self._screen.rows.show(found, top=top)
-                self._screen.say(" · ".join([f"{len(found):,} conversations", *problems]))
+                self._screen.say(" · ".join([*self._problems, f"{len(found):,} conversations"]))
             else:
                 self._found = found
                 self._screen.rows.show(found.rows(), top=top)
@@ -209,7 +244,7 @@ class Searching:
 
     def _say_status(self) -> None:
         if self._found is not None:
-            self._screen.say(" · ".join([self._found.status(), *self._problems]))
+            self._screen.say(" · ".join([*self._problems, self._found.status()]))
 
     def _forget_to_complete(self) -> None:
         self._screen.search_worker.cancel("count")

@@ -6,7 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.highlighter import Highlighter
+from rich.style import Style
+from rich.text import Text
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
@@ -14,8 +18,22 @@ from textual.widgets import Input
 _HINT = 'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
 
 
+class _Marks(Highlighter):
+    """Marks filters as such, and underlines what could not be taken as meant."""
+
+    def __init__(self, box: SearchBox) -> None:
+        self._box = box
+
+    def highlight(self, text: Text) -> None:
+        """Put the marks of the box into its text."""
+        for name, start, end in self._box.marks:
+            text.stylize(self._box.look(name), start, end)
+
+
 class SearchBox(Input):
     """Where a query is typed; keys that move go to the list, so that the hands stay where they are."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"search--filter", "search--problem"}
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "move('down')", "next hit", key_display="↓"),
@@ -24,6 +42,7 @@ class SearchBox(Input):
         Binding("pageup", "move('pageup')", "page up", show=False),
         Binding("enter,ctrl+j", "submit", "open", key_display="↵"),
         Binding("escape", "step_back", "clear, then leave"),
+        Binding("tab", "accept", "complete", show=False),
     ]
 
     @dataclass
@@ -39,14 +58,45 @@ class SearchBox(Input):
         """Enter: open what the cursor is on."""
 
     def __init__(self, *, id: str | None = None) -> None:
+        self._looks: dict[str, Style] = {}  # Textual tells of styles while the widget is being made
         super().__init__(placeholder=_HINT, id=id, compact=True, select_on_focus=False)
         self.cursor_blink = False
         self.on_edit: Callable[[str], None] = lambda text: None
         """Called with the query in the keystroke's own message: `Input.Changed` would cost a frame more."""
+        self.marks: list[tuple[str, int, int]] = []
+        """What is drawn in another look: `filter` or `problem`, and from where to where. Whoever takes the query
+        sets it while being told."""
+        self._at_end = True
+        self.highlighter = _Marks(self)
 
-    def watch_value(self, value: str) -> None:
+    def watch_value(self, old: str, value: str) -> None:
         """Tell at once."""
+        self.marks = []
+        # The cursor has not moved yet: it stands where it stood in the old value.
+        self._at_end = self.cursor_position >= min(len(old), len(value))
         self.on_edit(value)
+
+    def look(self, name: str) -> Style:
+        """The style of a mark."""
+        style = self._looks.get(name)
+        if style is None:
+            style = self._looks[name] = self.get_component_rich_style(f"search--{name}", partial=True)
+        return style
+
+    def notify_style_update(self) -> None:
+        """Another theme: forget the looks."""
+        super().notify_style_update()
+        self._looks.clear()
+
+    def offer(self, completed: str) -> None:
+        """Show what the query can be completed to behind the cursor; empty for nothing."""
+        self._suggestion = completed if self._at_end else ""
+
+    def action_accept(self) -> None:
+        """Take what is offered; without an offer the key is another's."""
+        if not self._suggestion or not self.cursor_at_end:
+            raise SkipAction
+        self.action_cursor_right()
 
     def action_move(self, key: str) -> None:
         """Hand a moving key to the list."""

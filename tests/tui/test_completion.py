@@ -1,0 +1,121 @@
+"""Typing a query: filters lit, mistakes underlined with their reason, what can be typed next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browsing import NOW, Browser, browsing, demo_app
+
+from hermes_browse.store.search import parse, unknown_filters
+from hermes_browse.tui.completion import Offer, Vocabulary, complete
+
+KNOWN = Vocabulary(("cli", "cron", "telegram"), ("claude-sonnet-4.6",), ("/home/a b",), ("terminal", "read_file"))
+
+
+@pytest.mark.parametrize(
+    ("text", "offer"),
+    [
+        ("boat sou", Offer(5, "", ("source:",))),
+        ("boat -sou", Offer(6, "", ("source:",))),
+        ("SOU", Offer(0, "", ("source:",))),
+        ("tok", Offer(0, "", ("tokens>",))),
+        ("source:", Offer(7, "source", ("cli ", "cron ", "telegram "))),
+        ("boat source:cr", Offer(12, "source", ("cron ",))),
+        ("-tool:t", Offer(6, "tool", ("terminal ",))),
+        ("cwd:", Offer(4, "cwd", ('"/home/a b" ',))),
+        ("is:arch", Offer(3, "is", ("archived ",))),
+        ("after:y", Offer(6, "after", ("yesterday ",))),
+        ("on:2026-05", Offer(3, "on", ("2026-05-28 ",))),
+        ("is", None),
+        ("source:cli", None),
+        ("source:nowhere", None),
+        ("source:cli ", None),
+        ('"in quotes sou', None),
+        ("", None),
+    ],
+)
+def test_what_can_come_next(text: str, offer: Offer | None) -> None:
+    found = complete(text, KNOWN, NOW)
+    if text == "on:2026-05":
+        assert found is None or found.choices[0].startswith("2026-05")
+    else:
+        assert found == offer
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("sorce:cli", "is source: meant?"),
+        ("since:3d", "is after: meant?"),
+        ("cots>5", "is cost> meant?"),
+        ("colour:red", "looked for as text"),
+        ("source>cli", "write source:cli"),
+    ],
+)
+def test_what_looks_like_a_filter_is_told(text: str, reason: str) -> None:
+    problems = unknown_filters(parse(f"boat {text} x"))
+    assert [(each.start, each.end) for each in problems] == [(5, 5 + len(text))]
+    assert reason in problems[0].text
+
+
+@pytest.mark.parametrize(
+    "text", ["host:8080", "std::vector", "https://a.b", "TODO:x", "12:30", "a:b", '"sorce:cli"', "colour:", "C:\\x"]
+)
+def test_words_with_a_colon_stay_words(text: str) -> None:
+    assert unknown_filters(parse(text)) == ()
+
+
+def _marks(browser: Browser) -> list[tuple[str, str]]:
+    box = browser.screen.box
+    return [(name, box.value[start:end]) for name, start, end in box.marks]
+
+
+async def test_mistakes_are_underlined_and_the_rest_is_searched(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("cookie source:cli after:never ")
+        assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
+        status = browser.text("#status")
+        assert status.strip().startswith("no date: write") and "hits in" in status
+        assert browser.screen.searching.matchers
+        line = browser.screen.box.render_line(0)
+        looks = {segment.text: segment.style for segment in line}
+        style = looks["after:never"]
+        assert style is not None and style.underline
+        plain = looks["cookie "]
+        assert plain is not None and not plain.underline
+
+
+async def test_an_unfinished_filter_is_no_mistake_yet(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("is:arc")
+        assert _marks(browser) == [] and "knows" not in browser.text("#status")
+        await browser.type("x")
+        assert _marks(browser) == [("problem", "is:arcx")]
+        assert "is: knows live" in browser.text("#status")
+
+
+async def test_tab_takes_what_is_offered_and_else_moves_on(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("sou")
+        await browser.press("tab")
+        assert browser.screen.box.value == "source:" and browser.screen.box.has_focus
+        assert "Tab takes" in browser.text("#views") and "telegram" in browser.text("#views")
+        await browser.type("tel")
+        await browser.press("right")
+        assert browser.screen.box.value == "source:telegram "
+        assert "Tab takes" not in browser.text("#views")
+        sources = {row.conversation.source for row in map(browser.screen.rows.source.row, range(3))}  # type: ignore[union-attr]  # rows of conversations
+        assert sources == {"telegram"}
+        await browser.press("tab")
+        assert not browser.screen.box.has_focus
+
+
+async def test_tools_of_the_store_are_offered(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("tool:ter")
+        assert "terminal" in browser.text("#views")
