@@ -264,6 +264,8 @@ class MainScreen(ChangingActions, TranscriptActions):
     @on(SearchBox.Moved)
     def box_moved(self, event: SearchBox.Moved) -> None:
         """Moving keys typed in the search box."""
+        if self.searching.recall(event.key):
+            return
         steps = {"down": 1, "up": -1}
         if event.key in steps:
             self.rows.action_move(steps[event.key])
@@ -279,6 +281,7 @@ class MainScreen(ChangingActions, TranscriptActions):
     def box_entered(self) -> None:
         """Enter in the box: to the results, or into the one under the cursor."""
         row = self.rows.current
+        self.searching.remember()
         if isinstance(row, HitRow):
             self.take(row)
         else:
@@ -326,6 +329,14 @@ class MainScreen(ChangingActions, TranscriptActions):
         """The other way round."""
         self.listing.set_sort(self.listing.sort, reverse=not self.listing.reverse)
         self.show_header()
+
+    def action_searches(self) -> None:
+        """Kept and earlier searches."""
+        self.searching.list_searches()
+
+    def action_keep_search(self) -> None:
+        """Keep the search, or no longer."""
+        self.searching.keep()
 
     def action_search_order(self) -> None:
         """Hits newest, best or oldest first."""

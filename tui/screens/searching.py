@@ -12,6 +12,7 @@ from textual.timer import Timer
 from hermes_browse.store.connect import Fingerprint, Reader
 from hermes_browse.store.models import Conversation, View
 
+from ..history import History, history_path
 from ..list_model import CatalogRows
 from ..rows import HitRow
 
@@ -62,14 +63,27 @@ class Searching:
         self._problems: Sequence[str] = ()
         self._coverage: tuple[Fingerprint, Coverage] | None = None
         """What the index held when the file looked so."""
+        location = screen.location
+        self.history = History(None if location.demo else history_path(), self._tell)
+        """Searches of the past; those in the demo are forgotten."""
         self.offered: Offer | None = None
         """What the end of the query can become."""
+        self._recalling = False
         self._vocabulary: Vocabulary | None = None
         self._vocabulary_of: Catalog | None = None
 
     def get_ready(self) -> None:
         """Load what searching needs, behind the first frame: its modules take as long to load as three frames."""
-        threading.Thread(target=_load, name="load", daemon=True).start()
+        threading.Thread(target=self._load, name="load", daemon=True).start()
+
+    def _load(self) -> None:
+        _load()
+        self.history.load()
+
+    def _tell(self, text: str) -> None:
+        """Say something from another thread."""
+        if self._screen.is_running:
+            self._screen.app.call_from_thread(self._screen.say, text)
 
     @property
     def is_active(self) -> bool:
@@ -90,6 +104,8 @@ class Searching:
         from hermes_browse.store.search import parse, unknown_filters
 
         self._forget_to_complete()
+        if not self._recalling:
+            self.history.stop()
         query = parse(text)
         self._offer(text)
         # What is being typed right now and can still become something is no mistake yet.
@@ -113,6 +129,61 @@ class Searching:
         """The store was changed by this program: what was found may be gone, or elsewhere."""
         if self._query is not None:
             self._search(top=False)
+
+    def recall(self, key: str) -> bool:
+        """Put an earlier search into the box, or a later one.
+
+        Args:
+            key: `up` in the empty box or above the first row, `down` back again; others do nothing.
+
+        Returns:
+            Whether the key was for this.
+        """
+        box, history = self._screen.box, self.history
+        if key == "up" and (not box.value or history.is_walked or self._screen.rows.cursor == 0):
+            text = history.older(box.value)
+            if text is None:
+                self._screen.say("no earlier search")
+                return True
+        elif key == "down" and history.is_walked:
+            text = history.newer()
+        else:
+            return False
+        if text is not None:
+            self.put(text)
+        return True
+
+    def put(self, text: str) -> None:
+        """Search for something that was not typed just now."""
+        self._recalling = True
+        try:
+            self._screen.box.value = text
+        finally:
+            self._recalling = False
+        self._screen.box.cursor_position = len(text)
+
+    def remember(self) -> None:
+        """Something came of this search: it is worth remembering."""
+        if self._query is not None:
+            self.history.add(self._query.text)
+
+    def keep(self) -> None:
+        """Keep the search that stands in the box, or keep it no longer."""
+        text = self._screen.box.value.strip()
+        if text:
+            kept = self.history.keep(text)
+            self._screen.say("search kept: Ctrl+r lists it" if kept else "search no longer kept")
+
+    def list_searches(self) -> None:
+        """Choose among kept and earlier searches."""
+        from .searches import SearchesScreen
+
+        def chosen(text: str | None) -> None:
+            if text is not None:
+                self._screen.set_focus(self._screen.box)
+                self.put(text)
+
+        self._screen.app.push_screen(SearchesScreen(self.history), chosen)
 
     def _offer(self, text: str) -> None:
         """Offer what the end of the query can be completed to: the first behind the cursor, all above the list."""

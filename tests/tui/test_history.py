@@ -1,0 +1,146 @@
+"""Searches of the past: a private file of what was typed, walked with Up, kept and listed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from browsing import browsing, loose, open_app
+
+from hermes_browse.tui.history import History, history_path
+from hermes_browse.tui.screens.searches import SearchesScreen
+
+
+def _wait() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "history":
+            thread.join()
+
+
+def _silent(text: str) -> None:
+    raise AssertionError(text)
+
+
+def test_the_file_is_private_and_small(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "searches.jsonl"
+    history = History(path, _silent)
+    for number in range(230):
+        history.add(f"query {number}")
+    history.keep("kept one")
+    _wait()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 and os.listdir(path.parent) == [path.name]
+    again = History(path, _silent)
+    again.load()
+    assert len(again.past) == 200 and again.past[0] == "query 229"
+    assert again.kept == ("kept one",)
+
+
+def test_walking(tmp_path: Path) -> None:
+    history = History(tmp_path / "h", _silent)
+    for text in ("one", "two", "one", "  ", "three\n"):
+        history.add(text)
+    assert history.past == ("three", "one", "two")
+    assert [history.older("dra"), history.older("three"), history.older("one"), history.older("two")] == [
+        "three",
+        "one",
+        "two",
+        None,
+    ]
+    assert [history.newer(), history.newer(), history.newer(), history.newer()] == ["one", "three", "dra", None]
+
+
+def test_two_browsers_do_not_take_from_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "h"
+    one, other = History(path, _silent), History(path, _silent)
+    one.add("of one")
+    _wait()
+    other.add("of the other")
+    _wait()
+    one.forget("of one")
+    _wait()
+    third = History(path, _silent)
+    third.load()
+    assert third.past == ("of the other",)
+
+
+def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    said: list[str] = []
+    History(tmp_path / "file" / "h", said.append).add("x")
+    _wait()
+    assert len(said) == 1 and "cannot be remembered" in said[0]
+
+
+def test_lines_that_are_none_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "h").write_bytes(b'"a"\nnonsense\n\xff\n*"k"\n{}\n3\n""\n')
+    history = History(tmp_path / "h", _silent)
+    history.load()
+    assert (history.past, history.kept) == (("a",), ("k",))
+
+
+@pytest.fixture
+def store(fixture_store: Callable[[str], Path]) -> Path:
+    return fixture_store("state-v22")
+
+
+async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
+    async with browsing(open_app(loose(store))) as browser:
+        box = browser.screen.box
+        await browser.press("slash")
+        for text in ("auth", "docker"):
+            await browser.type(text)
+            await browser.press("enter", "slash", "escape")
+            assert box.value == ""
+        await browser.type("dra")
+        await browser.press("up")
+        assert box.value == "docker" and box.cursor_position == 6
+        assert "hit" in browser.text("#status")
+        await browser.press("up")
+        assert box.value == "auth"
+        await browser.press("up")
+        assert box.value == "auth" and "no earlier search" in browser.text("#status")
+        await browser.press("down", "down")
+        assert box.value == "dra"
+        await browser.press("escape", "up", "x")
+        assert box.value == "dockerx"
+        await browser.press("up")
+        assert box.value == "docker", "typing begins the walk anew"
+    _wait()
+    assert history_path().is_file()
+    async with browsing(open_app(loose(store))) as browser:
+        await browser.press("slash", "up")
+        assert browser.screen.box.value == "docker"
+
+
+async def test_up_moves_in_the_list_below_its_first_row(store: Path) -> None:
+    async with browsing(open_app(loose(store))) as browser:
+        await browser.press("slash")
+        await browser.type("the")
+        await browser.press("down", "down", "up")
+        assert browser.screen.rows.cursor == 1 and browser.screen.box.value == "the"
+
+
+async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
+    async with browsing(open_app(loose(store))) as browser:
+        await browser.press("slash")
+        await browser.type("auth")
+        await browser.press("ctrl+s")
+        assert "search kept" in browser.text("#status")
+        await browser.press("escape")
+        await browser.type("docker")
+        await browser.press("enter", "ctrl+r")
+        screen = browser.app.screen
+        assert isinstance(screen, SearchesScreen)
+        prompts = [str(option.prompt) for option in screen.query_one("#searches").options]  # type: ignore[attr-defined]  # an OptionList
+        assert prompts == ["★ auth", "  docker"]
+        await browser.pilot.press("a", "u", "enter")
+        await browser.settle()
+        assert browser.screen.box.value == "auth" and browser.screen.box.has_focus
+        await browser.press("ctrl+r")
+        await browser.pilot.press("delete", "delete", "escape")
+        await browser.settle()
+        assert browser.screen.searching.history.kept == () == browser.screen.searching.history.past

@@ -1,0 +1,188 @@
+"""What was searched for, and searches kept: a private file of what the person typed, never of what was found.
+
+One JSON string a line, oldest first; a kept search begins with `*`. Read and written on threads of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+_MOST = 200
+_LONGEST = 500
+"""Code points of a query that is remembered; longer ones were pasted."""
+
+
+def history_path() -> Path:
+    """The history of this user."""
+    from platformdirs import user_state_path
+
+    return user_state_path("hermes-browse", appauthor=False) / "searches.jsonl"
+
+
+def _parse(lines: str) -> tuple[list[str], list[str]]:
+    """Queries and kept searches, oldest first; lines that are no JSON string are left out."""
+    past: list[str] = []
+    kept: list[str] = []
+    for line in lines.splitlines():
+        try:
+            value = json.loads(line.removeprefix("*"))
+        except ValueError:
+            continue
+        if isinstance(value, str) and value.strip():
+            (kept if line.startswith("*") else past).append(value)
+    return past, kept
+
+
+class History:
+    """Searches of the past, with a place in them.
+
+    Args:
+        path: The file; None remembers for this run alone.
+        said: Takes the sentence for a file that cannot be read or written; called on another thread.
+    """
+
+    def __init__(self, path: Path | None, said: Callable[[str], object]) -> None:
+        self._path, self._said = path, said
+        self._lock, self._file_lock = threading.Lock(), threading.Lock()
+        self._past: list[str] = []
+        self._kept: list[str] = []
+        self._place: int | None = None
+        self._draft = ""
+        self._forgotten: set[str] = set()
+
+    def load(self) -> None:
+        """Read the file; what was searched for meanwhile stays the newest."""
+        if self._path is None:
+            return
+        try:
+            past, kept = _parse(self._path.read_text(encoding="utf-8", errors="replace"))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._said(f"earlier searches cannot be read ({error.strerror})")
+            return
+        with self._lock:
+            self._past = [each for each in past if each not in self._past] + self._past
+            self._kept = [each for each in kept if each not in self._kept] + self._kept
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Kept searches, newest first."""
+        with self._lock:
+            return tuple(reversed(self._kept))
+
+    @property
+    def past(self) -> tuple[str, ...]:
+        """Earlier searches, newest first."""
+        with self._lock:
+            return tuple(reversed(self._past))
+
+    def add(self, text: str) -> None:
+        """Remember a search as the newest."""
+        text = text.strip()
+        self._place = None
+        if not text or len(text) > _LONGEST:
+            return
+        with self._lock:
+            if self._past and self._past[-1] == text:
+                return
+            self._forgotten.discard(text)
+            self._past = [*(each for each in self._past if each != text), text][-_MOST:]
+        self._save()
+
+    def keep(self, text: str) -> bool:
+        """Keep a search, or forget one that is kept.
+
+        Returns:
+            Whether it is kept now.
+        """
+        text = text.strip()[:_LONGEST]
+        with self._lock:
+            is_new = text not in self._kept
+            (self._forgotten.discard if is_new else self._forgotten.add)(f"*{text}")
+            self._kept = [*(each for each in self._kept if each != text), *([text] if is_new else [])][-_MOST:]
+        self._save()
+        return is_new
+
+    def forget(self, text: str) -> None:
+        """Remember a search no longer."""
+        with self._lock:
+            self._forgotten |= {text, f"*{text}"}
+            self._past = [each for each in self._past if each != text]
+            self._kept = [each for each in self._kept if each != text]
+        self._save()
+
+    @property
+    def is_walked(self) -> bool:
+        """Whether an earlier search stands in the box."""
+        return self._place is not None
+
+    def stop(self) -> None:
+        """The text has been changed: the next step back begins at the newest again."""
+        self._place = None
+
+    def older(self, text: str) -> str | None:
+        """The search before the one in the box; None at the oldest.
+
+        Args:
+            text: What is in the box: where the walk begins here, it is where it ends.
+        """
+        with self._lock:
+            past = self._past
+            place = self._place if self._place is not None else len(past)
+            if self._place is None:
+                self._draft = text
+            place = min(place, len(past)) - 1
+            while place >= 0 and past[place] == text:
+                place -= 1
+            if place < 0:
+                return None
+            self._place = place
+            return past[place]
+
+    def newer(self) -> str | None:
+        """The search after the one in the box, at last what was typed before the walk; None outside one."""
+        with self._lock:
+            if self._place is None:
+                return None
+            self._place += 1
+            if self._place < len(self._past):
+                return self._past[self._place]
+            self._place = None
+            return self._draft
+
+    def _save(self) -> None:
+        if self._path is not None:
+            threading.Thread(target=self._write, name="history").start()  # finished before the program ends
+
+    def _merge(self) -> list[str]:
+        """The lines to write: what another browser has written meanwhile stays."""
+        assert self._path is not None
+        try:
+            past, kept = _parse(self._path.read_text(encoding="utf-8", errors="replace"))
+        except FileNotFoundError:
+            past, kept = [], []
+        with self._lock:
+            gone = self._forgotten
+            past = [each for each in past if each not in self._past and each not in gone] + self._past
+            kept = [each for each in kept if each not in self._kept and f"*{each}" not in gone] + self._kept
+        return [f"*{json.dumps(each)}" for each in kept[-_MOST:]] + [json.dumps(each) for each in past[-_MOST:]]
+
+    def _write(self) -> None:
+        path = self._path
+        assert path is not None
+        with self._file_lock:
+            temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                lines = self._merge()
+                handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write("\n".join(lines) + "\n")
+                temporary.replace(path)
+            except OSError as error:
+                self._said(f"this search cannot be remembered ({error.strerror})")
