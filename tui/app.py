@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,8 +18,11 @@ from textual.theme import Theme
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.models import Conversation, Sort, View
 
+from .config.applying import set_up
+from .config.start import Start
+from .header import failure
 from .logfile import log_failure
 from .screens.main import MainScreen
 
@@ -79,6 +82,7 @@ class BrowseApp(_App):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "quit", show=False, priority=True),
         Binding("ctrl+c", "quit", "quit", show=False, priority=True),
+        Binding("ctrl+p", "command_palette", "palette", show=False, priority=True, id="palette"),
     ]
 
     def __init__(
@@ -89,6 +93,7 @@ class BrowseApp(_App):
         shown: Sequence[Conversation] = (),
         *,
         is_screen_taken: bool = False,
+        start: Start | None = None,
     ) -> None:
         super().__init__(driver_class=_taken_screen_driver() if is_screen_taken else None)
         self.location = location
@@ -102,7 +107,15 @@ class BrowseApp(_App):
         """Tells the time; tests freeze it."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
-        self.theme = DARK.name
+        self.start = start or Start()
+        """How to begin: what the user has set, and what was remembered."""
+        self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
+        self.keymap: Mapping[str, str] = {}
+        """Keys of the user's own, by the id of a binding."""
+        self.trouble = ""
+        """What in the configuration does not hold."""
+        self._main: MainScreen | None = None
+        set_up(self)
 
     def _fatal_error(self) -> None:
         """End with a sentence: Textual would print the values of variables, and so what was said in a chat."""
@@ -114,7 +127,28 @@ class BrowseApp(_App):
 
     def get_default_screen(self) -> Screen[object]:
         """The one screen everything happens on."""
-        return MainScreen(self.location, self.store, self._first, self._shown, self.clock)
+        self._main = screen = MainScreen(self.location, self.store, self._first, self._shown, self.clock)
+        screen.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
+        return screen
+
+    def on_ready(self) -> None:
+        """Say what in the configuration does not hold, once there is a place to say it."""
+        if self.trouble and self._main is not None:
+            self._main.line("status").update(failure(self.trouble))
+
+    def as_left(self) -> tuple[View, Sort, bool, str | None] | None:
+        """View, order, whether it is turned round, and theme, to be found so again; None before there was a screen.
+
+        The sample store is nobody's place to come back to: of it the theme alone is remembered. A theme that is set
+        in the configuration needs no remembering.
+        """
+        if self._main is None:
+            return None
+        theme = None if self.start.options.theme is not None else self.theme
+        memory, listing = self.start.memory, self._main.listing
+        if self.location.demo:
+            return memory.view, memory.sort, memory.reverse, theme
+        return listing.view, listing.sort, listing.reverse, theme
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Everything that keys do, by name, and what Textual itself offers."""

@@ -87,9 +87,25 @@ def _local(moment: float, pattern: str, otherwise: str) -> str:
         return otherwise
 
 
+_is_half_day = False
+
+
+def set_clock(form: str) -> None:
+    """How times of day are told from now on: `24h`, `12h`."""
+    global _is_half_day
+    _is_half_day = form == "12h"
+
+
 def clock(moment: float | None) -> str:
-    """Local `14:02`; five blanks for none."""
-    return _local(moment, "%H:%M", "     ") if moment is not None else "     "
+    """Local `14:02`, or ` 2:02 pm` where that is set; blanks of the same width for none."""
+    blank = " " * (8 if _is_half_day else 5)
+    if moment is None:
+        return blank
+    told = _local(moment, "%H:%M", "")
+    if not told or not _is_half_day:
+        return told or blank
+    hour = int(told[:2])
+    return f"{hour % 12 or 12:>2}{told[2:]} {'am' if hour < 12 else 'pm'}"
 
 
 def day(moment: float) -> str:

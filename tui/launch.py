@@ -15,6 +15,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_names
 
+from .config.start import Start, keep, read_start
 from .prepaint import Taken, painted, terminal_size
 
 if TYPE_CHECKING:
@@ -39,12 +40,13 @@ def launch(location: Location) -> int:
     gc.disable()  # nothing of what starts up is garbage; looking for some costs a tenth of the start
     store = Store(location.path)
     now = time.time()
+    start = read_start()
     lines = terminal_size()[1]
     with store.reader() as reader:
         first = read_first_page(reader, now, limit=lines)
         shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
-    with painted(first, shown, location, now) as taken:
-        code, plan = _run(location, store, first, shown, taken)
+    with painted(first, shown, location, now, is_wanted=start.is_plain) as taken:
+        code, plan = _run(location, store, first, shown, taken, start)
     if plan is None:
         return code
     from .cli.resuming import run_plan
@@ -53,13 +55,16 @@ def launch(location: Location) -> int:
 
 
 def _run(
-    location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], taken: Taken
+    location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], taken: Taken, start: Start
 ) -> tuple[int, ResumePlan | None]:
     os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
     from .app import BrowseApp
 
-    app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken)
+    app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)
     app.is_told_to_end = lambda: bool(taken.told)
     taken.is_handed_over = True
-    plan = app.run()
+    plan = app.run(mouse=start.options.mouse)
+    left = app.as_left()
+    if left is not None:
+        keep(start, *left)
     return app.return_code or 0, plan

@@ -166,7 +166,9 @@ class Taken:
 
 
 @contextlib.contextmanager
-def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float) -> Iterator[Taken]:
+def painted(
+    catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float, *, is_wanted: bool = True
+) -> Iterator[Taken]:
     """Paint where it is possible, and put the terminal back at the end of the block, however it ends.
 
     Args:
@@ -174,12 +176,13 @@ def painted(catalog: Catalog, shown: Sequence[Conversation], location: Location,
         shown: Its first conversations, with previews.
         location: Of the store.
         now: Unix seconds.
+        is_wanted: False where the first frame is to be another one: another view, order or theme.
 
     Yields:
         Who has the screen.
     """
     taken = Taken()
-    if not is_possible():
+    if not is_wanted or not is_possible():
         yield taken
         return
     import termios

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.text import as_text
 
-from . import args_changing, args_exporting, args_pruning, args_trashing
+from . import args_changing, args_config, args_exporting, args_pruning, args_trashing
 from .columns import note
 
 _EPILOG = """\
@@ -164,6 +164,7 @@ def make_parser() -> _Parser:
     args_pruning.add_stats(_command(commands, "stats", args_pruning.STATS))
     _command(commands, "profiles", "The profiles of the Hermes root.")
     _command(commands, "doctor", "What the store, its search index, Hermes and the terminal are like.")
+    args_config.add_config(_command(commands, "config", args_config.CONFIG))
     return parser
 
 

@@ -117,6 +117,15 @@ def _commands() -> dict[str, Callable[[Context], int]]:
     }
 
 
+def _without_store(arguments: SimpleNamespace) -> int | None:
+    """Run a command that asks no store; None for all others."""
+    if arguments.command == "config":
+        from .configuring import config
+
+        return config(arguments)
+    return None
+
+
 def _browse(location: Location, arguments: SimpleNamespace) -> int:
     # Textual paints on standard error, so that one has to be a terminal as well.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
@@ -141,6 +150,8 @@ def _run(argv: Sequence[str]) -> int:
 
         print(f"hermes-browse {version()}")
         return 0
+    if (code := _without_store(arguments)) is not None:
+        return code
     with opened_location(arguments) as location:
         if arguments.command is None:
             return _browse(location, arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -73,13 +73,19 @@ def key_names(keys: str) -> str:
     return " ".join(found)
 
 
-def binding_rows(bindings: Iterable[BindingType]) -> list[tuple[str, str]]:
-    """Keys and what they do; keys of one action together."""
+def binding_rows(bindings: Iterable[BindingType], keymap: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+    """Keys and what they do; keys of one action together.
+
+    Args:
+        bindings: As they are written down.
+        keymap: Keys of the user's own, by the id of a binding.
+    """
     rows: dict[str, tuple[list[str], str]] = {}
     for binding in bindings:
         if isinstance(binding, Binding):
             text = binding.tooltip or binding.description
-            rows.setdefault(binding.action, ([], text))[0].append(key_names(binding.key))
+            keys = (keymap or {}).get(binding.id or "", binding.key)
+            rows.setdefault(binding.action, ([], text))[0].append(key_names(keys))
     return [(" ".join(keys), text) for keys, text in rows.values()]
 
 
@@ -100,17 +106,19 @@ class HelpScreen(Card[None]):
 
     def _sections(self) -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
         other = self._screen_helped
+        keymap = getattr(self.app, "keymap", {})
+        palette = key_names(keymap.get("palette", "ctrl+p"))
         if other is not None:
-            keys = [(other.HELP_TITLE, binding_rows(other.BINDINGS))]
-            lists = [("Lists", binding_rows(ConversationList.BINDINGS))]
+            keys = [(other.HELP_TITLE, binding_rows(other.BINDINGS, keymap))]
+            lists = [("Lists", binding_rows(ConversationList.BINDINGS, keymap))]
             return [*keys, *([("Rules", other.EXAMPLES)] if other.EXAMPLES else []), *lists]
         return (
             (
                 "Everywhere",
-                [*binding_rows(MAIN_BINDINGS), ("Ctrl+p", "Command palette: every command by name, themes")],
+                [*binding_rows(MAIN_BINDINGS, keymap), (palette, "Command palette: every command by name, themes")],
             ),
-            ("List and lineage", binding_rows(ConversationList.BINDINGS)),
-            ("Transcript", binding_rows(TranscriptView.BINDINGS)),
+            ("List and lineage", binding_rows(ConversationList.BINDINGS, keymap)),
+            ("Transcript", binding_rows(TranscriptView.BINDINGS, keymap)),
             ("Search", QUERY_HELP),
         )
 

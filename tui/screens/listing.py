@@ -60,8 +60,14 @@ class Listing:
         self._live = False
         self._touched: set[str] = set()
 
+    def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
+        """Begin with another view and order; to be said before anything is shown."""
+        self.view, self.sort, self.reverse = view, sort, reverse
+
     def begin(self) -> None:
-        """Show the first page."""
+        """Show the first page, which is the newest of the chats: other first rows come with the first reading."""
+        if not self.catalog.exact and (self.view, self.sort, self.reverse) != (View.CHATS, Sort.ACTIVITY, False):
+            return
         rows = make_rows(
             self.catalog, self._screen.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
         )

@@ -1,0 +1,61 @@
+"""`config`: a sample that overwrites nothing, the path, and what holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commandline import ask, call
+
+from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.config.sample import sample
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_init_writes_a_sample_once(capsys: Capture) -> None:
+    """5 for a file that is there: it is the user's."""
+    ended = call(capsys, "config", "init")
+    assert ended.code == 0 and str(config_path()) in ended.out
+    assert config_path().read_text(encoding="utf-8") == sample()
+    config_path().write_text("mine")
+    ended = call(capsys, "config", "init")
+    assert ended.code == 5 and "stays as it is" in ended.err and config_path().read_text() == "mine"
+    config_path().unlink()
+    assert ask(capsys, "config", "init") == {"path": str(config_path()), "written": True}
+
+
+def test_init_where_nothing_can_be_written(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence, no failure."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    ended = call(capsys, "config", "init")
+    assert ended.code == 5 and "could not be written" in ended.err
+
+
+def test_path(capsys: Capture) -> None:
+    """There or not."""
+    assert call(capsys, "config", "path").out.strip() == str(config_path())
+    assert ask(capsys, "config", "path") == {"path": str(config_path()), "exists": False}
+
+
+def test_show(capsys: Capture) -> None:
+    """Options and keys as they hold, and every trouble with its line; no store is looked for."""
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text('sort = "cost"\nveiw = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
+    for what in ([], ["show"]):
+        document = ask(capsys, "--home", "/nowhere", "config", *what)
+        assert document["exists"] and document["path"] == str(config_path())
+        assert document["options"]["sort"] == "cost" and document["options"]["view"] is None
+        assert document["keys"]["help"] == ["f1"] and document["keys"]["search"] == ["slash"]
+        assert [each["line"] for each in document["problems"]] == [2, 5, 5]
+    people = call(capsys, "config")
+    assert people.code == 0 and 'sort = "cost"' in people.out and 'help = ["f1"]' in people.out
+    assert f"{config_path()}, line 2: there is no option “veiw”" in people.err
+
+
+def test_show_without_a_file(capsys: Capture) -> None:
+    """The defaults, and how to get a sample."""
+    document = ask(capsys, "config")
+    assert not document["exists"] and document["problems"] == [] and document["options"]["mouse"] is True
+    assert "config init" in call(capsys, "config").out

@@ -1,0 +1,235 @@
+"""The configuration as a file: what holds, and a sentence with its line for what does not."""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+from pathlib import Path
+
+import platformdirs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_browse.store.models import Sort, View
+from hermes_browse.tui.config.actions import known_actions, pane_action
+from hermes_browse.tui.config.applying import with_names
+from hermes_browse.tui.config.folders import config_path, memory_path
+from hermes_browse.tui.config.keymap import final_keys, key_name, resolve_keymap
+from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
+from hermes_browse.tui.config.options import OPTIONS, PRESETS, Options
+from hermes_browse.tui.config.presets import KEYMAPS
+from hermes_browse.tui.config.reading import parse_config, read_config
+from hermes_browse.tui.config.sample import sample
+from hermes_browse.tui.screens.bindings import MAIN_BINDINGS
+from hermes_browse.tui.widgets.conversation_list import ConversationList
+from hermes_browse.tui.widgets.transcript_view import TranscriptView
+
+HERE = Path("config.toml")
+
+
+def told(text: str) -> list[tuple[int | None, str]]:
+    """Lines and texts of everything that does not hold."""
+    configuration = parse_config(text, HERE)
+    troubles = [*configuration.troubles, *resolve_keymap(configuration)[1]]
+    return [(each.line, f"{each.text} {each.remedy}") for each in troubles]
+
+
+def test_everything_that_is_set_holds() -> None:
+    """Each option by its own name and type."""
+    text = (
+        'view = "all"\nsort = "cost"\ntheme = "nord"\nmouse = false\ntime = "12h"\nresume = "return"\n'
+        'keymap = "vim"\n[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
+    )
+    configuration = parse_config(text, HERE)
+    assert configuration.troubles == ()
+    assert configuration.options == Options(
+        View.ALL, Sort.COST, "nord", False, "12h", "return", "vim", {"sort": "x", "help": "?,f1,comma"}
+    )
+    keymap, troubles = resolve_keymap(configuration)
+    assert (keymap["sort"], keymap["help"], troubles) == ("x", "question_mark,f1,comma", [])
+    assert keymap["to-list"] == KEYMAPS["vim"]["to-list"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('\nveiw = "all"', 2, "no option “veiw”. Did you mean “view”?"),
+        ('# view = 3\nview = "chat"', 2, "one of chats, automation, archived, all, not “chat”. Did you mean “chats”?"),
+        ("view = [1]", 1, "not [1]"),
+        ("mouse = 1", 1, "true or false, not 1"),
+        ("theme = 3", 1, "name of a theme"),
+        ('time="24h"\nkeys = 3', 2, "is a table"),
+        ('[keys]\nsort = "s"\nnope = "x"', 3, "no action “nope”"),
+        ('[keys]\nsrot = "x"', 2, "Did you mean “sort”?"),
+        ("[keys]\nsort = []", 2, "takes a key"),
+        ("[keys]\nsort = [1]", 2, "takes a key"),
+        ('[ "keys" ]\n"sort" = "ctrl+banana"', 2, "“ctrl+banana” is no key"),
+        ('keys.sort = "foo bar"', 1, "“foo bar” is no key"),
+        ('[keys]\n\nsort = "j"', 3, "“j” of “sort” is that of “list-down” too"),
+        ('[keys]\nsort = "ctrl+q"', 2, "“ctrl+q” of “sort” is that of “quit” too"),
+        ('view = "all"\nview = "all"', 2, "Nothing of the file holds"),
+        ('view = "all', 1, "Nothing of the file holds"),
+        ("view =", 1, "Nothing of the file holds"),
+        ('[view]\na = "b"', 1, "one of chats"),
+        ("a = " + "[" * 20_000, None, "nested too deeply"),
+    ],
+)
+def test_what_does_not_hold_is_told_with_its_line(text: str, line: int | None, words: str) -> None:
+    """Never an exception, and the place to look at."""
+    found = told(text)
+    assert any(number == line and words in said for number, said in found), found
+
+
+def test_one_mistake_does_not_take_the_rest_with_it() -> None:
+    """Only a file that is no TOML sets nothing."""
+    configuration = parse_config('view = "chat"\nsort = "cost"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE)
+    assert configuration.options.view is None and configuration.options.sort is Sort.COST
+    assert resolve_keymap(configuration)[0] == {"sort": "x"}
+
+
+@given(st.text())
+def test_no_text_is_a_failure(text: str) -> None:
+    """Whatever the file holds, there are options, and each trouble is one printable line."""
+    configuration = parse_config(text, HERE)
+    for trouble in (*configuration.troubles, *resolve_keymap(configuration)[1]):
+        assert trouble.sentence().isprintable()
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """No file sets nothing and is no trouble; everything else is told."""
+    path = tmp_path / "config.toml"
+    assert read_config(path).troubles == () and not read_config(path).exists
+    path.write_bytes(b'view = "all"\n# \xff\n')
+    assert read_config(path).troubles[0].line == 2
+    path.write_bytes(b"\xef\xbb\xbfview = 'all'\r\nsort = 'cost'\r\n")
+    assert read_config(path).options.view is View.ALL and read_config(path).options.sort is Sort.COST
+    path.write_bytes(b"#" * 2_000_000)
+    assert "too large" in read_config(path).troubles[0].text
+    path.unlink()
+    path.mkdir()
+    assert "cannot be read" in read_config(path).troubles[0].text
+
+
+def test_keys_by_the_names_people_write() -> None:
+    """Characters, names in any case, modifiers; what a terminal never sends as such is put right."""
+    names = {
+        "x": "x",
+        "?": "question_mark",
+        "/": "slash",
+        "-": "minus",
+        " ": "space",
+        "Esc": "escape",
+        "PgDn": "pagedown",
+        "Ctrl+X": "ctrl+X",
+        "alt+ctrl+x": "ctrl+alt+x",
+        "shift+a": "A",
+        "shift+tab": "shift+tab",
+        "ctrl+/": "ctrl+slash",
+        "ctrl++": "ctrl+plus",
+        "question_mark": "question_mark",
+        "F5": "f5",
+        "é": "é",
+        "hello": None,
+        "": None,
+        "ctrl+": None,
+        "foo+x": None,
+    }
+    assert {name: key_name(name) for name in names} == names
+
+
+def test_textual_knows_the_keys_by_these_names() -> None:
+    """What `App.set_keymap` makes of a character is what we make of it."""
+    from textual.keys import _character_to_key
+
+    for character in map(chr, range(0x21, 0x7F)):
+        assert key_name(character) == _character_to_key(character), character
+
+
+def test_the_table_read_as_text_is_that_of_the_screen() -> None:
+    """Every binding with a name is among the actions, with its keys."""
+    actions = known_actions()
+    for scope, bindings in (
+        ("main", MAIN_BINDINGS),
+        ("list", with_names(ConversationList.BINDINGS, "list")),
+        ("transcript", with_names(TranscriptView.BINDINGS, "transcript")),
+    ):
+        wanted = [(each.id or "", tuple(each.key.split(","))) for each in bindings]  # type: ignore[union-attr]  # all are bindings
+        assert [(each.name, each.keys) for each in actions if each.scope == scope] == wanted
+    assert pane_action("list", "half a page down") in {each.name for each in actions}
+    assert "palette" in {each.name for each in actions if each.scope == "app"}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_preset_takes_a_key_twice(preset: str) -> None:
+    """Its actions exist, its keys are keys, and no two of its actions meet on one."""
+    actions = known_actions()
+    assert set(KEYMAPS[preset]) <= {each.name for each in actions}
+    for keys in KEYMAPS[preset].values():
+        assert all(key_name(key) == key for key in keys.split(","))
+    final = final_keys(actions, KEYMAPS[preset])
+    changed = [each for each in final if each.name in KEYMAPS[preset]]
+    for action in changed:
+        for other in final:
+            if action.name != other.name and action.meets(other):
+                assert not set(action.keys) & set(other.keys), f"{action.name} and {other.name}"
+
+
+def test_the_sample_sets_nothing_and_names_everything() -> None:
+    """As it is it is TOML without a setting; without its # it sets every default, and nothing in it is wrong."""
+    text = sample()
+    assert tomllib.loads(text) == {"keys": {}}
+    lines = [line[2:] if line.startswith("# ") and " = " in line else line for line in text.splitlines()]
+    bare = "\n".join(line for line in lines if not line.startswith("#") and "action = " not in line)
+    configuration = parse_config(bare, HERE)
+    assert configuration.troubles == () and resolve_keymap(configuration)[1] == []
+    assert {each.name for each in OPTIONS} <= set(tomllib.loads(bare))
+    assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys"}
+    assert configuration.options._replace(keys={}, view=None, sort=None, theme=None) == Options()._replace(keys={})
+    assert set(configuration.options.keys) == {each.name for each in known_actions() if each.name}
+
+
+def test_the_folders_are_those_of_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Found without platformdirs, and the same."""
+    for value in (None, "", str(tmp_path)):
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+            if value is None:
+                monkeypatch.delenv(name)
+            else:
+                monkeypatch.setenv(name, value)
+        assert config_path().parent == platformdirs.user_config_path("hermes-browse", appauthor=False)
+        assert memory_path().parent == platformdirs.user_state_path("hermes-browse", appauthor=False)
+
+
+def test_what_is_remembered_comes_back_and_is_private(tmp_path: Path) -> None:
+    """Written in one step, readable by nobody else; nothing stays beside it."""
+    path = tmp_path / "state" / "browser.json"
+    memory = Memory(View.ARCHIVED, Sort.TITLE, True, "nord")
+    assert write_memory(path, memory) and read_memory(path) == memory
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [each.name for each in path.parent.iterdir()] == ["browser.json"]
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert not write_memory(blocked / "browser.json", memory)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b'{"view": "nowhere", "sort": 3, "theme": []}',
+        b"[" * 9_000,
+        b" " * 20_000,
+    ],
+)
+def test_a_damaged_memory_is_none(tmp_path: Path, raw: bytes) -> None:
+    """As on a first start; a part that makes sense would be kept."""
+    path = tmp_path / "browser.json"
+    path.write_bytes(raw)
+    assert read_memory(path) == Memory()
+    path.write_bytes(b'{"view": "all", "sort": "size", "reverse": 1, "theme": "nord"}')
+    assert read_memory(path) == Memory(View.ALL, Sort.ACTIVITY, False, "nord")

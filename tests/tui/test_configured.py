@@ -1,0 +1,161 @@
+"""The browser under a configuration: keys, first view, order, theme, times, and what it remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import NOW, browsing, demo_app, loose
+
+from hermes_browse.store.catalog import read_first_page
+from hermes_browse.store.connect import Store
+from hermes_browse.store.demo import build
+from hermes_browse.store.models import Sort, View
+from hermes_browse.tui import formats
+from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.config.folders import config_path, memory_path
+from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
+from hermes_browse.tui.config.start import keep, read_start
+from hermes_browse.tui.rows import ConversationRow
+from hermes_browse.tui.screens.help import HelpScreen
+
+
+@pytest.fixture(autouse=True)
+def _usual_clock() -> Iterator[None]:
+    yield
+    formats.set_clock("24h")
+
+
+def configured(folder: Path, text: str = "") -> BrowseApp:
+    """The browser on the demo store as `launch` begins it, its first page shorter than the store."""
+    if text:
+        config_path().parent.mkdir(parents=True, exist_ok=True)
+        config_path().write_text(text)
+    path = folder / "state.db"
+    if not path.exists():
+        build(path, now=NOW)
+    store = Store(path)
+    with store.reader() as reader:
+        first = read_first_page(reader, NOW, limit=5)
+    app = BrowseApp(loose(path), store, first, start=read_start())
+    app.clock = lambda: NOW
+    return app
+
+
+async def test_view_order_and_theme_are_as_set(tmp_path: Path) -> None:
+    """From the first rows on, with the cursor on the first of them."""
+    app = configured(tmp_path, 'view = "all"\nsort = "title"\ntheme = "hermes-light"\n')
+    assert not app.start.is_plain
+    async with browsing(app) as browser:
+        listing, rows = browser.screen.listing, browser.screen.rows
+        assert (listing.view, listing.sort, app.theme) == (View.ALL, Sort.TITLE, "hermes-light")
+        assert rows.cursor == 0 and len(rows) >= len(listing.catalog.chains) // 2
+        titles = [
+            row.conversation.title.casefold()
+            for row in map(rows.source.row, range(len(rows)))
+            if isinstance(row, ConversationRow) and row.conversation.title
+        ]
+        assert titles[:3] == sorted(titles)[:3]
+        assert browser.screen.reading.conversation is not None
+
+
+async def test_keys_of_the_users_own(tmp_path: Path) -> None:
+    """They do what the old ones did, which do nothing any more; footer and help show them."""
+    app = configured(tmp_path, '[keys]\nhelp = "f1"\nlist-down = ["down", "ctrl+n"]\nsort = "x"\n')
+    async with browsing(app) as browser:
+        rows = browser.screen.rows
+        await browser.press("j")
+        assert rows.cursor == 0
+        await browser.press("ctrl+n", "down")
+        assert rows.cursor == 2
+        await browser.press("s")
+        assert browser.screen.listing.sort is Sort.ACTIVITY
+        await browser.press("x")
+        assert browser.screen.listing.sort is not Sort.ACTIVITY
+        assert " x sort" in browser.text("#keys")
+        await browser.press("question_mark")
+        assert not isinstance(app.screen, HelpScreen)
+        await browser.press("f1")
+        assert isinstance(app.screen, HelpScreen)
+        shown = "\n".join(str(each.render()) for each in app.screen.query("Static"))
+        assert "↓ ctrl+n" in shown.replace("Ctrl", "ctrl") and "\nx  " in shown
+
+
+@pytest.mark.parametrize(
+    ("preset", "keys", "cursor"), [("emacs", ["ctrl+n", "ctrl+n", "ctrl+p"], 1), ("arrows", ["j", "down"], 1)]
+)
+async def test_presets_move(tmp_path: Path, preset: str, keys: list[str], cursor: int) -> None:
+    """Emacs' keys move where that is set; letters do not where that is set."""
+    async with browsing(configured(tmp_path, f'keymap = "{preset}"\n')) as browser:
+        await browser.press(*keys)
+        assert browser.screen.rows.cursor == cursor
+        assert len(browser.app.screen_stack) == 1
+
+
+async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:
+    """The first with its line, and how many more; everything else holds."""
+    app = configured(tmp_path, 'sort = "cost"\nveiw = "all"\ntheme = "hermes-drak"\n')
+    async with browsing(app) as browser:
+        status = browser.text("#status")
+        assert "config.toml, line 2" in status and "“veiw”" in status and "1 more" in status
+        assert app.theme == "hermes-dark" and browser.screen.listing.sort is Sort.COST
+
+
+async def test_twelve_hours(tmp_path: Path) -> None:
+    """Times of day in the transcript."""
+    async with browsing(configured(tmp_path, 'time = "12h"\n')) as browser:
+        shown = browser.text("#transcript")
+        assert " pm  you" in shown or " am  you" in shown
+    assert [formats.clock(NOW + hours * 3600) for hours in (0, 4, 16)] == [" 8:26 pm", "12:26 am", "12:26 pm"]
+    assert len(formats.clock(None)) == 8
+
+
+async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
+    """View, order and a theme chosen by hand come back; what is set comes first."""
+    app = configured(tmp_path)
+    assert app.start.is_plain
+    async with browsing(app) as browser:
+        await browser.press("4", "s", "S")
+        app.theme = "nord"
+    left = app.as_left()
+    assert left == (View.ALL, Sort.STARTED, True, "nord")
+    keep(app.start, *left)
+    assert read_memory(memory_path()) == Memory(*left)
+    again = configured(tmp_path)
+    async with browsing(again) as browser:
+        listing = browser.screen.listing
+        assert (listing.view, listing.sort, listing.reverse, again.theme) == left
+    set_now = configured(tmp_path, 'view = "chats"\ntheme = "hermes-dark"\nsort = "cost"\n')
+    async with browsing(set_now) as browser:
+        listing = browser.screen.listing
+        assert (listing.view, listing.sort, listing.reverse) == (View.CHATS, Sort.COST, False)
+        assert set_now.theme == "hermes-dark"
+    left_now = set_now.as_left()
+    assert left_now is not None
+    keep(set_now.start, *left_now)
+    assert read_memory(memory_path()).theme == "nord", "what is set is not what was chosen"
+
+
+async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path: Path) -> None:
+    """Of a look at it the theme alone is remembered."""
+    write_memory(memory_path(), Memory(View.ARCHIVED, Sort.COST, True, None))
+    app = demo_app(tmp_path)
+    app.start = read_start()
+    async with browsing(app) as browser:
+        await browser.press("2")
+        app.theme = "nord"
+    assert app.as_left() == (View.ARCHIVED, Sort.COST, True, "nord")
+
+
+def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path: Path) -> None:
+    """The first rows wait for two looks at files, no more."""
+    import subprocess
+    import sys
+
+    program = (
+        "import sys; from hermes_browse.tui.config.start import read_start; read_start(); "
+        "print(*({'tomllib', 'platformdirs', 'json', 'textual', 'ast'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == []

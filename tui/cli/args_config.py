@@ -1,0 +1,29 @@
+"""Arguments of the commands that need no store: `config` and `completions`."""
+
+from __future__ import annotations
+
+import argparse
+
+CONFIG = "The configuration: where it is, what it sets, and a sample of it."
+COMPLETIONS = "A script that completes this command line in a shell."
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """What `config` takes.
+
+    Args:
+        parser: Of the command; it has `--json` already.
+    """
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=["show", "path", "init"],
+        default="show",
+        help="show what holds (default), its path, or write a commented sample; an existing file stays as it is",
+    )
+
+
+def add_completions(parser: argparse.ArgumentParser) -> None:
+    """What `completions` takes."""
+    parser.add_argument("shell", choices=SHELLS)

@@ -1,0 +1,105 @@
+"""`config`: where the configuration is, what it sets and what in it does not hold."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+
+from hermes_browse.store.errors import RefusedError
+
+from ..config.actions import known_actions
+from ..config.folders import config_path
+from ..config.keymap import final_keys, resolve_keymap
+from ..config.options import Options
+from ..config.reading import Configuration, Trouble, read_config
+from ..config.sample import sample
+from .columns import note, print_text
+from .jsonform import Json
+from .run import print_json
+
+
+def config(arguments: SimpleNamespace) -> int:
+    """`config show|path|init`."""
+    if arguments.what == "init":
+        return _init(as_json=arguments.json)
+    if arguments.what == "path":
+        path = config_path()
+        if arguments.json:
+            print_json({"path": str(path), "exists": path.exists()})
+        else:
+            print_text(str(path))
+        return 0
+    return _show(as_json=arguments.json)
+
+
+def _init(*, as_json: bool) -> int:
+    path = config_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Exclusively: a configuration that came meanwhile is not written over.
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError as error:
+        raise RefusedError(
+            f"{path} is there already and stays as it is.", remedy="Move it away for a fresh sample."
+        ) from error
+    except OSError as error:
+        raise RefusedError(f"{path} could not be written: {error.strerror}.") from error
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(sample())
+    if as_json:
+        print_json({"path": str(path), "written": True})
+    else:
+        print_text(f"written: {path}")
+    return 0
+
+
+def troubles_of(configuration: Configuration) -> list[Trouble]:
+    """Everything in a configuration that does not hold, by line."""
+    found = [*configuration.troubles, *resolve_keymap(configuration)[1]]
+    return sorted(found, key=lambda each: each.line or 0)
+
+
+def _values(options: Options) -> Json:
+    return {
+        "view": options.view.value if options.view is not None else None,
+        "sort": options.sort.value if options.sort is not None else None,
+        "theme": options.theme,
+        "mouse": options.mouse,
+        "time": options.time,
+        "resume": options.resume,
+        "keymap": options.keymap,
+    }
+
+
+def _show(*, as_json: bool) -> int:
+    configuration = read_config()
+    troubles = troubles_of(configuration)
+    values = _values(configuration.options)
+    keymap, _ = resolve_keymap(configuration)
+    keys: dict[str, list[str]] = {}
+    for action in final_keys(known_actions(), keymap):
+        if action.name:
+            keys[action.name] = list(dict.fromkeys([*keys.get(action.name, []), *action.keys]))
+    if as_json:
+        print_json(
+            {
+                "path": str(configuration.path),
+                "exists": configuration.exists,
+                "options": values,
+                "keys": keys,
+                "problems": [{"line": each.line, "text": each.text, "remedy": each.remedy} for each in troubles],
+            }
+        )
+        return 0
+    there = "" if configuration.exists else " (not there; `hermes-browse config init` writes a sample)"
+    print_text(f"# {configuration.path}{there}")
+    for name, value in values.items():
+        shown = str(value).lower() if isinstance(value, bool) else f'"{value}"'
+        print_text(f"{name} = {shown}" if value is not None else f"# {name}: as you left it")
+    print_text("\n[keys]")
+    for name, named in keys.items():
+        quoted = ", ".join(f'"{key}"' for key in named)
+        print_text(f"{name} = [{quoted}]")
+    for each in troubles:
+        note(each.sentence(str(configuration.path)))
+    return 0

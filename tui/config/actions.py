@@ -1,0 +1,70 @@
+"""The actions that keys can be given to, with the keys they have.
+
+The tables of bindings are the one place where they are written down, and they stand in modules of the screen. The
+command line must know them too (a sample, a check of the file) but never loads Textual, so they are read there as text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_TUI = Path(__file__).resolve().parent.parent
+MAIN, APP = "main", "app"
+PANES = {"ConversationList": "list", "TranscriptView": "transcript"}
+"""Widgets whose keys can be changed, with what their actions' names begin with."""
+
+
+class Action(NamedTuple):
+    """Something a key does."""
+
+    name: str
+    """What a keymap calls it; empty for a key that cannot be changed."""
+    scope: str
+    """`main`, `app`, or the pane that has to have the focus."""
+    keys: tuple[str, ...]
+    """The keys it has by itself, in Textual's names."""
+    help: str
+    """What it does."""
+
+    def meets(self, other: Action) -> bool:
+        """Whether both can be asked for by one key press."""
+        return self.scope == other.scope or not {self.scope, other.scope} <= set(PANES.values())
+
+
+def pane_action(pane: str, description: str) -> str:
+    """The name of an action of a pane: `list-page-down`."""
+    return f"{pane}-{'-'.join(re.findall('[a-z0-9]+', description.lower()))}"
+
+
+def _bindings(node: ast.AST, scope: str) -> Iterator[Action]:
+    for call in ast.walk(node):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Binding"):
+            continue
+        plain = [each.value if isinstance(each, ast.Constant) else "" for each in call.args]
+        named = {each.arg: each.value.value for each in call.keywords if isinstance(each.value, ast.Constant)}
+        keys, _, description = (str(each) for each in [*plain, "", "", ""][:3])
+        name = str(named.get("id") or (pane_action(scope, description) if scope in PANES.values() else ""))
+        yield Action(name, scope, tuple(keys.split(",")), str(named.get("tooltip") or description))
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def known_actions() -> list[Action]:
+    """Every action of the main screen, in the order of the tables; none where the sources are not there to be read."""
+    found: list[Action] = []
+    try:
+        found += _bindings(_tree(_TUI / "screens" / "bindings.py"), MAIN)
+        for path in sorted((_TUI / "widgets").glob("*.py")):
+            for node in _tree(path).body:
+                if isinstance(node, ast.ClassDef) and node.name in PANES:
+                    found += _bindings(node, PANES[node.name])
+        found += _bindings(_tree(_TUI / "app.py"), APP)
+    except (OSError, SyntaxError):  # compiled modules alone: names of actions are then taken as they are
+        return []
+    return found

@@ -1,0 +1,64 @@
+"""What is set takes hold: keys, times, and a sentence where something in the file does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from .. import formats
+from .actions import PANES, pane_action
+
+if TYPE_CHECKING:
+    from ..app import BrowseApp
+
+
+def with_names(bindings: Sequence[BindingType], pane: str) -> list[BindingType]:
+    """Bindings of a pane by the names a keymap calls them by; those that have one keep it."""
+    return [
+        replace(each, id=pane_action(pane, each.description)) if isinstance(each, Binding) and not each.id else each
+        for each in bindings
+    ]
+
+
+def _name_keys_of(widget: type[Widget]) -> None:
+    """Give the keys of a pane names, before there is a pane: without a keymap nobody asks for them."""
+    widget.BINDINGS = with_names(widget.BINDINGS, PANES[widget.__name__])
+    widget._merged_bindings = widget._merge_bindings()  # made when the class was, and there is no other way to make it
+
+
+def set_up(app: BrowseApp) -> None:
+    """Apply what is set to an application that has no screen yet.
+
+    Args:
+        app: With its start.
+    """
+    formats.set_clock(app.start.options.time)
+    configuration = app.start.configuration
+    if configuration is None:
+        return
+    from ..widgets.conversation_list import ConversationList
+    from ..widgets.transcript_view import TranscriptView
+    from .keymap import resolve_keymap
+
+    keymap, troubles = resolve_keymap(configuration)
+    if keymap:
+        for widget in (ConversationList, TranscriptView):
+            _name_keys_of(widget)
+        app.keymap = keymap
+        app.set_keymap(keymap)
+    found = [*configuration.troubles, *troubles]
+    theme = configuration.options.theme
+    if theme is not None and theme not in app.available_themes:
+        from .lines import line_of
+        from .reading import Trouble, similar
+
+        line = line_of(configuration.text, "", "theme")
+        found.append(Trouble(line, f"there is no theme “{theme}”.", similar(theme, app.available_themes)))
+    if found:
+        first = min(found, key=lambda each: each.line or 0)
+        more = f" · {len(found) - 1} more: `hermes-browse config show`" if len(found) > 1 else ""
+        app.trouble = f"{first.sentence(configuration.path.name)}{more}"

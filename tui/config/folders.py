@@ -1,0 +1,41 @@
+"""Where the configuration and the memory of the browser lie.
+
+Importing platformdirs takes as long as painting the first rows, so the folders of Linux and the BSDs are found without
+it, by the same rule (XDG Base Directory Specification); a test holds them against it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+_NAME = "hermes-browse"
+
+
+def _xdg(variable: str, *otherwise: str) -> Path | None:
+    """A folder by the rule of XDG; None on systems that have rules of their own."""
+    if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
+        return None
+    named = os.environ.get(variable, "").strip()
+    return (Path(named) if named else Path.home().joinpath(*otherwise)) / _NAME
+
+
+def config_path() -> Path:
+    """The configuration file of this user, there or not."""
+    folder = _xdg("XDG_CONFIG_HOME", ".config")
+    if folder is None:
+        from platformdirs import user_config_path
+
+        folder = user_config_path(_NAME, appauthor=False)
+    return folder / "config.toml"
+
+
+def memory_path() -> Path:
+    """The file of what is remembered from one start to the next, there or not."""
+    folder = _xdg("XDG_STATE_HOME", ".local", "state")
+    if folder is None:
+        from platformdirs import user_state_path
+
+        folder = user_state_path(_NAME, appauthor=False)
+    return folder / "browser.json"

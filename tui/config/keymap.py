@@ -1,0 +1,150 @@
+"""From a preset and keys of the user's own to the keymap Textual takes, with what is wrong in it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+from .actions import Action, known_actions
+from .lines import line_of
+from .presets import KEYMAPS
+from .reading import Configuration, Trouble, similar
+
+_NAMED = {
+    *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
+    *("insert", "delete", "backspace", "enter", "tab", "escape", "space"),
+    *(f"f{number}" for number in range(1, 25)),
+}
+_OTHERWISE = {
+    "esc": "escape",
+    "return": "enter",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+    "pgdown": "pagedown",
+    "del": "delete",
+    "ins": "insert",
+    "bs": "backspace",
+    " ": "space",
+}
+_RENAMED = {
+    "solidus": "slash",
+    "reverse_solidus": "backslash",
+    "commercial_at": "at",
+    "hyphen_minus": "minus",
+    "plus_sign": "plus",
+    "low_line": "underscore",
+}
+"""Names of Textual's that are not those of Unicode (`textual.keys.KEY_NAME_REPLACEMENTS`, 8.2)."""
+_MODIFIERS = ("ctrl", "alt", "shift", "super", "meta", "hyper")
+
+
+def _character_name(key: str) -> str:
+    """The name Textual gives the key of a character."""
+    if key.isalnum() or not key.isprintable():
+        return key
+    name = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
+    return _RENAMED.get(name, name)
+
+
+def key_name(spelled: str) -> str | None:
+    """A key as Textual names it; None for what is no key.
+
+    Args:
+        spelled: A character, a name, or either behind modifiers: `?`, `pgdn`, `Ctrl+x`, `shift+a`.
+    """
+    if len(spelled) == 1:
+        return "space" if spelled == " " else _character_name(spelled)
+    *before, last = spelled.strip().split("+") if not spelled.endswith("++") else [*spelled[:-2].split("+"), "+"]
+    modifiers = [each.strip().lower() for each in before]
+    if any(each not in _MODIFIERS for each in modifiers) or not last.strip():
+        return None
+    key = last.strip()
+    if len(key) == 1:
+        key = _character_name(key)
+        if modifiers == ["shift"] and key.isalpha():
+            return key.upper()  # a terminal sends the letter, not that Shift was held
+    else:
+        key = _OTHERWISE.get(key.lower(), key.lower())
+        if key not in _NAMED and key not in {_character_name(chr(number)) for number in range(0x21, 0x100)}:
+            return None
+    return "+".join([*(each for each in _MODIFIERS if each in modifiers), key])
+
+
+def _line(configuration: Configuration, action: str) -> int | None:
+    return line_of(configuration.text, "keys", action)
+
+
+def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[str, str], list[Trouble]]:
+    """The keys of the user's own, by action, as far as they hold."""
+    known, found, troubles = set(names), dict[str, str](), list[Trouble]()
+    for action, spelled in configuration.options.keys.items():
+        if known and action not in known:
+            text, remedy = f"there is no action “{action}”.", similar(action, known)
+            troubles.append(Trouble(_line(configuration, action), text, remedy or "`config show` lists them."))
+            continue
+        keys = {each: key_name(each) for each in spelled.split(",")}
+        for each, key in keys.items():
+            if key is None:
+                text = f"“{each}” is no key, so “{action}” does not have it."
+                remedy = "Keys are like x, X, ?, enter, f5, ctrl+x, alt+x."
+                troubles.append(Trouble(_line(configuration, action), text, remedy))
+        good = [key for key in keys.values() if key is not None]
+        if good:
+            found[action] = ",".join(dict.fromkeys(good))
+    return found, troubles
+
+
+def final_keys(actions: Sequence[Action], keymap: Mapping[str, str]) -> list[Action]:
+    """The actions with the keys a keymap leaves them.
+
+    A key given to one action is taken from another of the same place that has it by itself, as Textual does it.
+    """
+    given = {(action.scope, key) for action in actions for key in keymap.get(action.name, "").split(",") if key}
+    found = []
+    for action in actions:
+        if action.name in keymap:
+            found.append(action._replace(keys=tuple(keymap[action.name].split(","))))
+        else:
+            found.append(action._replace(keys=tuple(key for key in action.keys if (action.scope, key) not in given)))
+    return found
+
+
+def _conflicts(configuration: Configuration, actions: Sequence[Action], own: Mapping[str, str]) -> list[Trouble]:
+    """Keys that the user gave to one action while another has them."""
+    preset = KEYMAPS[configuration.options.keymap]
+    before = {action.name: action.keys for action in final_keys(actions, preset) if action.name}
+    troubles, told = [], set[tuple[str, frozenset[str]]]()
+    for action in actions:
+        for key in own.get(action.name, "").split(","):
+            if not key or key in before.get(action.name, ()):
+                continue  # it had this key already: nothing is worse than before
+            for other in actions:
+                theirs = own.get(other.name, "").split(",") if other.name in own else before.get(other.name, other.keys)
+                pair = key, frozenset((action.name, other.name or other.help))
+                if other.name == action.name or key not in theirs or not action.meets(other) or pair in told:
+                    continue
+                told.add(pair)
+                text = f"the key “{key}” of “{action.name}” is that of “{other.name or other.help}” too."
+                troubles.append(Trouble(_line(configuration, action.name), text, "Give one of them another key."))
+    return troubles
+
+
+def resolve_keymap(
+    configuration: Configuration, actions: Sequence[Action] | None = None
+) -> tuple[dict[str, str], list[Trouble]]:
+    """The keymap of a configuration.
+
+    Args:
+        configuration: What the user has set.
+        actions: What there is to be given keys; those of the main screen by default.
+
+    Returns:
+        Action to keys, as `App.set_keymap` takes it, and what is wrong with the user's part.
+    """
+    options = configuration.options
+    if not options.keys and not KEYMAPS[options.keymap]:
+        return {}, []
+    actions = known_actions() if actions is None else actions
+    own, troubles = _own_keys(configuration, (action.name for action in actions if action.name))
+    troubles += _conflicts(configuration, actions, own)
+    return {**KEYMAPS[options.keymap], **own}, sorted(troubles, key=lambda each: each.line or 0)

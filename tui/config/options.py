@@ -1,0 +1,81 @@
+"""The options there are: names, values, what they do; one table for reading, the sample and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from hermes_browse.store.models import Sort, View
+
+DEFAULT_THEME = "hermes-dark"
+PRESETS = ("default", "vim", "emacs", "arrows")
+RESUME_MODES = ("exec", "return", "window")
+TIMES = ("24h", "12h")
+
+
+class Options(NamedTuple):
+    """What the user has set; None where the browser decides, which is to go on as it was left."""
+
+    view: View | None = None
+    sort: Sort | None = None
+    theme: str | None = None
+    mouse: bool = True
+    time: str = TIMES[0]
+    resume: str = RESUME_MODES[0]
+    keymap: str = PRESETS[0]
+    keys: Mapping[str, str] = MappingProxyType({})
+    """Action to keys, separated by commas, in Textual's names."""
+
+
+class Option(NamedTuple):
+    """One line of the file."""
+
+    name: str
+    values: tuple[str, ...]
+    """What it may be; empty for a name that only the screen knows, and for yes or no."""
+    sample: str
+    """A value as TOML."""
+    help: str
+    """What it does, for the sample."""
+
+
+SORTS = tuple(sort.value for sort in Sort if sort is not Sort.SIZE)
+"""Orders the list offers: sizes are for commands, they take a reading of everything."""
+
+OPTIONS = (
+    Option(
+        "view",
+        tuple(view.value for view in View),
+        '"chats"',
+        "The view a start opens with: chats, automation, archived or all.\nLeft out: the one you left.",
+    ),
+    Option(
+        "sort",
+        SORTS,
+        '"activity"',
+        f"What the list is ordered by: {', '.join(SORTS)}.\nLeft out: as you left it.",
+    ),
+    Option(
+        "theme",
+        (),
+        f'"{DEFAULT_THEME}"',
+        "hermes-dark, hermes-light, ansi-dark, ansi-light, or any other the palette (Ctrl+p) offers.\n"
+        "Left out: the one chosen in the palette last.",
+    ),
+    Option("mouse", (), "true", "false leaves the mouse to the terminal, for selecting text."),
+    Option("time", TIMES, '"24h"', "Times of day: 24h or 12h."),
+    Option(
+        "resume",
+        RESUME_MODES,
+        '"exec"',
+        "What resuming does with the browser: exec becomes Hermes, return comes back when Hermes ends,\n"
+        "window opens Hermes in a new window of tmux, WezTerm, Zellij, kitty or Windows Terminal.",
+    ),
+    Option(
+        "keymap",
+        PRESETS,
+        '"default"',
+        "Keys to begin with: default (arrows and vim's), vim (more of vim's), emacs, arrows (no letters that move).",
+    ),
+)

@@ -1,0 +1,152 @@
+"""Reading the configuration: whatever is wrong in it becomes a sentence with its line, and the rest holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from hermes_browse.store.models import Sort, View
+from hermes_browse.store.text import one_line
+
+from .folders import config_path
+from .options import OPTIONS, Options
+
+_MOST = 1_000_000
+"""Bytes of a configuration that is read; a larger file is some other file."""
+_KEYS = "keys"
+
+
+class Trouble(NamedTuple):
+    """Something in the file that does not hold."""
+
+    line: int | None
+    """Counted from 1; None for the file as a whole."""
+    text: str
+    remedy: str = ""
+
+    def sentence(self, name: str = "config.toml") -> str:
+        """What is wrong and where, in one printable line."""
+        place = f"{name}, line {self.line}" if self.line is not None else name
+        return one_line(f"{place}: {self.text} {self.remedy}".rstrip(), 400)
+
+
+class Configuration(NamedTuple):
+    """A file that was read."""
+
+    path: Path
+    exists: bool = False
+    options: Options = Options()
+    troubles: tuple[Trouble, ...] = ()
+    text: str = ""
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """`Did you mean “x”?`, or nothing."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, list(known), n=1)
+    return f"Did you mean “{found[0]}”?" if found else ""
+
+
+class _Found:
+    """Options and troubles while a file is gone through."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.values: dict[str, object] = {}
+        self.troubles: list[Trouble] = []
+
+    def trouble(self, table: str, name: str, text: str, remedy: str = "") -> None:
+        from .lines import line_of
+
+        self.troubles.append(Trouble(line_of(self.text, table, name), text, remedy))
+
+    def take(self, name: str, value: object) -> None:
+        option = next((each for each in OPTIONS if each.name == name), None)
+        if option is None:
+            known = [each.name for each in OPTIONS] + [_KEYS]
+            self.trouble("", name, f"there is no option “{name}”.", similar(name, known))
+        elif option.values and value not in option.values:
+            remedy = similar(value, option.values) if isinstance(value, str) else ""
+            self.trouble("", name, f"“{name}” is one of {', '.join(option.values)}, not {_shown(value)}.", remedy)
+        elif name == "mouse" and not isinstance(value, bool):
+            self.trouble("", name, f"“{name}” is true or false, not {_shown(value)}.")
+        elif name == "theme" and not isinstance(value, str):
+            self.trouble("", name, f"“{name}” is the name of a theme, not {_shown(value)}.")
+        else:
+            self.values[name] = value
+
+    def take_keys(self, value: object) -> None:
+        if not isinstance(value, Mapping):
+            self.trouble("", _KEYS, f"“{_KEYS}” is a table: a line [keys], and below it action = key.")
+            return
+        keys: dict[str, str] = {}
+        for action, named in value.items():
+            spelled = [named] if isinstance(named, str) else named
+            if not isinstance(spelled, list) or not spelled or not all(isinstance(each, str) for each in spelled):
+                self.trouble(_KEYS, action, f"“{action}” takes a key, or a list of keys, not {_shown(named)}.")
+                continue
+            keys[action] = ",".join("comma" if each == "," else each for each in spelled)
+        self.values[_KEYS] = keys
+
+
+def _shown(value: object) -> str:
+    return one_line(repr(value) if not isinstance(value, str) else f"“{value}”", 60)
+
+
+def parse_config(text: str, path: Path) -> Configuration:
+    """What a text sets.
+
+    Args:
+        text: TOML.
+        path: Where it is from.
+    """
+    import tomllib
+
+    found = _Found(text)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        from .lines import split_error
+
+        said, line = split_error(str(error), text)
+        trouble = Trouble(line, f"{said}.", "Nothing of the file holds until that is put right.")
+        return Configuration(path, True, Options(), (trouble,), text)
+    except RecursionError:
+        return Configuration(path, True, Options(), (Trouble(None, "brackets are nested too deeply."),), text)
+    for name, value in document.items():
+        if name == _KEYS:
+            found.take_keys(value)
+        else:
+            found.take(name, value)
+    values = found.values
+    if "view" in values:
+        values["view"] = View(str(values["view"]))
+    if "sort" in values:
+        values["sort"] = Sort(str(values["sort"]))
+    return Configuration(path, True, Options(**values), tuple(found.troubles), text)  # type: ignore[arg-type]  # each value has been looked at by its name
+
+
+def read_config(path: Path | None = None) -> Configuration:
+    """The configuration of this user; a file that is not there sets nothing.
+
+    Args:
+        path: Another file.
+    """
+    path = path or config_path()
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_MOST + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return Configuration(path)
+    except OSError as error:
+        return Configuration(path, True, Options(), (Trouble(None, f"it cannot be read: {error.strerror}."),))
+    if len(raw) > _MOST:
+        return Configuration(path, True, Options(), (Trouble(None, "it is too large for a configuration."),))
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        return Configuration(path, True, Options(), (Trouble(line, "this is not UTF-8, so nothing of it holds."),))
+    return parse_config(text.replace("\r\n", "\n"), path)

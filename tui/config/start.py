@@ -1,0 +1,77 @@
+"""How a browser begins: what the user has set, and where that is silent, as it was left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from hermes_browse.store.models import Sort, View
+
+from .folders import config_path, memory_path
+from .memory import Memory, read_memory, write_memory
+from .options import DEFAULT_THEME, Options
+
+if TYPE_CHECKING:
+    from .reading import Configuration
+
+
+class Start(NamedTuple):
+    """Everything a browser is told before it begins."""
+
+    options: Options = Options()
+    memory: Memory = Memory()
+    configuration: Configuration | None = None
+    """The file, where there is one."""
+
+    @property
+    def view(self) -> View:
+        """The first view."""
+        return self.options.view or self.memory.view
+
+    @property
+    def sort(self) -> Sort:
+        """The first order."""
+        return self.options.sort or self.memory.sort
+
+    @property
+    def reverse(self) -> bool:
+        """Whether that order is turned round."""
+        return self.options.sort is None and self.memory.reverse
+
+    @property
+    def theme(self) -> str:
+        """The first theme."""
+        return self.options.theme or self.memory.theme or DEFAULT_THEME
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the first frame is the one that can be painted ahead."""
+        usual = self.view is View.CHATS and self.sort is Sort.ACTIVITY and not self.reverse
+        return usual and self.theme == DEFAULT_THEME
+
+
+def read_start() -> Start:
+    """How to begin; a look at two files, which are read where they are there."""
+    memory = read_memory(memory_path())
+    path = config_path()
+    if not path.exists():  # the usual case: nothing that reads TOML is loaded
+        return Start(memory=memory)
+    from .reading import read_config
+
+    configuration = read_config(path)
+    return Start(configuration.options, memory, configuration)
+
+
+def keep(start: Start, view: View, sort: Sort, reverse: bool, theme: str | None) -> None:
+    """Remember how the browser was left, where that is news.
+
+    Args:
+        start: How it began.
+        view: The last view.
+        sort: The last order.
+        reverse: Whether it was turned round.
+        theme: The theme on screen; None when it is not the user's choice.
+    """
+    chosen = start.memory.theme if theme is None or theme == start.theme else theme
+    memory = Memory(view, sort, reverse, chosen)
+    if memory != start.memory:
+        write_memory(memory_path(), memory)
