@@ -63,7 +63,7 @@ async def test_view_order_and_theme_are_as_set(tmp_path: Path) -> None:
 async def test_keys_of_the_users_own(tmp_path: Path) -> None:
     """They do what the old ones did, which do nothing any more; footer and help show them."""
     app = configured(tmp_path, '[keys]\nhelp = "f1"\nlist-down = ["down", "ctrl+n"]\nsort = "x"\n')
-    async with browsing(app) as browser:
+    async with browsing(app, (200, 60)) as browser:
         rows = browser.screen.rows
         await browser.press("j")
         assert rows.cursor == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,6 +51,28 @@ def _bindings(node: ast.AST, scope: str) -> Iterator[Action]:
         yield Action(name, scope, tuple(keys.split(",")), str(named.get("tooltip") or description))
 
 
+def _tables(trees: Iterable[ast.Module]) -> dict[str, ast.expr]:
+    """Lists of bindings that stand by themselves, by name: a widget takes them in with a star."""
+    found: dict[str, ast.expr] = {}
+    for tree in trees:
+        for node in tree.body:
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+            if isinstance(target, ast.Name) and isinstance(value, ast.List):
+                found[target.id] = value
+    return found
+
+
+def _of_widget(widget: ast.ClassDef, tables: dict[str, ast.expr]) -> Iterator[Action]:
+    scope = PANES[widget.name]
+    for node in widget.body:
+        if not (isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.List)):
+            continue
+        for each in node.value.elts:
+            shared = each.value if isinstance(each, ast.Starred) else None
+            yield from _bindings(tables.get(shared.id, each) if isinstance(shared, ast.Name) else each, scope)
+
+
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -60,10 +82,11 @@ def known_actions() -> list[Action]:
     found: list[Action] = []
     try:
         found += _bindings(_tree(_TUI / "screens" / "bindings.py"), MAIN)
-        for path in sorted((_TUI / "widgets").glob("*.py")):
-            for node in _tree(path).body:
-                if isinstance(node, ast.ClassDef) and node.name in PANES:
-                    found += _bindings(node, PANES[node.name])
+        trees = [_tree(path) for path in sorted((_TUI / "widgets").glob("*.py"))]
+        tables = _tables(trees)
+        for node in (node for tree in trees for node in tree.body):
+            if isinstance(node, ast.ClassDef) and node.name in PANES:
+                found += _of_widget(node, tables)
         found += _bindings(_tree(_TUI / "app.py"), APP)
     except (OSError, SyntaxError):  # compiled modules alone: names of actions are then taken as they are
         return []

@@ -21,6 +21,7 @@ _EMACS = {
     **{f"{pane}-page-up": "pageup,alt+v" for pane in ("list", "transcript")},
     "list-first": "home,alt+less_than_sign",
     "list-last": "end,alt+greater_than_sign",
+    "transcript-find-here": "backslash",
     "transcript-start": "home,alt+less_than_sign",
     "transcript-end": "end,alt+greater_than_sign",
 }

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.keys import format_key
 from textual.widgets import Static
 
 from ..widgets.conversation_list import ConversationList
@@ -68,7 +69,7 @@ def key_names(keys: str) -> str:
     """Keys of a binding as they are printed on a keyboard."""
     found = []
     for key in keys.split(","):
-        name = _NAMES.get(key, key)
+        name = _NAMES.get(key) or format_key(key)
         found.append(name.replace("ctrl+", "Ctrl+"))
     return " ".join(found)
 
