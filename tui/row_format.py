@@ -8,7 +8,7 @@ from hermes_browse.store.models import Conversation, Kind, Node, Relation, Statu
 from hermes_browse.store.text import one_line, printable
 
 from . import formats
-from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, NoteRow
+from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 Span = tuple[str, str]
 """Text and the name of its look: `title`, `plain`, `dim`, `accent`, `live`, `hit`, `note`."""
@@ -124,8 +124,10 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
             if piece:
                 spans.append((piece, look))
                 used += cell_len(piece)
+            if piece != safe:  # cut off: what follows would be a dot and no more
+                room = used
         position = max(end, position)
-    spans.append((" " * max(room - used, 0), "plain"))
+    spans.append((" " * max(width - cell_len(lead) - cell_len(state) - cell_len(time) - 2 - used, 0), "plain"))
     spans.append((f" {time} ", "dim"))
     return spans
 
@@ -173,6 +175,17 @@ def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
     return [*spans, (" " * max(room - cell_len(noted), 0), "plain"), (f" {tail} ", "dim")]
 
 
+def _more(row: MoreRow, width: int) -> list[Span]:
+    return [(formats.fit(f"   ▸ {row.hidden:,} more hit{'s' if row.hidden != 1 else ''}", width), "dim")]
+
+
+def _suggestion(row: SuggestionRow, width: int) -> list[Span]:
+    count = formats.fit(f"{row.hits:,}{'+' if row.at_least else ''}", 8, right=True)
+    room = max(width - cell_len(count) - 3, 0)
+    text = formats.fit(one_line(row.text, 300), room)
+    return [(f" {count}", "accent"), (f"  {text}", "plain")]
+
+
 def format_row(row: ListRow, width: int, now: float) -> list[Span]:
     """The row in exactly `width` cells.
 
@@ -189,6 +202,10 @@ def format_row(row: ListRow, width: int, now: float) -> list[Span]:
         return _hit(row, width, now)
     if isinstance(row, LineageRow):
         return _lineage(row, width, now)
+    if isinstance(row, MoreRow):
+        return _more(row, width)
+    if isinstance(row, SuggestionRow):
+        return _suggestion(row, width)
     if isinstance(row, NoteRow):
         return [(formats.fit(f" {one_line(row.text)}", width), "note")]
     return row.spans(width, now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from hermes_browse.store.models import Conversation, Hit, Lineage, Node, Relation
+from hermes_browse.store.models import Conversation, Hit, Lineage, Node, Relation, View
 
 
 class ConversationRow(NamedTuple):
@@ -86,7 +86,36 @@ class DrawnRow(Protocol):
         ...
 
 
-ListRow = ConversationRow | JobRow | HitRow | LineageRow | NoteRow | DrawnRow
+class MoreRow(NamedTuple):
+    """Hits of a conversation that are not shown."""
+
+    root_id: str
+    hidden: int
+
+    @property
+    def key(self) -> str:
+        """The conversation."""
+        return f"m{self.root_id}"
+
+
+class SuggestionRow(NamedTuple):
+    """Another search that finds something, offered where one found nothing."""
+
+    text: str
+    """What it is, in a few words."""
+    query: str
+    view: View
+    """Where it looks."""
+    hits: int
+    at_least: bool = False
+
+    @property
+    def key(self) -> str:
+        """The search."""
+        return f"s{self.view.value} {self.query}"
+
+
+ListRow = ConversationRow | JobRow | HitRow | LineageRow | NoteRow | MoreRow | SuggestionRow | DrawnRow
 
 
 class RowSource(Protocol):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
+from types import MappingProxyType
 
 from hermes_browse.store.catalog import Catalog, allowed_sessions, read_neighbourhood
 from hermes_browse.store.connect import Reader
@@ -21,13 +23,15 @@ from hermes_browse.store.search import (
     make_plan,
     read_coverage,
     search,
+    suggest,
 )
-from hermes_browse.store.search.suggest import Suggestion, suggest
 
-from .rows import ConversationRow, FixedRows, HitRow, ListRow, NoteRow
+from .rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 PAGE = 32
 """Hits read at a time: more than a screen shows, and each costs its snippet."""
+SOME = 3
+"""Hits of a conversation that are shown unless it is unfolded."""
 _MOST_TITLES = 8
 _BREATH = 0.001
 """Seconds between two batches of a count."""
@@ -42,6 +46,28 @@ class Counted:
     roots: int
     """Conversations the hits are in."""
     coverage: Coverage
+    suggestions: tuple[SuggestionRow, ...] = ()
+    """What else would find something, where nothing was found."""
+
+
+class Fold(Enum):
+    """How many hits of a conversation are shown."""
+
+    BEST = "best"
+    """The one that has most of what is looked for."""
+    SOME = "some"
+    ALL = "all"
+
+
+def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
+    if fold is Fold.BEST:
+        return [max(hits, key=_worth)]
+    return list(hits if fold is Fold.ALL or len(hits) <= SOME + 1 else hits[:SOME])
+
+
+def _worth(hit: Hit) -> tuple[int, bool]:
+    """Different things lit in the snippet; said rather than put out by a tool."""
+    return len({hit.snippet[start:end].casefold() for start, end in hit.match}), hit.role != "tool"
 
 
 @dataclass(frozen=True)
@@ -54,7 +80,7 @@ class Found:
     """Conversations whose title or id matches."""
     conversations: dict[str, Conversation] = field(default_factory=dict)
     """By session id, for the hits."""
-    suggestions: tuple[Suggestion, ...] = ()
+    suggestions: tuple[SuggestionRow, ...] = ()
     total: Total | None = None
     """All hits, once they have been counted behind the keyboard."""
     roots: int = 0
@@ -67,27 +93,34 @@ class Found:
         """In the order found."""
         return self.answer.hits
 
-    def rows(self) -> FixedRows:
-        """Titles, then each conversation with its hits, in the order of the first hit of each."""
-        rows: list[ListRow] = [ConversationRow(each) for each in self.titles]
-        seen = {each.root_id for each in self.titles}
+    def groups(self) -> dict[str, list[Hit]]:
+        """The hits by the root of their conversation, in the order of the first hit of each."""
         groups: dict[str, list[Hit]] = {}
         for hit in self.hits:
             conversation = self.conversations.get(hit.session_id)
             groups.setdefault(conversation.root_id if conversation is not None else hit.session_id, []).append(hit)
+        return groups
+
+    def rows(self, folds: Mapping[str, Fold] = MappingProxyType({})) -> FixedRows:
+        """Titles, then each conversation with its hits; where nothing was found, what else would find something.
+
+        Args:
+            folds: How many hits of a conversation are shown, by its root, where it is not some.
+        """
+        groups = self.groups()
+        # A conversation that stands below with its hits is not told by its title as well.
+        rows: list[ListRow] = [ConversationRow(each) for each in self.titles if each.root_id not in groups]
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
-                if root in seen:  # it stands above already, by its title: say so with its hits
-                    rows = [row for row in rows if row.key != f"c{root}"]
                 rows.append(ConversationRow(conversation, hits=len(hits)))
-            rows += [HitRow(hit, conversation) for hit in hits]
+            shown = _shown(hits, folds.get(root, Fold.SOME))
+            rows += [HitRow(hit, conversation) for hit in shown]
+            if len(shown) < len(hits):
+                rows.append(MoreRow(root, len(hits) - len(shown)))
         if not rows:
             rows.append(NoteRow("Nothing contains this."))
-            rows += [
-                NoteRow(f"  {each.text}: {each.hits:,}{'+' if each.at_least else ''} for  {each.query}")
-                for each in self.suggestions
-            ]
+            rows += self.suggestions
         elif self.answer.more:
             rows.append(NoteRow(f"the newest {len(self.hits):,} hits are shown: end to read on"))
         return FixedRows(rows)
@@ -112,7 +145,11 @@ class Found:
     def counted(self, counted: Counted) -> Found:
         """The same with what was counted."""
         return replace(
-            self, total=counted.total or self.total, roots=counted.roots or self.roots, coverage=counted.coverage
+            self,
+            total=counted.total or self.total,
+            roots=counted.roots or self.roots,
+            coverage=counted.coverage,
+            suggestions=counted.suggestions,
         )
 
     def _count(self) -> str:
@@ -156,6 +193,7 @@ def count_hits(
     *,
     catalog: Catalog,
     view: View,
+    now: float,
     deadline: float,
     coverage: Coverage | None = None,
 ) -> Counted:
@@ -167,6 +205,7 @@ def count_hits(
         conditions: Filters of its query.
         catalog: The whole store.
         view: Where was looked.
+        now: Unix seconds.
         deadline: `time.monotonic()` at which a count gives what it has.
         coverage: What the index holds where that is known.
     """
@@ -176,7 +215,28 @@ def count_hits(
         total = count(reader, found.query, cap=0, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
         chain_of = catalog.forest.chain_of
         roots = len({chain_of[each].root.id if each in chain_of else each for each in total.sessions})
-    return Counted(total, roots, coverage or read_coverage(reader))
+    empty = not found.hits and not found.titles
+    others = _suggestions(reader, found.query, conditions, catalog, view, now) if empty else ()
+    return Counted(total, roots, coverage or read_coverage(reader), others)
+
+
+def _suggestions(
+    reader: Reader, query: Query, conditions: Conditions, catalog: Catalog, view: View, now: float
+) -> tuple[SuggestionRow, ...]:
+    """The same elsewhere, then other queries here; each has been tried."""
+    found: list[SuggestionRow] = []
+    elsewhere = () if view is View.ALL else tuple(each for each in View if each not in (view, View.ALL))
+    for each in elsewhere:
+        scope, deadline = _scope(catalog, each, conditions), time.monotonic() + 1.0
+        total = count(reader, query, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
+        if total.count:
+            text = f"in {each.value}"
+            found.append(SuggestionRow(text, query.text, each, total.count, total.at_least))
+    sessions = _scope(catalog, view, Conditions(None, None, ())).sessions
+    known = catalog if catalog.exact else None
+    for other in suggest(reader, query, sessions=sessions, cancelled=_breathe, now=now, catalog=known):
+        found.append(SuggestionRow(f"{other.text}", other.query, view, other.hits, other.at_least))
+    return tuple(found)
 
 
 def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None) -> tuple[Conversation, ...]:
@@ -239,8 +299,7 @@ def run(
     if earlier is not None:
         answer = replace(answer, hits=(*earlier.hits, *answer.hits), total=earlier.answer.total)
     named = with_names(reader, titles) if earlier is None else list(titles)
-    empty = not answer.hits and not named
-    return Found(query, answer, tuple(named), known, suggest(reader, query) if empty else ())
+    return Found(query, answer, tuple(named), known)
 
 
 def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> dict[str, Conversation]:

@@ -7,10 +7,14 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from ..catalog import Catalog, allowed_sessions
 from ..connect import Reader
+from ..models import View
+from .conditions import make_conditions
 from .engine import count
 from .query import Query, Term, TermKind, parse
-from .scope import SessionFilter
+from .scope import Scope, SessionFilter
+from .unknown import meant_filters
 
 _SECONDS = 1.0
 """Time for one measurement: what takes longer is not suggested."""
@@ -48,7 +52,8 @@ def _variants(query: Query) -> list[tuple[str, str]]:
         return " ".join([words, *excluded, *filters])
 
     spans = [(each.start, each.end) for each in query.filters] + [(term.start, term.end) for term in query.excluded]
-    found = [(f"without {query.text[start:end]}", _without(query, start, end)) for start, end in spans]
+    found = [(f"with {meant}", wider) for meant, wider in meant_filters(query)]
+    found += [(f"without {query.text[start:end]}", _without(query, start, end)) for start, end in spans]
     if len(query.filters) > 1 and terms:
         found.append(("without the filters", " OR ".join(" ".join(map(_written, group)) for group in query.groups)))
     if len(terms) == 1 and terms[0].kind is TermKind.WORD:
@@ -64,6 +69,14 @@ def _variants(query: Query) -> list[tuple[str, str]]:
     return [each for place, each in enumerate(found) if each[1] not in (wider for _, wider in found[:place])]
 
 
+def _scope(query: Query, catalog: Catalog, now: float | None) -> Scope:
+    conditions = make_conditions(query, now)
+    if conditions.conversation is None:
+        return Scope(message=conditions.message)
+    allowed = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
+    return Scope(allowed.__contains__, message=conditions.message)
+
+
 def suggest(
     reader: Reader,
     query: Query,
@@ -72,6 +85,7 @@ def suggest(
     roles: Collection[str] = (),
     cancelled: Callable[[], bool] = lambda: False,
     now: float | None = None,
+    catalog: Catalog | None = None,
 ) -> tuple[Suggestion, ...]:
     """Wider queries that find something, each measured.
 
@@ -82,14 +96,17 @@ def suggest(
         roles: Only these roles; empty admits all.
         cancelled: Asked between statements.
         now: Unix seconds, for dates in filters.
+        catalog: All conversations where they are known: filters that ask for them need not read them again.
     """
     found: list[Suggestion] = []
     for text, wider in _variants(query):
         if cancelled():
             break
+        parsed = parse(wider, now=now)
         total = count(
             reader,
-            parse(wider, now=now),
+            parsed,
+            scope=_scope(parsed, catalog, now) if catalog is not None else None,
             sessions=sessions,
             roles=roles,
             cancelled=cancelled,

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from ..connect import Reader
 from ..text import as_text
-from .query import FILTER_KEYS, Problem, Query, TermKind
+from .query import FILTER_KEYS, Problem, Query, Term, TermKind
 from .values import NUMBER_KEYS
 
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
@@ -23,11 +23,8 @@ _MEANT = {
 """What other programs call them."""
 
 
-def unknown_filters(query: Query) -> tuple[Problem, ...]:
-    """The plain words of a query that are written like a filter but are none, each with what may be meant.
-
-    `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
-    """
+def _looks(query: Query) -> list[tuple[Term, str, str]]:
+    """Words written like a filter, the reason, and the filter that may be meant (else empty)."""
     known = (*FILTER_KEYS, *NUMBER_KEYS)
     found = []
     for term in (*query.terms, *query.excluded):
@@ -40,16 +37,32 @@ def unknown_filters(query: Query) -> tuple[Problem, ...]:
         if not meant and match[1].islower() and not is_port:
             meant = next(iter(get_close_matches(key, known, 1, 0.7)), "")
         if key in FILTER_KEYS:
-            reason = f"{key}{match[2]} is no comparison: write {key}:{value}"
+            found.append((term, f"{key}{match[2]} is no comparison: write {key}:{value}", f"{key}:{value}"))
         elif meant in known:
-            sign = ">" if meant in NUMBER_KEYS else ":"
+            sign = (match[2] if match[2] != ":" else ">") if meant in NUMBER_KEYS else ":"
             reason = f"no filter {key}{match[2]} (is {meant}{sign} meant?): looked for as text"
+            found.append((term, reason, f"{meant}{sign}{value}"))
         elif match[1].islower() and not is_port:
-            reason = f"no filter {key}{match[2]}: looked for as text"
-        else:
-            continue
-        found.append(Problem(term.start, term.end, reason))
-    return tuple(sorted(found, key=lambda problem: problem.start))
+            found.append((term, f"no filter {key}{match[2]}: looked for as text", ""))
+    return sorted(found, key=lambda each: each[0].start)
+
+
+def unknown_filters(query: Query) -> tuple[Problem, ...]:
+    """The plain words of a query that are written like a filter but are none, each with what may be meant.
+
+    `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
+    """
+    return tuple(Problem(term.start, term.end, reason) for term, reason, _ in _looks(query))
+
+
+def meant_filters(query: Query) -> list[tuple[str, str]]:
+    """For each word that may be a filter misspelt: the filter, and the query with it in the word's place."""
+    text = query.text
+    return [
+        (meant, text[: term.start] + ("-" if text[term.start] == "-" else "") + meant + text[term.end :])
+        for term, _, meant in _looks(query)
+        if meant
+    ]
 
 
 def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:

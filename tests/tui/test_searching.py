@@ -9,12 +9,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import browsing, loose, open_app
+from browsing import Browser, browsing, demo_app, loose, open_app
 from builders import big_store
 
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.models import View
 from hermes_browse.store.search import Total, count, parse, read_coverage, search
+from hermes_browse.tui.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +105,106 @@ def test_what_the_index_lacks_is_named_with_the_remedy(
         coverage = read_coverage(reader)
         assert said in str(coverage) and coverage.indexed < coverage.messages
         assert "scanned" in str(coverage)
+
+
+def _rows(browser: Browser) -> list[ListRow]:
+    rows = browser.screen.rows
+    return [rows.source.row(index) for index in range(len(rows))]
+
+
+def _suggestions(browser: Browser) -> dict[str, int]:
+    return {row.text: row.hits for row in _rows(browser) if isinstance(row, SuggestionRow)}
+
+
+async def test_what_finds_nothing_offers_what_does(tmp_path: Path) -> None:
+    """Each offer is measured and taken with Enter, from the box."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("cookie source:telegram")
+        assert isinstance(_rows(browser)[0], NoteRow)
+        offered = _suggestions(browser)
+        with Store(browser.app.store.path).reader() as reader:
+            found = count(reader, parse("cookie"), cap=0).count
+        assert offered["without source:telegram"] == found > 0
+        row = browser.row
+        assert isinstance(row, SuggestionRow) and str(found) in browser.text("#list")
+        await browser.press("enter")
+        assert browser.screen.box.value == "cookie " and browser.screen.box.has_focus
+        assert f"{found} hits" in browser.text("#status")
+
+
+async def test_another_view_is_offered(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("cookie")
+        browser.screen.set_focus(browser.screen.rows)
+        await browser.press("3")
+        assert browser.screen.view is View.ARCHIVED
+        offered = _suggestions(browser)
+        assert "in chats" in offered and "as a prefix: cookie*" not in offered
+        while not (isinstance(browser.row, SuggestionRow) and browser.row.text == "in chats"):
+            await browser.press("down")
+        await browser.press("enter")
+        assert browser.screen.view is View.CHATS and browser.screen.box.value == "cookie"
+        hits = [row for row in _rows(browser) if isinstance(row, HitRow)]
+        assert hits and f"{offered['in chats']} hits" in browser.text("#status")
+
+
+async def test_a_misspelt_filter_is_offered_right(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("cookie sorce:cli")
+        assert "with source:cli" in _suggestions(browser)
+        await browser.press("enter")
+        assert browser.screen.box.value == "cookie source:cli " and browser.screen.searching.matchers
+
+
+async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
+    """Some are shown; Enter, + and - show all, or the best; n and N walk them all."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("the")
+        await browser.press("enter")
+        if not browser.screen.rows.has_focus:
+            await browser.press("escape")
+        rows = _rows(browser)
+        place = next(index for index, row in enumerate(rows) if isinstance(row, MoreRow))
+        more = rows[place]
+        assert isinstance(more, MoreRow)
+        above = [row for row in rows[place - 3 : place] if isinstance(row, HitRow)]
+        head = rows[place - 4]
+        assert len(above) == 3 and isinstance(head, ConversationRow) and head.hits == more.hidden + 3
+        browser.screen.rows.cursor = place
+        await browser.press("enter")
+        unfolded = _rows(browser)
+        assert [row.key for row in unfolded[place - 3 : place]] == [row.key for row in above]
+        assert all(isinstance(row, HitRow) for row in unfolded[place : place + more.hidden])
+        assert browser.screen.rows.cursor == place
+        await browser.press("minus")
+        assert [row.key for row in _rows(browser)] == [row.key for row in rows]
+        assert browser.row is not None and browser.row.key == head.key
+        await browser.press("minus")
+        assert _rows(browser)[place - 2] == MoreRow(more.root_id, more.hidden + 2)
+        await browser.press("n", "n", "n", "n")
+        walked = browser.row
+        assert isinstance(walked, HitRow) and walked.key == unfolded[place].key
+        browser.screen.rows.cursor = place - 4 + head.hits + 2
+        await browser.press("N")
+        assert browser.row is not None and browser.row.key == unfolded[place - 4 + head.hits].key
+
+
+async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("the")
+        await browser.press("enter")
+        total = len(browser.screen.searching._found.hits) if browser.screen.searching._found else 0
+        browser.screen.rows.cursor = 0
+        await browser.settle()
+        seen = set()
+        for _ in range(total + 5):
+            await browser.pilot.press("n")
+            await browser.pilot.pause()
+            if isinstance(browser.row, HitRow):
+                seen.add(browser.row.key)
+        assert len(seen) == total

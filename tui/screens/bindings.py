@@ -33,6 +33,8 @@ MAIN_BINDINGS = [
     Binding("s", "sort", "sort", tooltip="Order the list by something else", id="sort"),
     Binding("S", "reverse", "reverse", tooltip="Turn the order of the list round", show=False, id="reverse"),
     Binding("o", "search_order", "hits order", tooltip="Hits newest, best or oldest first", show=False, id="hit-order"),
+    Binding("plus,equals_sign", "fold(1)", "unfold hits", tooltip="More hits of a conversation", show=False),
+    Binding("minus", "fold(-1)", "fold hits", tooltip="Fewer hits of a conversation", show=False),
     Binding("ctrl+r", "searches", "searches", tooltip="Kept and earlier searches", show=False, id="searches"),
     Binding("ctrl+s", "keep_search", "keep search", tooltip="Keep this search, or no longer", show=False, id="keep"),
     Binding("l", "lineage", "lineage", tooltip="To the family tree of this conversation", id="lineage"),

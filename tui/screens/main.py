@@ -25,7 +25,7 @@ from hermes_browse.store.models import Conversation, Sort, View
 
 from .. import header
 from ..list_model import Details, shown_line
-from ..rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow
+from ..rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.search_box import SearchBox
 from ..widgets.transcript_view import TranscriptView
@@ -282,7 +282,7 @@ class MainScreen(ChangingActions, TranscriptActions):
         """Enter in the box: to the results, or into the one under the cursor."""
         row = self.rows.current
         self.searching.remember()
-        if isinstance(row, HitRow):
+        if isinstance(row, HitRow | MoreRow | SuggestionRow):
             self.take(row)
         else:
             self.set_focus(self.rows)
@@ -294,6 +294,10 @@ class MainScreen(ChangingActions, TranscriptActions):
         elif isinstance(row, HitRow):
             self.reading.preview(row)
             self.set_focus(self.transcript)
+        elif isinstance(row, MoreRow):
+            self.searching.unfold(row)
+        elif isinstance(row, SuggestionRow):
+            self.searching.take_suggestion(row)
         elif isinstance(row, ConversationRow):
             self.resuming.start(row.conversation.id)
 
@@ -333,6 +337,10 @@ class MainScreen(ChangingActions, TranscriptActions):
     def action_searches(self) -> None:
         """Kept and earlier searches."""
         self.searching.list_searches()
+
+    def action_fold(self, by: int) -> None:
+        """More or fewer hits of a conversation."""
+        self.searching.fold(self.rows.current, by)
 
     def action_keep_search(self) -> None:
         """Keep the search, or no longer."""

@@ -14,14 +14,14 @@ from hermes_browse.store.models import Conversation, View
 
 from ..history import History, history_path
 from ..list_model import CatalogRows
-from ..rows import HitRow
+from ..rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, RowSource, SuggestionRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.search import Conditions, Coverage, Matcher, Query
 
     from ..completion import Offer, Vocabulary
-    from ..search_model import Counted, Found
+    from ..search_model import Counted, Fold, Found
     from .main import MainScreen
 
 _PATIENCE = 8.0
@@ -68,6 +68,7 @@ class Searching:
         """Searches of the past; those in the demo are forgotten."""
         self.offered: Offer | None = None
         """What the end of the query can become."""
+        self._folds: dict[str, Fold] = {}
         self._recalling = False
         self._vocabulary: Vocabulary | None = None
         self._vocabulary_of: Catalog | None = None
@@ -123,6 +124,7 @@ class Searching:
         if self._query is None:
             self.view = View.ALL
         self._query = query
+        self._folds.clear()
         self._search()
 
     def again(self) -> None:
@@ -254,7 +256,7 @@ class Searching:
                 self._screen.say(" · ".join([*self._problems, f"{len(found):,} conversations"]))
             else:
                 self._found = found
-                self._screen.rows.show(found.rows(), top=top)
+                self._screen.rows.show(self._rows(), top=top)
                 self._say_status()
                 self._complete(found)
             self._screen.show_header()
@@ -271,7 +273,7 @@ class Searching:
         def done(completed: Found) -> None:
             if self._found is not None and self._found.answer is found.answer:
                 self._found = self._found.detailed(completed)
-                self._screen.rows.show(self._found.rows())
+                self._screen.rows.show(self._rows())
 
         def go() -> None:
             self._timer = None
@@ -301,6 +303,7 @@ class Searching:
                 conditions,
                 catalog=_catalog(reader, catalog, view, conditions, now),
                 view=view,
+                now=now,
                 deadline=time.monotonic() + _COUNTING,
                 coverage=coverage,
             )
@@ -310,8 +313,55 @@ class Searching:
             if self._query is query and self._found is not None:
                 self._found = self._found.counted(counted)
                 self._say_status()
+                if counted.suggestions and not self._found.hits:
+                    # From the sentence, which is no row to be on, to what can be taken.
+                    self._screen.rows.show(self._rows(), key=counted.suggestions[0].key)
 
         self._screen.search_worker.submit("count", work, done, self._screen.failed)
+
+    def _rows(self) -> RowSource:
+        return self._found.rows(self._folds) if self._found is not None else FixedRows(())
+
+    def fold(self, row: ListRow | None, by: int) -> None:
+        """Show more or fewer hits of the conversation that a row belongs to.
+
+        Args:
+            row: A conversation with hits, a hit, or the row that stands for more of them.
+            by: 1 for more, -1 for fewer.
+        """
+        from ..search_model import Fold
+
+        if isinstance(row, MoreRow):
+            root = row.root_id
+        elif isinstance(row, ConversationRow | HitRow) and row.conversation is not None and self._found is not None:
+            root = row.conversation.root_id
+        else:
+            self._screen.say("nothing to fold here: + and - show more or fewer hits of a conversation")
+            return
+        steps = list(Fold)
+        place = steps.index(self._folds.get(root, Fold.SOME)) + by
+        self._folds[root] = steps[min(max(place, 0), len(steps) - 1)]
+        self._screen.rows.show(self._rows(), key=f"c{root}" if by < 0 else None)
+
+    def unfold(self, row: MoreRow) -> None:
+        """Show all hits of a conversation; the cursor goes to the first that was not shown."""
+        from ..search_model import Fold
+
+        index = self._screen.rows.cursor
+        self._folds[row.root_id] = Fold.ALL
+        rows = self._rows()
+        self._screen.rows.show(rows, key=rows.row(index).key if index < len(rows) else None)
+
+    def take_suggestion(self, row: SuggestionRow) -> None:
+        """Search for what was offered."""
+        if row.query == self._screen.box.value:
+            self.set_view(row.view)
+        else:
+            view = row.view
+            self.put(f"{row.query} ")  # behind a space the last word is whole, as it was counted
+            if self.view is not view:
+                self.set_view(view)
+        self._screen.show_header()
 
     def _say_status(self) -> None:
         if self._found is not None:
@@ -360,7 +410,7 @@ class Searching:
             self._reading_on = False
             if self._found is found:
                 self._found = longer
-                self._screen.rows.show(longer.rows())
+                self._screen.rows.show(self._rows())
                 self._say_status()
                 self._complete(longer)
 
@@ -392,8 +442,15 @@ class Searching:
         widget = self._screen.rows
         index = widget.cursor + by
         while 0 <= index < len(widget):
-            if isinstance(widget.source.row(index), HitRow):
+            row = widget.source.row(index)
+            if isinstance(row, HitRow):
                 widget.cursor = index
                 return
+            if isinstance(row, MoreRow):
+                from ..search_model import Fold
+
+                self._folds[row.root_id] = Fold.ALL
+                widget.show(self._rows())
+                index = widget.cursor
             index += by
         self._screen.say("no further hit")
