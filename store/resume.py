@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .catalog import read_neighbourhood
@@ -71,6 +71,11 @@ class ResumePlan:
     def is_risky(self) -> bool:
         """Whether a second, different key is wanted first."""
         return bool(self.warnings)
+
+    def to_print(self) -> ResumePlan:
+        """The same plan for a command that will be run elsewhere: there need be no Hermes on this PATH."""
+        others = tuple(warning for warning in self.warnings if warning.code != "no-hermes")
+        return replace(self, warnings=others, executable=self.executable or self.argv[0])
 
     def environment(self) -> dict[str, str]:
         """The whole environment for the program."""

@@ -6,17 +6,15 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import Catalog, read_first_page
+from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_names
 
-from .config.start import Start, keep, read_start
-from .prepaint import Taken, painted, terminal_size
+from .config.start import keep, read_start
+from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
@@ -34,6 +32,27 @@ def launch(location: Location) -> int:
     Raises:
         StoreError: The store cannot be read at all; said before the screen is taken.
     """
+    code, plan = choose(location)
+    if plan is None:
+        return code
+    from .cli.resuming import run_plan
+
+    return run_plan(plan)
+
+
+def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:
+    """Run the browser on a store, and nothing after it.
+
+    Args:
+        location: Which store.
+        is_printed: What is chosen will be printed rather than run: it need not be possible here.
+
+    Returns:
+        The exit code, and what was chosen to be resumed.
+
+    Raises:
+        StoreError: The store cannot be read at all; said before the screen is taken.
+    """
     # The screen waits this long at most for a thread that computes; Python's own five milliseconds are a third of a
     # frame, several times in each.
     sys.setswitchinterval(0.001)
@@ -46,24 +65,14 @@ def launch(location: Location) -> int:
         first = read_first_page(reader, now, limit=lines)
         shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
     with painted(first, shown, location, now, is_wanted=start.is_plain) as taken:
-        code, plan = _run(location, store, first, shown, taken, start)
-    if plan is None:
-        return code
-    from .cli.resuming import run_plan
+        os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
+        from .app import BrowseApp
 
-    return run_plan(plan)
-
-
-def _run(
-    location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], taken: Taken, start: Start
-) -> tuple[int, ResumePlan | None]:
-    os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
-    from .app import BrowseApp
-
-    app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)
-    app.is_told_to_end = lambda: bool(taken.told)
-    taken.is_handed_over = True
-    plan = app.run(mouse=start.options.mouse)
+        app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)
+        app.is_choice_printed = is_printed
+        app.is_told_to_end = lambda: bool(taken.told)
+        taken.is_handed_over = True
+        plan = app.run(mouse=start.options.mouse)
     left = app.as_left()
     if left is not None:
         keep(start, *left)

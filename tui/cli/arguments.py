@@ -108,6 +108,11 @@ def make_parser() -> _Parser:
     )
     parser.add_argument("--version", action="store_true", help="say the version and end")
     _add_store_options(parser, top=True)
+    parser.add_argument(
+        "--print-command",
+        action="store_true",
+        help="the browser prints the command of what is chosen, and runs nothing",
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
 
     listing = _command(commands, "list", "Conversations, newest activity first.")
@@ -165,6 +170,9 @@ def make_parser() -> _Parser:
     _command(commands, "profiles", "The profiles of the Hermes root.")
     _command(commands, "doctor", "What the store, its search index, Hermes and the terminal are like.")
     args_config.add_config(_command(commands, "config", args_config.CONFIG))
+    args_config.add_completions(
+        commands.add_parser("completions", help=args_config.COMPLETIONS, description=args_config.COMPLETIONS)
+    )
     return parser
 
 
@@ -183,6 +191,8 @@ def parse(argv: Sequence[str]) -> SimpleNamespace:
     stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
     if sum(stores) > 1:
         parser.error("one store at a time: --home and --profile, or --db, or --demo")
+    if arguments.print_command and arguments.command is not None:
+        parser.error("--print-command goes with the browser; a command has `resume ID --print`")
     if arguments.command == "resume":
         if arguments.source is not None and not arguments.last:
             parser.error("--source goes with --last")

@@ -123,10 +123,20 @@ def _without_store(arguments: SimpleNamespace) -> int | None:
         from .configuring import config
 
         return config(arguments)
+    if arguments.command == "completions":
+        from .arguments import make_parser
+        from .completing import completions
+
+        print(completions(arguments.shell, make_parser()))
+        return 0
     return None
 
 
 def _browse(location: Location, arguments: SimpleNamespace) -> int:
+    if arguments.print_command:
+        from .choosing import choose_and_print
+
+        return choose_and_print(location)
     # Textual paints on standard error, so that one has to be a terminal as well.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         note("hermes-browse: the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")

@@ -40,6 +40,8 @@ class Resuming:
 
     def _planned(self, result: tuple[ResumePlan, list[RecapLine]]) -> None:
         plan, recap = result
+        if self._screen.browse_app().is_choice_printed:
+            plan = plan.to_print()
         if not plan.is_risky:
             self._screen.browse_app().exit(plan)
             return

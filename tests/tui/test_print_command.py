@@ -1,0 +1,56 @@
+"""`--print-command`: the screen on the terminal, the chosen command on standard output."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from terminal import Terminal
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+_SHELL = """
+import subprocess, sys
+program = [sys.executable, "-m", "hermes_browse.tui", "--print-command", *sys.argv[2:]]
+streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} if sys.argv[1] == "nothing" else {}
+ended = subprocess.run(program, stdout=subprocess.PIPE, text=True, **streams)
+print(f"ended {ended.returncode} [{ended.stdout}]")
+"""
+
+
+@pytest.mark.parametrize("streams", ["usual", "nothing"])
+def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) -> None:
+    """As in `eval "$(…)"`, and with the other streams away too; there need be no Hermes to print its command."""
+    terminal = Terminal([streams, "--home", str(hermes_home)], code=_SHELL, columns=100, PATH="/usr/bin:/bin")
+    terminal.wait_for("shown")
+    terminal.resize(110, 30)
+    terminal.send("/walrus")
+    terminal.wait_for("kept walrus answer")
+    terminal.send("\x1b[B\r")
+    terminal.read(1.0)
+    terminal.send("R")
+    terminal.wait_for("ended 0")
+    terminal.read(0.3)
+    text = terminal.text.replace("\n", "")
+    assert f"[HERMES_HOME={hermes_home} hermes -p default --resume=20260115_090000_999001" in text
+    assert terminal.is_restored
+
+
+def test_nothing_chosen_nothing_printed(hermes_home: Path) -> None:
+    """`eval` of nothing does nothing."""
+    terminal = Terminal(["usual", "--home", str(hermes_home)], code=_SHELL)
+    terminal.wait_for("shown")
+    terminal.send("q")
+    terminal.wait_for("ended 0 []")
+    assert terminal.is_restored
+
+
+def test_it_goes_with_the_browser_alone(capsys: pytest.CaptureFixture[str], hermes_home: Path) -> None:
+    """A command has its own way; the sample store has no command to print."""
+    from hermes_browse.tui.cli import main
+
+    assert main(["--print-command", "list"]) == 2
+    assert "resume ID --print" in capsys.readouterr().err
+    assert main(["--print-command", "--demo"]) == 5
+    assert main(["--print-command", "--home", str(hermes_home / "nowhere")]) in (2, 3)
