@@ -41,6 +41,7 @@ MAIN_BINDINGS = [
     Binding("t", "transcript('cycle_tools')", "tools", tooltip="Tool calls off, short, full", id="tools"),
     Binding("r", "transcript('toggle_reasoning')", "reasoning", tooltip="Show reasoning", show=False, id="reasoning"),
     Binding("v", "reading", "said/live", tooltip="What was said, what the model still sees, everything", id="reading"),
+    Binding("i", "details", "details", tooltip="Everything about this conversation", show=False, id="details"),
     Binding("p", "recap", "recap", tooltip="The recap Hermes shows on resume", show=False, id="recap"),
     Binding("y", "copy_id", "copy id", tooltip="Copy the id of the conversation", id="copy-id"),
     Binding(

@@ -358,6 +358,13 @@ class MainScreen(ChangingActions, TranscriptActions):
         """The recap in place of the transcript."""
         self.reading.show_recap()
 
+    def action_details(self) -> None:
+        """Everything worth knowing of the conversation shown."""
+        from .details import show_details
+
+        if self.reading.conversation is not None:
+            show_details(self, self.reading.conversation)
+
     def action_resume(self) -> None:
         """Resume what is shown."""
         conversation = self.reading.conversation

@@ -14,12 +14,17 @@ from textual.strip import Strip
 
 from hermes_browse.store.text import printable
 
-from ..styled import Line, wrap_spans
+from ..styled import Line, breaks, line_text, line_width, slice_spans, wrap_spans
 from .transcript_base import LOOKS
 
 
 class LinesView(ScrollView, can_focus=True):
-    """Lines with looks, wrapped to the width."""
+    """Lines with looks, wrapped to the width.
+
+    Args:
+        lines: Printable, not wrapped.
+        hang: Cells by which what is wrapped stands further right.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
@@ -32,18 +37,29 @@ class LinesView(ScrollView, can_focus=True):
         Binding("end,G", "scroll_end", "end", show=False),
     ]
 
-    def __init__(self, lines: Sequence[Line], *, id: str | None = None) -> None:
+    def __init__(self, lines: Sequence[Line], *, hang: int = 0, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._lines = lines
+        self._lines, self._hang = lines, hang
         self._wrapped: list[Line] = []
         self._styles: dict[str, Style] = {}
 
     def on_resize(self) -> None:
         """Another width."""
         width = max(self.scrollable_content_region.width, 8)
-        self._wrapped = [piece for line in self._lines for piece in wrap_spans(line, width)]
+        self._wrapped = [piece for line in self._lines for piece in self._wrap(line, width)]
         self.virtual_size = Size(width, len(self._wrapped))
         self.refresh()
+
+    def _wrap(self, line: Line, width: int) -> list[Line]:
+        if not self._hang or line_width(line) <= width or width < 3 * self._hang:
+            return wrap_spans(line, width)
+        text = line_text(line)
+        first = breaks(text, width)[0][1]
+        rest = slice_spans(line, first, len(text))
+        if rest and rest[0][0].startswith(" "):
+            rest[0] = (rest[0][0][1:], rest[0][1])
+        space = (" " * self._hang, "text")
+        return [slice_spans(line, 0, first), *([space, *piece] for piece in wrap_spans(rest, width - self._hang))]
 
     def notify_style_update(self) -> None:
         """Another theme: forget the looks."""

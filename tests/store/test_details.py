@@ -1,0 +1,95 @@
+"""The details of a conversation: counts that agree with what is shown, on real stores and on made ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from store_builder import StoreBuilder
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.details import Details, read_details
+from hermes_browse.store.models import State
+from hermes_browse.store.transcript import count_rows
+
+NOW = 1_780_000_000.0
+
+
+def details_of(path: Path, session_id: str) -> Details:
+    """The details of the conversation a session belongs to."""
+    with Store(path).reader() as reader:
+        conversation = read_catalog(reader, NOW).of_session(session_id)
+        assert conversation is not None
+        return read_details(reader, conversation)
+
+
+@pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
+def test_every_conversation_has_details_that_agree_with_the_list(
+    name: str, fixture_store: Callable[[str], Path]
+) -> None:
+    with Store(fixture_store(name)).reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        for root in catalog.order():
+            conversation = catalog.conversation(root)
+            found = read_details(reader, conversation)
+            shown = count_rows(reader, [segment.id for segment in conversation.segments])
+            assert sum(found.roles.values()) == sum(shown.values())
+            assert sum(tool.results for tool in found.tools) == found.roles.get("tool", 0)
+            assert found.live_rows <= sum(found.states.values())
+
+
+def test_the_newest_value_counts_and_costs_are_told_apart(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db", "31")
+    origin = '{"platform": "telegram", "chat_name": "Boats", "user_name": "Noor"}'
+    builder.session(
+        "a", source="telegram", end_reason="compression", ended_at=NOW - 50, chat_id="1", origin_json=origin,
+        estimated_cost_usd=1.0, cost_status="estimated", api_call_count=3, billing_provider="old",
+    )  # fmt: skip
+    builder.session(
+        "b", source="telegram", parent_session_id="a", started_at=NOW - 40, estimated_cost_usd=0.5,
+        actual_cost_usd=0.25, cost_status="actual", api_call_count=2, billing_provider="new",
+    )  # fmt: skip
+    builder.message("a", "user", "one")
+    builder.message("b", "user", "two")
+    found = details_of(builder.write(), "b")
+    assert found.facts["billing_provider"] == "new" and found.facts["cost_status"] == "actual"
+    assert found.facts["chat_id"] == "1" and found.facts["chat_name"] == "Boats" and found.facts["user_name"] == "Noor"
+    assert (found.estimated_usd, found.actual_usd, found.api_calls) == (1.5, 0.25, 5)
+
+
+def test_what_the_model_still_sees_is_measured_as_it_is_sent(tmp_path: Path) -> None:
+    """Rewound and compacted rows are not sent; what was sent instead of the text counts; images are told apart."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", system_prompt="p" * 10)
+    builder.message("s", "user", "é" * 10)
+    builder.message("s", "user", "short", api_content="x" * 100)
+    builder.message("s", "user", "gone" * 50, active=0)
+    builder.message("s", "user", "old" * 50, active=0, compacted=1)
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 5000}}
+    builder.message("s", "user", [{"type": "text", "text": "see"}, image])
+    builder.message("s", "tool", "out", tool_name="terminal", tool_call_id="c")
+    found = details_of(builder.write(), "s")
+    assert (found.live_rows, found.live_bytes, found.live_images) == (4, 20 + 100 + 3, 1)
+    assert found.prompt_bytes == 10
+    assert found.states == {State.LIVE: 4, State.REWOUND: 1, State.COMPACTED: 1}
+    assert [(tool.name, tool.results, tool.bytes) for tool in found.tools] == [("terminal", 1, 3)]
+
+
+def test_models_are_summed_over_segments_and_tasks_stand_apart(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("a", end_reason="compression", ended_at=NOW - 50)
+    builder.session("b", parent_session_id="a", started_at=NOW - 40)
+    for session in ("a", "b"):
+        builder.message(session, "user", "x")
+        builder.row(
+            "session_model_usage", session_id=session, model="m", billing_provider="p", task="", api_call_count=2,
+            input_tokens=10, output_tokens=5, estimated_cost_usd=0.5,
+        )  # fmt: skip
+    builder.row("session_model_usage", session_id="b", model="m", billing_provider="p", task="title", api_call_count=1)
+    found = details_of(builder.write(), "b")
+    assert [(use.task, use.calls, use.tokens, use.cost_usd) for use in found.models] == [
+        ("", 4, 30, 1.0),
+        ("title", 1, 0, 0.0),
+    ]

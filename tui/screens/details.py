@@ -1,0 +1,78 @@
+"""The card with everything worth knowing of a conversation, on one key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.details import read_details
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.text import one_line
+
+from .. import clipboard, formats
+from ..details_text import LABEL, details_lines
+from ..styled import Line, line_text
+from ..widgets.lines_view import LinesView
+from .card import Card
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+
+class DetailsScreen(Card[None]):
+    """Shows the card.
+
+    Args:
+        title: Of the conversation, printable.
+        lines: Of the card, not wrapped.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c,y", "copy", "copy"),
+        Binding("escape,q,i", "dismiss(None)", "back"),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self._title, self._lines = title, lines
+
+    def compose(self) -> ComposeResult:
+        """Title, card, keys."""
+        with Vertical(id="card"):
+            yield Static(Content.styled(self._title, "bold"))
+            yield LinesView(self._lines, hang=LABEL, id="details")
+            yield Static(Content.styled("c copy · Esc back", "$accent"), id="answer")
+
+    def action_copy(self) -> None:
+        """Put the card on the clipboard, and say by which way."""
+        text = "\n".join([self._title, "", *map(line_text, self._lines)])
+
+        async def work() -> None:
+            route = await clipboard.copy(text, self.app.copy_to_clipboard)
+            self.query_one("#answer", Static).update(Content.styled(f"{route} · Esc back", "$accent"))
+
+        self.run_worker(work(), exclusive=True)
+
+
+def show_details(screen: MainScreen, conversation: Conversation) -> None:
+    """Read the details of a conversation and show the card."""
+    now = screen.clock()
+
+    def work(reader: Reader) -> tuple[Conversation, list[Line]]:
+        from hermes_browse.store.preview import with_details
+
+        known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
+        return known, details_lines(known, read_details(reader, known), now)
+
+    def done(result: tuple[Conversation, list[Line]]) -> None:
+        known, lines = result
+        screen.app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
+
+    screen.page_worker.submit("details", work, done, screen.failed)
