@@ -182,6 +182,26 @@ def without_injections(text: str) -> str:
     return _MEMORY.sub("", text) if "<memory-context>" in text else text
 
 
+def injected_context(text: str, sent: str | None) -> str:
+    """What Hermes put to a message for the model and nobody typed: recalled memory, a plug-in's context.
+
+    Args:
+        text: Of the message, as stored.
+        sent: Its `api_content` (0.19), None where that is the same.
+
+    Returns:
+        Only what was added, where the text stands in what was sent; else all that was sent. Empty for nothing.
+    """
+    if sent is None:
+        return "\n".join(match[0].strip() for match in _MEMORY.finditer(text)) if "<memory-context>" in text else ""
+    said, whole = without_injections(text).strip(), decode_content(sent)[0]
+    if not said:
+        return whole.strip()
+    before, found, after = whole.rpartition(said)
+    parts = (before.strip(), after.strip()) if found else (whole.strip(),)
+    return "\n\n".join(part for part in parts if part)
+
+
 def to_message(row: Row) -> ChatMessage:
     """Decode one row selected by `select`."""
     (

@@ -20,6 +20,8 @@ from .values import as_time
 _SLICE = 5000
 _IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
 """Columns alike in rows that stand for the same message."""
+END = -(2**62)
+"""Stands in `Skeleton.gaps` for the end of the conversation; no row has this id."""
 
 
 class Bone(NamedTuple):
@@ -44,6 +46,8 @@ class Skeleton(NamedTuple):
     """Rows left out as twins → the row shown in their place."""
     left_out: int = 0
     """Rows not in this reading (rewound, hidden, or compacted when only live ones are asked for)."""
+    gaps: Mapping[int, tuple[int, int]] = MappingProxyType({})
+    """Where rows are left out that were once said: id of the bone that follows, or `END` → rewound, compacted."""
 
     def index_of(self, message_id: int) -> int | None:
         """Position of a chat message, through folds; None when this reading leaves it out."""
@@ -142,7 +146,8 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     """
     bones: list[Bone] = []
     folded: dict[int, int] = {}
-    left_out = 0
+    gaps: dict[int, tuple[int, int]] = {}
+    left_out = rewound = compacted = 0
     for index, session in enumerate(segments):
         rows = _read_bones(reader, session.id, index)
         twins = _twins(reader, rows) if reading is Reading.SAID else {}
@@ -154,9 +159,16 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
                 bone.hidden or bone.state is State.REWOUND or (reading is Reading.LIVE and bone.state is not State.LIVE)
             ):
                 left_out += 1
+                rewound += bone.state is State.REWOUND and not bone.hidden
+                compacted += bone.state is State.COMPACTED and not bone.hidden
                 continue
+            if rewound or compacted:
+                gaps[bone.id] = (rewound, compacted)
+                rewound = compacted = 0
             bones.append(bone)
-    return Skeleton(tuple(session.id for session in segments), tuple(bones), reading, folded, left_out)
+    if rewound or compacted:
+        gaps[END] = (rewound, compacted)
+    return Skeleton(tuple(session.id for session in segments), tuple(bones), reading, folded, left_out, gaps)
 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:

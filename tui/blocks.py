@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages import split_summary, without_injections
+from hermes_browse.store.messages import injected_context, split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, State
 from hermes_browse.store.text import one_line, printable
 
@@ -53,6 +53,18 @@ def _head(message: ChatMessage, width: int) -> Line:
     return line
 
 
+def _injected(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
+    """What the model was sent beside what was said, folded to a line."""
+    added = injected_context(message.text, message.api_content)
+    if not added:
+        return []
+    label = f"context Hermes put to it · {formats.size(len(added))}"
+    lines: list[Line] = [[("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")]]
+    if is_open:
+        lines += indent(wrap_text(_printable(added), width - 2, "dim"), ("┊ ", "rule"))
+    return lines
+
+
 def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
     summary, said = split_summary(text) if message.role in ("user", "assistant") else ("", text)
@@ -64,6 +76,7 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
         lines.append([("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")])
         if is_open:
             lines += indent(render_markdown(_printable(summary), width - 2, "dim"), ("┊ ", "rule"))
+    lines += _injected(message, width, is_open=is_open)
     if message.role == "tool":
         return lines + output_lines(said, width, Hint(is_result=True), full=is_open)
     images = [part for part in message.parts if part.kind == "image"]
@@ -88,7 +101,9 @@ def is_foldable(message: ChatMessage) -> bool:
     """Whether Enter shows more or less of a message."""
     if message.tool_calls or message.role == "tool" or message.reasoning:
         return True
-    return len(message.text) > TEXT_LIMIT or bool(split_summary(message.text)[0])
+    if len(message.text) > TEXT_LIMIT or message.is_summary or split_summary(message.text)[0]:
+        return True
+    return bool(injected_context(message.text, message.api_content))
 
 
 def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool) -> list[Line]:

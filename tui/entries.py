@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hermes_browse.store.models import ChatMessage, Conversation
-from hermes_browse.store.transcript import Bone, Skeleton
+from hermes_browse.store.transcript import END, Bone, Skeleton
 
 from . import formats
 
@@ -21,6 +21,7 @@ class EntryKind(StrEnum):
     DAY = "day"
     GAP = "gap"
     SEAM = "seam"
+    LEFT_OUT = "left out"
     MESSAGE = "message"
 
 
@@ -41,8 +42,15 @@ def _seam(conversation: Conversation, segment: int) -> str:
     return f"compressed {formats.clock(moment).strip()} · segment {segment + 1} of {len(conversation.segments)}"
 
 
+def _left_out(rewound: int, compacted: int) -> Entry:
+    parts = [f"{rewound:,} rewound" if rewound else "", f"{compacted:,} compacted" if compacted else ""]
+    count = rewound + compacted
+    words = f"{' · '.join(part for part in parts if part)} message{'' if count == 1 else 's'}"
+    return Entry(EntryKind.LEFT_OUT, f"{words} left out here · v shows more")
+
+
 def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
-    """The entries of a conversation: days, pauses and seams where they belong.
+    """The entries of a conversation: days, pauses, seams and what is left out where they belong.
 
     Args:
         conversation: Whose segments the skeleton has.
@@ -61,7 +69,11 @@ def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
         elif bone.timestamp is not None and last is not None and bone.timestamp - last >= GAP_SECONDS:
             entries.append(Entry(EntryKind.GAP, f"{formats.duration(bone.timestamp - last)} later"))
         last = bone.timestamp if bone.timestamp is not None else last
+        if bone.id in skeleton.gaps:
+            entries.append(_left_out(*skeleton.gaps[bone.id]))
         entries.append(Entry(EntryKind.MESSAGE, bone=index))
+    if END in skeleton.gaps:
+        entries.append(_left_out(*skeleton.gaps[END]))
     return entries
 
 
@@ -147,7 +159,9 @@ class TranscriptModel:
         for index in range(len(self.entries)):
             bone = self.bone(index)
             if bone is not None and bone.segment >= segment:
-                return max(index - 1, 0) if segment else 0
+                while index > 0 and self.bone(index - 1) is None:  # the seam, and what else stands above it
+                    index -= 1
+                return index if segment else 0
         return None
 
     def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.messages import without_injections
+from hermes_browse.store.messages import injected_context, without_injections
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.search.fold import MARKS, fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
@@ -55,6 +55,7 @@ def texts_of(message: ChatMessage) -> Iterator[str]:
         yield as_shown(call.arguments)
     if message.reasoning:
         yield message.reasoning
+    yield injected_context(message.text, message.api_content)
 
 
 def contains(message: ChatMessage, wanted: Matcher) -> bool:

@@ -62,12 +62,14 @@ def test_letters_are_taken_as_they_stand() -> None:
 
 
 def test_what_is_looked_through_is_what_can_be_shown() -> None:
-    """Escapes of JSON are letters on the screen, and injected memory is not shown."""
+    """Escapes of JSON are letters on the screen; what is folded counts."""
     assert contains(ChatMessage(1, "s", "tool", '{"output": "\\u65e5\\u672c"}'), needed("日本"))
     call = ToolCall("c", "terminal", '{"command": "say \\"hi\\""}')
     assert contains(ChatMessage(1, "s", "assistant", "", tool_calls=(call,)), needed('say "hi"'))
     assert contains(ChatMessage(1, "s", "assistant", "", reasoning="because"), needed("cause"))
-    assert not contains(ChatMessage(1, "s", "user", "<memory-context>tea</memory-context> x"), needed("tea"))
+    assert contains(ChatMessage(1, "s", "user", "<memory-context>tea</memory-context> x"), needed("tea"))
+    assert contains(ChatMessage(1, "s", "user", "x", api_content="recalled: tea\n\nx"), needed("tea"))
+    assert not contains(ChatMessage(1, "s", "user", "x", tool_call_id="tea"), needed("tea"))
 
 
 def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

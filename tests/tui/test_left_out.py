@@ -1,0 +1,79 @@
+"""What a reading leaves out is told where it stands, and what Hermes put to a message can be looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browsing import browsing, loose, open_app
+from store_builder import StoreBuilder
+from test_transcript_view import model_of
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.messages import injected_context
+from hermes_browse.store.models import ChatMessage, Reading, Session
+from hermes_browse.store.transcript import END, read_skeleton
+from hermes_browse.tui.blocks import Look, is_foldable, message_lines
+from hermes_browse.tui.styled import line_text
+
+MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
+
+
+def rewound_store(path: Path) -> Path:
+    """Two rewound rows in the middle and one at the end, compacted ones before, bookkeeping between."""
+    builder = StoreBuilder(path)
+    builder.session("s", title="Rewound")
+    builder.message("s", "user", "compacted", active=0, compacted=1)
+    builder.message("s", "user", "first")
+    builder.message("s", "session_meta", "{}")
+    builder.message("s", "user", "wrong question", active=0)
+    builder.message("s", "assistant", "wrong answer", active=0)
+    builder.message("s", "user", "second")
+    builder.message("s", "user", "taken back", active=0)
+    return builder.write()
+
+
+def test_gaps_count_what_was_said_and_is_left_out(tmp_path: Path) -> None:
+    with Store(rewound_store(tmp_path / "state.db")).reader() as reader:
+        session = [Session("s", "cli")]
+        assert read_skeleton(reader, session).gaps == {6: (2, 0), END: (1, 0)}
+        assert read_skeleton(reader, session, Reading.LIVE).gaps == {2: (0, 1), 6: (2, 0), END: (1, 0)}
+        assert read_skeleton(reader, session, Reading.EVERYTHING).gaps == {}
+
+
+async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(rewound_store(tmp_path / "state.db")))) as browser:
+        shown = browser.text("#transcript")
+        assert "2 rewound messages left out here" in shown and "1 rewound message left out here" in shown
+        assert shown.index("first") < shown.index("2 rewound") < shown.index("second") < shown.index("1 rewound")
+        assert "wrong answer" not in shown
+        await browser.press("v", "v")
+        shown = browser.text("#transcript")
+        assert "wrong answer" in shown and "left out" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "sent", "added"),
+    [
+        ("plan my week", None, ""),
+        (MEMORY + "plan my week", None, MEMORY.strip()),
+        ("plan my week", MEMORY + "plan my week", MEMORY.strip()),
+        ("plan my week", "before\n\nplan my week\n\nafter", "before\n\nafter"),
+        ("plan my week", "something else", "something else"),
+        ("plan my week", " plan my week\n", ""),
+        ("", "sent for nothing said", "sent for nothing said"),
+    ],
+)
+def test_what_was_put_to_a_message_is_told_from_what_was_said(text: str, sent: str | None, added: str) -> None:
+    assert injected_context(text, sent) == added
+
+
+def test_it_is_one_line_until_it_is_opened() -> None:
+    message = ChatMessage(0, "s", "user", "plan my week", api_content=MEMORY + "plan my week")
+    model = model_of(1)
+    assert is_foldable(message)
+    closed = "\n".join(line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False))
+    opened = "\n".join(line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True))
+    assert "context Hermes put to it" in closed and "Tova" not in closed and closed.count("plan my week") == 1
+    assert "Tova swims on Tuesdays." in opened and opened.count("plan my week") == 1
+    assert not is_foldable(ChatMessage(0, "s", "user", "plan my week"))
