@@ -15,7 +15,7 @@ from .entries import TranscriptModel
 from .markdown import render_markdown
 from .styled import Line, indent, wrap_text
 from .tool_blocks import Hint
-from .tool_lines import TEXT_LIMIT, Tools, output_lines, tool_lines
+from .tool_lines import OPEN_LIMIT, TEXT_LIMIT, Tools, output_lines, tool_lines
 
 MARKDOWN_LIMIT = 16_000
 """Code points rendered as Markdown; a longer text is plain, for Markdown would take longer than a frame or two."""
@@ -83,12 +83,14 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     if images and message.parts:
         said = "\n".join(part.text for part in message.parts if part.kind != "image" and part.text)
     base = "struck" if message.state is State.REWOUND else "text"
-    cut = said if is_open or len(said) <= TEXT_LIMIT else said[:TEXT_LIMIT]
+    cut = said[: OPEN_LIMIT if is_open else TEXT_LIMIT]
     if cut.strip():
         safe = _printable(cut).strip("\n")
         lines += render_markdown(safe, width, base) if len(cut) <= MARKDOWN_LIMIT else wrap_text(safe, width, base)
     if len(cut) < len(said):
-        lines.append([(f"… {formats.size(len(said) - len(cut))} more · enter", "note")])
+        lines.append(
+            [(f"… {formats.size(len(said) - len(cut))} more · {'O opens all' if is_open else 'enter'}", "note")]
+        )
     for part in images:
         size = f" {formats.size(part.size)}" if part.size else ""
         name = part.mime.rpartition("/")[2] or "image"

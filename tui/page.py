@@ -89,6 +89,13 @@ class Page:
         self._laid.clear()
         self._frame = None
 
+    def forget_entry(self, index: int | None) -> None:
+        """Lay out one entry anew: what is lit in it, or its fold, has changed."""
+        if index is not None:
+            self._laid.pop((index, True), None)
+            self._laid.pop((index, False), None)
+        self._frame = None
+
     def resize(self, width: int, height: int) -> None:
         """Another size of the page."""
         if width != self.width:

@@ -11,9 +11,9 @@ from hermes_browse.store.text import one_line, printable
 
 from .highlight import highlight
 from .markdown import render_markdown, table_lines
-from .sgr import coloured, has_colours
+from .sgr import coloured, has_colours, without_colours
 from .styled import TAB, Line, Span, wrap_spans, wrap_text
-from .tool_text import MAIN_TEXTS, load
+from .tool_text import LIMIT, MAIN_TEXTS, load
 
 _LOOKED_AT = 4000
 """Code points by which a text is judged."""
@@ -140,6 +140,8 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
         width: Cells.
         language: Of the code it is, where that is known.
     """
+    if len(text) > LIMIT:  # to look at it closely would take longer than one waits for a page
+        return wrap_text(_safe(without_colours(text)).rstrip("\n"), width, "output")
     head = text[:_LOOKED_AT]
     if has_colours(head):
         return _wrapped(coloured(text.rstrip("\n"), "output"), width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 
 from rich.cells import cell_len
@@ -17,9 +18,12 @@ from .tool_text import load
 
 TEXT_LIMIT = 60_000
 """Code points shown of a text before it is unfolded."""
+OPEN_LIMIT = 400_000
+"""Code points shown of a text that is unfolded; to lay out more would take a second, and the pager has it all."""
 _SHORT_LINES = 6
+_SHORT_LIMIT = 16_000
+"""Code points of a result that are laid out for its first lines; of a longer one only `_SHORT_TEXT` are."""
 _SHORT_TEXT = 4000
-"""Code points of a longer text that are laid out for its first lines."""
 _MAIN_ARGUMENTS = (
     "command",
     "cmd",
@@ -84,6 +88,18 @@ def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None,
     return [("▾ " if is_open else "▸ ", "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail]
 
 
+def _beginning(text: str) -> tuple[str, int]:
+    """The beginning of a long text, of each long field of an object, and how many code points are left out."""
+    loaded = load(text)
+    if not isinstance(loaded, dict):
+        return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
+    fields = {key: value[:_SHORT_TEXT] if isinstance(value, str) else value for key, value in loaded.items()}
+    left = sum(
+        len(value) - _SHORT_TEXT for value in loaded.values() if isinstance(value, str) and len(value) > _SHORT_TEXT
+    )
+    return json.dumps(fields, ensure_ascii=False), left
+
+
 def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]:
     """Arguments or a result below their call: the first lines of it, or all.
 
@@ -93,10 +109,11 @@ def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]
         hint: What is known of it.
         full: All of it was asked for.
     """
-    rest = 0
-    if len(text) > TEXT_LIMIT and not full:
-        text, rest = text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
-    lines = tool_text_lines(text, width - 2, hint, full=full)
+    text, rest = (text, 0) if full or len(text) <= _SHORT_LIMIT else _beginning(text)
+    more = len(text) - OPEN_LIMIT
+    lines = tool_text_lines(text[:OPEN_LIMIT], width - 2, hint, full=full)
+    if full and more > 0:
+        lines.append([(f"… {formats.size(more)} more · O opens all", "note")])
     if not full and (rest or len(lines) > _SHORT_LINES):
         left = f"{max(len(lines) - _SHORT_LINES, 0):,} more lines" if not rest else f"{formats.size(rest)} more"
         lines = [*lines[:_SHORT_LINES], [(f"… {left} · enter", "note")]]

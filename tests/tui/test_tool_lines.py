@@ -148,3 +148,16 @@ def test_no_letter_is_lost(text: str, width: int) -> None:
     letters = "".join(texts(block(text, width)))
     for letter in "abx":
         assert letters.count(letter) == text.count(letter)
+
+
+def test_of_a_long_result_the_beginning_is_read_as_text() -> None:
+    """Cut JSON would be no JSON: it is the long field that is cut."""
+    text = json.dumps({"output": "one line\n" * 5000, "exit_code": 0})
+    lines = texts(output_lines(text, 60, Hint(is_result=True), full=False))
+    assert lines[0] == "│ one line" and "41 KB more" in lines[-1]
+
+
+def test_of_megabytes_a_part_is_laid_out_and_the_rest_is_named() -> None:
+    lines = output_lines("a line\n" * 300_000, 60, Hint(), full=True)
+    assert len(lines) < 70_000
+    assert "1.7 MB more · O opens all" in line_text(lines[-1])

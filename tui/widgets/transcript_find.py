@@ -54,8 +54,10 @@ class TranscriptFind(TranscriptMoves):
         if index is None or self.model is None:
             return False
         shown = self.model.bone(index)
+        before = self.model.entry_of(self.page.hit) if self.page.hit is not None else None
         self.page.hit, self.page.hit_line = shown.id if shown is not None else message_id, None
-        self.page.forget()
+        self.page.forget_entry(before)
+        self.page.forget_entry(index)
         self._unfold_to_find(index)
         lit = self.page.lit(index)
         if lit:
@@ -66,8 +68,9 @@ class TranscriptFind(TranscriptMoves):
 
     def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
         """Show a message, at the first of the terms in it; False when this reading leaves it out."""
-        if matchers is not None:
+        if matchers is not None and matchers != self.page.matchers:
             self.page.matchers = matchers
+            self.page.forget()
         return self.show_find(message_id)
 
     def _unfold_to_find(self, index: int) -> None:
@@ -78,11 +81,11 @@ class TranscriptFind(TranscriptMoves):
         self.page.opened.add(index)
         if not self.page.lit(index):
             self.page.opened.discard(index)
-        self.page.forget()
+            self.page.forget_entry(index)
 
     def _show_line(self, index: int, line: int) -> None:
         self.page.hit_line = line
-        self.page.forget()
+        self.page.forget_entry(index)
         self._go_to(index, lead=_LEAD)
         if line > self.page.height - _LEAD - 3:  # not on the page that begins with the message
             self.page.go(self.page.moved((index, line), -(self.page.height // 3)))
