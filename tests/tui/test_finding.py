@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import NOW, Browser, browsing, loose, open_app
 from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.connect import Store
@@ -131,6 +133,34 @@ async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path: Path)
         assert browser.screen.transcript.has_focus
         await browser.press("n")
         assert "no search" in browser.text("#status"), "n is about the search again"
+
+
+async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "home")
+        await find(browser, "needle")
+        await browser.press("enter", "end", "N")
+        assert any("needlé here" in line for line in lit(browser))
+        await browser.press("home", "n")
+        assert lit(browser) == ["a NEEDLE deep down"]
+
+
+async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -> None:
+    path = long_store(tmp_path / "state.db")
+    async with browsing(open_app(loose(path))) as browser:
+        await browser.press("tab", "home")
+        await find(browser, "needle")
+        await browser.press("enter")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'a new needle', ?)",
+                [NOW],
+            )
+        browser.screen.reading.changed()
+        await browser.settle()
+        assert "1 new" in browser.text("#status"), "news of the conversation are not talked over"
+        await browser.press("end", "N")
+        assert lit(browser) == ["a new needle"]
 
 
 async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path: Path) -> None:

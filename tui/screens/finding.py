@@ -31,6 +31,9 @@ class Finding:
         self._origin: Place | None = None
         self._goal: tuple[str, int] | None = None
         self._text = ""
+        self._is_quiet = False
+        self._order: dict[int, int] = {}
+        """Place of each message in the reading of `_model`."""
 
     # The box
 
@@ -66,7 +69,8 @@ class Finding:
         """Put the box away."""
         for line in self._screen.query(AskLine):
             line.display = False
-        self._screen.set_focus(self._screen.transcript)
+        if isinstance(self._screen.focused, AskInput):
+            self._screen.set_focus(self._screen.transcript)
 
     def submitted(self, text: str) -> None:
         """Enter: stay where the find is, or go to the id."""
@@ -116,13 +120,10 @@ class Finding:
         if wanted is None or model is None:
             self.close()
             return
-        bones = model.skeleton.bones
-        origin = 0
-        if self._origin is not None:
-            origin = next((n for n, bone in enumerate(bones) if bone.id == self._origin.message_id), 0)
-        self._model = model
-        self._findings = Findings(wanted, len(bones), origin)
-        self._goal = ("first", 0)
+        self._take_model(model)
+        origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
+        self._findings = Findings(wanted, len(model.skeleton.bones), origin)
+        self._goal, self._is_quiet = ("first", 0), False
         self._screen.transcript.is_finding = True
         self._screen.transcript.light([wanted])
         self._look_on()
@@ -153,20 +154,25 @@ class Finding:
 
         self._screen.transcript_worker.submit("find", work, done, self._screen.failed)
 
+    def _take_model(self, model: TranscriptModel) -> None:
+        if model is not self._model:
+            self._model = model
+            self._order = {bone.id: number for number, bone in enumerate(model.skeleton.bones)}
+
     def _ordered(self) -> list[int]:
-        assert self._findings is not None and self._model is not None
-        return [bone.id for bone in self._model.skeleton.bones if bone.id in self._findings.found]
+        assert self._findings is not None
+        return sorted(self._findings.found & self._order.keys(), key=self._order.__getitem__)
 
     def _arrive(self) -> None:
         """News: go to the first find if none has been gone to, and tell how many there are."""
         findings, model = self._findings, self._model
         if findings is None or model is None:
             return
-        self._tell()
+        if not self._is_quiet:
+            self._tell()
         if self._goal is None or self._goal[0] != "first" or not findings.found:
             return
-        bones = model.skeleton.bones
-        after = [bone.id for bone in bones[findings.origin :] if bone.id in findings.found]
+        after = [each for each in self._ordered() if self._order[each] >= findings.origin]
         if after:
             self._go(after[0])
         elif findings.is_complete:
@@ -216,17 +222,14 @@ class Finding:
         transcript = self._screen.transcript
         if self._findings is None or self._model is not transcript.model:
             return
-        if transcript.step_lit(by):
-            self._tell()
-            return
+        self._is_quiet = False
         ordered = self._ordered()
-        if not ordered:
+        # Whoever has moved on by hand goes on from there, not from the find left behind.
+        position = self._position(ordered) if transcript.is_find_in_sight else None
+        if not ordered or (position is not None and transcript.step_lit(by)):
             self._tell()
             return
-        position = self._position(ordered)
         following = position + by if position is not None else self._beside(ordered, by)
-        if not 0 <= following < len(ordered):
-            self._screen.say("from the other end")
         self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _position(self, ordered: list[int]) -> int | None:
@@ -234,13 +237,13 @@ class Finding:
         return ordered.index(hit) if hit in ordered else None
 
     def _beside(self, ordered: list[int], by: int) -> int:
-        """The find next to where the reader is."""
-        current = self._screen.transcript.current
+        """The first find on the page or below it; upwards the last one on the page or above it."""
         assert self._model is not None
-        order = {bone.id: number for number, bone in enumerate(self._model.skeleton.bones)}
-        here = order.get(current.id, 0) if current is not None else 0
-        later = next((n for n, each in enumerate(ordered) if order[each] >= here), len(ordered))
-        return later if by > 0 else later - 1
+        frame = self._screen.transcript.page.frame()
+        entries = [self._model.entry_of(each) or 0 for each in ordered]
+        if by > 0:
+            return next((n for n, entry in enumerate(entries) if frame and entry >= frame[0][0]), len(ordered))
+        return next((n for n in range(len(ordered) - 1, -1, -1) if frame and entries[n] <= frame[-1][0]), -1)
 
     def _tell(self) -> None:
         findings = self._findings
@@ -281,10 +284,10 @@ class Finding:
             self._findings, self._goal = None, None
             self._screen.transcript.is_finding = False
             self._screen.transcript_worker.cancel("find")
-            if isinstance(self._screen.focused, AskInput):
-                self.hide()
+            self.hide()
             return
-        self._model = model
+        self._take_model(model)
+        self._is_quiet = True  # the reader has asked for nothing
         if grown:
             findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
         else:

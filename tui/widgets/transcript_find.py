@@ -27,6 +27,13 @@ class TranscriptFind(TranscriptMoves):
         self.page.forget()
         self._place()
 
+    @property
+    def is_find_in_sight(self) -> bool:
+        """Whether the find last gone to is on the page."""
+        hit = self.page.hit
+        index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
+        return any(index == each for each, _ in self.page.frame())
+
     def step_lit(self, by: int) -> bool:
         """To the next or previous lit line of the message with the find; False when it has no further one."""
         hit, line = self.page.hit, self.page.hit_line
