@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import browsing, loose, open_app
+from browsing import browsing, demo_app, loose, open_app
 from store_builder import StoreBuilder
 from test_transcript_view import model_of
 
@@ -77,3 +77,16 @@ def test_it_is_one_line_until_it_is_opened() -> None:
     assert "context Hermes put to it" in closed and "Tova" not in closed and closed.count("plan my week") == 1
     assert "Tova swims on Tuesdays." in opened and opened.count("plan my week") == 1
     assert not is_foldable(ChatMessage(0, "s", "user", "plan my week"))
+
+
+async def test_title_and_facts_take_the_width_there_is(tmp_path: Path) -> None:
+    """Alone on the screen the pane has room for what was cut beside the list."""
+    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+        await browser.press("tab")
+        cut = browser.text("#facts")
+        assert "…" in cut
+        await browser.press("z")
+        wide = browser.text("#facts")
+        assert len(wide.rstrip()) > len(cut.rstrip())
+        await browser.press("z")
+        assert browser.text("#facts") == cut

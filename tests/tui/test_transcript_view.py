@@ -286,3 +286,21 @@ def test_heights_agree_with_plain_sums(heights: list[int], data: st.DataObject) 
     assert [tree.before(i) for i in range(len(heights))] == [sum(heights[:i]) for i in range(len(heights))]
     lines = [(i, line) for i, height in enumerate(heights) for line in range(height)]
     assert [tree.locate(y) for y in range(len(lines))] == lines
+
+
+@pytest.mark.parametrize("start", ["▾", "│ …"])
+async def test_a_click_on_a_fold_turns_it(start: str) -> None:
+    """Also on the line that says how much more there is."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = model_of(2)
+        call = ToolCall("c1", "terminal", '{"command": "ls"}')
+        model.add([ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))])
+        model.add([ChatMessage(1, "s", "tool", "line\n" * 12, START + 1, tool_call_id="c1")])
+        app.view.show(model)
+        app.view.action_cycle_tools()
+        await pilot.pause()
+        row = next(y for y, line in enumerate(screen_text(app.view)) if line.strip().startswith(start))
+        assert "6 more lines" in "\n".join(screen_text(app.view))
+        await pilot.click(TranscriptView, offset=(8, row))
+        assert sum("│ line" in line for line in screen_text(app.view)) == 12

@@ -175,6 +175,11 @@ class ConversationPane:
         self._screen.line("title").update(header.conversation_title(conversation, width))
         self._screen.line("facts").update(header.conversation_facts(conversation, self.reading, width))
 
+    def fit_titles(self) -> None:
+        """The pane has another width: title and facts take what there is."""
+        if self.conversation is not None:
+            self._show_titles(self.conversation)
+
     def go_to_session(self, session_id: str) -> None:
         """Show a session of the family: scroll to it, or open the conversation it is part of."""
         current = self.conversation

@@ -6,14 +6,18 @@ from textual import on
 from textual.widgets import Input
 
 from ..widgets.ask_line import AskInput
+from ..widgets.transcript_base import TranscriptScroll
 from .finding import Finding
 from .panes import Panes
+from .reading import ConversationPane
 from .taking_away import TakingAway
 
 
 class TranscriptActions(Panes):
     """Actions that keys of the transcript name; the screen has what they need."""
 
+    reading: ConversationPane
+    """What the transcript shows."""
     taking: TakingAway
     """Copies and opens."""
     finding: Finding
@@ -39,6 +43,11 @@ class TranscriptActions(Panes):
         """No longer find."""
         self.finding.close()
         self.finding.hide()
+
+    @on(TranscriptScroll.Resized)
+    def transcript_resized(self) -> None:
+        """Title and facts stand above the transcript and are as wide."""
+        self.reading.fit_titles()
 
     @on(Input.Changed)
     def asked(self, event: Input.Changed) -> None:

@@ -50,6 +50,9 @@ class TranscriptScroll(ScrollView, can_focus=True):
 
         text: str
 
+    class Resized(Message, namespace="transcript_view"):
+        """There is another width for what stands above."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
@@ -113,6 +116,7 @@ class TranscriptScroll(ScrollView, can_focus=True):
     def on_resize(self) -> None:
         """Another width: everything is laid out anew, the entry at the top stays there."""
         self._place()
+        self.post_message(self.Resized())
 
     def notify_style_update(self) -> None:
         """Another theme: forget the looks."""
