@@ -227,3 +227,16 @@ async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
         assert any(f'"id": {current.id},' in line.text for line in lines)
         await browser.press("escape")
         assert browser.app.screen is browser.screen
+
+
+async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path) -> None:
+    """By name, from any pane, and it works from there."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        commands = {each.title: each for each in browser.app.get_system_commands(browser.screen)}
+        assert {"Copy", "Copy code", "Copy output", "Pager", "Editor", "Raw", "Find here", "Go to"} <= set(commands)
+        browser.app._clipboard = ""
+        commands["Copy"].callback()
+        await browser.settle()
+        await browser.app.workers.wait_for_complete()
+        current = browser.screen.transcript.current
+        assert current is not None and browser.app.clipboard == harmless(current.text)

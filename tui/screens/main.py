@@ -93,7 +93,7 @@ class MainScreen(ChangingActions, TranscriptActions):
 
     def commands(self) -> list[Binding]:
         """What the palette and the help offer."""
-        return MAIN_BINDINGS
+        return [*MAIN_BINDINGS, *self.transcript_commands()]
 
     def browse_app(self) -> BrowseApp:
         """The application, as what it is."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from textual import on
+from textual.binding import Binding
 from textual.widgets import Input
 
 from ..widgets.ask_line import AskInput
 from ..widgets.transcript_base import TranscriptScroll
+from ..widgets.transcript_view import TranscriptView
 from .finding import Finding
 from .panes import Panes
 from .reading import ConversationPane
@@ -22,6 +24,11 @@ class TranscriptActions(Panes):
     """Copies and opens."""
     finding: Finding
     """Finds in the conversation on screen."""
+
+    def transcript_commands(self) -> list[Binding]:
+        """What keys of the transcript have the screen do: the palette offers it by name."""
+        bindings = [each for each in TranscriptView.BINDINGS if isinstance(each, Binding)]
+        return [each for each in bindings if each.action.startswith("screen.")]
 
     def action_take(self, what: str) -> None:
         """Copy or open something of the message the transcript is about."""

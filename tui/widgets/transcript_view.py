@@ -32,9 +32,9 @@ class TranscriptView(TranscriptFind):
         Binding(
             "number_sign", "screen.go_to_id", "go to", tooltip="To the message of an id", priority=True, show=False
         ),
-        Binding("n", "find_step(1)", "next find", show=False),
-        Binding("N", "find_step(-1)", "previous find", show=False),
-        Binding("escape", "find_end", "end finding", show=False),
+        Binding("n", "find_step(1)", "next find", tooltip="While finding: to the next find", show=False),
+        Binding("N", "find_step(-1)", "previous find", tooltip="While finding: to the previous find", show=False),
+        Binding("escape", "find_end", "end finding", tooltip="While finding: no longer", show=False),
         Binding("enter,ctrl+j", "toggle_fold", "more, less", show=False),
         Binding("c", "screen.take('message')", "copy", tooltip="Copy this message"),
         Binding(
