@@ -51,8 +51,8 @@ class Page:
         """Terms to light."""
         self.hit: int | None = None
         """The message whose terms are lit more strongly."""
-        self.hit_line: int | None = None
-        """The one line of it that is; None for all of them."""
+        self.hit_number: int | None = None
+        """Which of its lit lines is, from 0: it is the same one at another width; None for all of them."""
         self.heights = Heights([])
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page, None when all are there."""
@@ -139,14 +139,14 @@ class Page:
         from hermes_browse.store.search import find_ranges  # there is something to light: it is loaded already
 
         is_hit = message.id == self.hit
-        return [
-            light(
-                line,
-                find_ranges(line_text(line), self.matchers),
-                "hit-current" if is_hit and self.hit_line in (None, number) else "hit",
-            )
-            for number, line in enumerate(lines)
-        ]
+        lit = 0
+        for number, line in enumerate(lines):
+            ranges = find_ranges(line_text(line), self.matchers)
+            if ranges:
+                is_current = is_hit and self.hit_number in (None, lit)
+                lines[number] = light(line, ranges, "hit-current" if is_current else "hit")
+                lit += 1
+        return lines
 
     def lit(self, index: int) -> list[int]:
         """The lines of an entry in which something is lit."""

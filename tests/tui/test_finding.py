@@ -226,3 +226,33 @@ async def test_a_hit_deep_in_a_long_message_is_on_the_page(tmp_path: Path) -> No
         await browser.type("deep")
         await browser.press("enter", "down")
         assert lit(browser) == ["a NEEDLE deep down"]
+
+
+async def test_at_another_width_the_same_find_stands_out(tmp_path: Path) -> None:
+    """Lines above it are wrapped anew; what was gone to is what is lit."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    builder.message("s", "user", "words and words " * 12 + "\n\nneedle one\n\n" + "more words " * 12 + "\n\nneedle two")
+    async with browsing(open_app(loose(builder.write()))) as browser:
+        await browser.press("tab")
+        await find(browser, "needle")
+        await browser.press("enter", "n")
+        assert lit(browser) == ["needle two"]
+        await browser.press("z")
+        assert lit(browser) == ["needle two"]
+        styles = [
+            part.style
+            for y in range(browser.screen.transcript.size.height)
+            for part in browser.screen.transcript.render_line(y)
+            if "needle" in part.text and part.style is not None
+        ]
+        assert styles and not any(style.dim for style in styles)
+
+
+async def test_a_find_in_dim_output_is_not_dim(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "home")
+        await find(browser, "needlé here")
+        view = browser.screen.transcript
+        parts = [part for y in range(view.size.height) for part in view.render_line(y) if part.text == "needlé here"]
+        assert parts and all(part.style is not None and not part.style.dim for part in parts)

@@ -129,6 +129,8 @@ class TranscriptScroll(ScrollView, can_focus=True):
             style = Style() if looks else self.rich_style
             for name in looks.split():
                 style += self.get_component_rich_style(f"transcript--{name}", partial=True)
+            if {"hit", "hit-current"} & set(looks.split()):  # what is looked for is never dim, wherever it stands
+                style += Style(dim=False)
             self._styles[looks] = style
         return style
 

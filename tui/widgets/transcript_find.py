@@ -23,7 +23,7 @@ class TranscriptFind(TranscriptMoves):
 
     def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
         """Light other terms; nothing moves."""
-        self.page.matchers, self.page.hit, self.page.hit_line = matchers, hit, None
+        self.page.matchers, self.page.hit, self.page.hit_number = matchers, hit, None
         self.page.forget()
         self._place()
 
@@ -36,15 +36,11 @@ class TranscriptFind(TranscriptMoves):
 
     def step_lit(self, by: int) -> bool:
         """To the next or previous lit line of the message with the find; False when it has no further one."""
-        hit, line = self.page.hit, self.page.hit_line
+        hit, number = self.page.hit, self.page.hit_number
         index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
-        if index is None or line is None:
+        if index is None or number is None or not 0 <= number + by < len(self.page.lit(index)):
             return False
-        lit = self.page.lit(index)
-        further = [each for each in lit if (each - line) * by > 0]
-        if not further:
-            return False
-        self._show_line(index, further[0] if by > 0 else further[-1])
+        self._show_lit(index, number + by)
         return True
 
     def show_find(self, message_id: int, *, last: bool = False) -> bool:
@@ -62,13 +58,13 @@ class TranscriptFind(TranscriptMoves):
             return False
         shown = self.model.bone(index)
         before = self.model.entry_of(self.page.hit) if self.page.hit is not None else None
-        self.page.hit, self.page.hit_line = shown.id if shown is not None else message_id, None
+        self.page.hit, self.page.hit_number = shown.id if shown is not None else message_id, None
         self.page.forget_entry(before)
         self.page.forget_entry(index)
         self._unfold_to_find(index)
         lit = self.page.lit(index)
         if lit:
-            self._show_line(index, lit[-1] if last else lit[0])
+            self._show_lit(index, len(lit) - 1 if last else 0)
         else:  # it is there, but broken over two lines, or in what the look hides
             self._go_to(index, lead=_LEAD)
         return True
@@ -90,9 +86,10 @@ class TranscriptFind(TranscriptMoves):
             self.page.opened.discard(index)
             self.page.forget_entry(index)
 
-    def _show_line(self, index: int, line: int) -> None:
-        self.page.hit_line = line
+    def _show_lit(self, index: int, number: int) -> None:
+        self.page.hit_number = number
         self.page.forget_entry(index)
+        line = self.page.lit(index)[number]
         self._go_to(index, lead=_LEAD)
         if line > self.page.height - _LEAD - 3:  # not on the page that begins with the message
             self.page.go(self.page.moved((index, line), -(self.page.height // 3)))

@@ -74,7 +74,7 @@ class TranscriptView(TranscriptFind):
             matchers: Terms to light.
             segment: Begin at this session instead.
         """
-        self.page.matchers, self.page.hit, self.page.hit_line = matchers, message_id, None
+        self.page.matchers, self.page.hit, self.page.hit_number = matchers, message_id, None
         self.page.open(model)
         self._wanted = None
         self._loosen()
