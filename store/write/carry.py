@@ -112,6 +112,26 @@ def carry_out(
         tell: Is told how far it has come after each unit.
         stop: Looked at between units.
     """
+    try:
+        beside = store.open()
+    except BrowseError as failed:
+        return Outcome(plan._replace(would=()), (), 0, len(plan.would), failed)
+    # With no gateway to keep the log, and what SQLite knows of it, each connection of each unit would be the first one,
+    # and read the whole log, which grows with every unit.
+    try:
+        return _carry_out(store, plan, unit, pause, tell, stop)
+    finally:
+        beside.close()
+
+
+def _carry_out(
+    store: Store,
+    plan: Plan,
+    unit: Unit[Result],
+    pause: Callable[[float], object],
+    tell: Callable[[Step], object],
+    stop: Callable[[], bool],
+) -> Outcome[Result]:
     done: list[Planned] = []
     late: list[Spared] = []
     results: list[Result] = []

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from builders import DAY
 from pruning import NOW, family, opened
+from writing import handles
 
 from hermes_browse.store.connect import Store
-from hermes_browse.store.errors import RefusedError, StoreBusyError
+from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError
 from hermes_browse.store.prune.plan import Plan, Planned, make_plan
 from hermes_browse.store.prune.rules import Rules
 from hermes_browse.store.write import carry
 from hermes_browse.store.write.carry import Step, carry_out
+from hermes_browse.store.write.flags import archive
 from hermes_browse.tui.cli import carrying
 
 Capture = pytest.CaptureFixture[str]
@@ -59,6 +62,31 @@ def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPa
     assert outcome.plan == plan and outcome.results == (1, 1, 3)
     assert [(step.done, step.total) for step in steps] == [(1, 5), (2, 5), (5, 5)]
     assert outcome.sentence("archived") == "5 conversations archived."
+
+
+def test_the_log_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection stays from the first unit to the last: what SQLite knows of the log goes with the last one."""
+    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
+    log = Path(f"{path}-wal")
+    change(path, "PRAGMA journal_mode=WAL")
+    opened_at: list[list[str]] = []
+
+    def unit(some: Sequence[Planned]) -> None:
+        archive(Store(path), [some[0].conversation.id])
+
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: opened_at.append(handles(path)))
+    assert len(opened_at) == len(outcome.plan.would) == 5 and not handles(path)
+    if sys.platform == "linux":
+        assert all({str(path), str(log)} <= set(each) for each in opened_at)
+        assert len(opened_at[-1]) == len(opened_at[1])
+
+
+def test_a_store_that_is_gone(path: Path) -> None:
+    """Nothing was done, and why is said where other errors are."""
+    plan = plan_of(path)
+    path.rename(path.with_name("away.db"))
+    outcome = carry_out(Store(path), plan, lambda _: None, pause=lambda _: None)
+    assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.would
 
 
 @pytest.mark.parametrize(
