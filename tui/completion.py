@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.search import FILTER_KEYS, HAS_VALUES, IS_VALUES, NUMBER_KEYS, recent_tools
+from hermes_browse.store.search import FILTER_KEYS, HAS_VALUES, IN_VALUES, IS_VALUES, NUMBER_KEYS, recent_tools
 from hermes_browse.store.search.values import DATE_KEYS
 
 _MOST = 40
@@ -69,6 +69,7 @@ def _values(key: str, known: Vocabulary, now: float) -> Sequence[str]:
         "role": _ROLES,
         "is": IS_VALUES,
         "has": HAS_VALUES,
+        "in": IN_VALUES,
         "source": known.sources,
         "model": known.models,
         "cwd": known.folders,

@@ -25,6 +25,7 @@ from hermes_browse.store.search import (
     search,
     suggest,
 )
+from hermes_browse.store.search.conditions import split_by_edits
 
 from .rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
@@ -87,6 +88,8 @@ class Found:
     """Conversations they are in."""
     coverage: Coverage | None = None
     """What the index holds, once that has been looked at."""
+    past_edits: bool = False
+    """Of a file asked for, all edits have been given: what follows are mentions."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -242,7 +245,7 @@ def _suggestions(
 def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None) -> tuple[Conversation, ...]:
     """The newest conversations whose titles, or else ids, contain all that is asked for."""
     plan = make_plan(query, prefix_last=True)
-    if not plan.groups:
+    if not query.groups or query.in_reasoning or query.files:
         return ()
     words = [each.term.text.casefold() for each in plan.groups[0]]
     found = []
@@ -258,6 +261,19 @@ def _scope(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
     narrowed = view is not View.ALL or conditions.conversation is not None
     allowed = allowed_sessions(catalog, view, (), conditions.conversation) if narrowed else None
     return Scope(allowed.__contains__ if allowed is not None else None, frozenset(), conditions.message)
+
+
+def _joined(first: Answer, second: Answer) -> Answer:
+    """Two answers as one; the first is through."""
+    hits = (*first.hits, *second.hits)
+    return replace(
+        second,
+        hits=hits,
+        total=None if second.more else len(hits),
+        at_least=False,
+        elapsed_ms=first.elapsed_ms + second.elapsed_ms,
+        notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
+    )
 
 
 def run(
@@ -288,9 +304,21 @@ def run(
     scope = _scope(catalog, view, conditions)
     sessions = scope.sessions
     before = earlier.hits[-1].message_id if earlier is not None and earlier.hits else None
-    answer = search(
-        reader, query, limit=PAGE, sort=sort, prefix_last=True, scope=scope, before=before, deadline=deadline
-    )
+
+    def ask(asked: Scope, behind: int | None) -> Answer:
+        return search(
+            reader, query, limit=PAGE, sort=sort, prefix_last=True, scope=asked, before=behind, deadline=deadline
+        )
+
+    parts, past_edits = split_by_edits(query, conditions), earlier is not None and earlier.past_edits
+    if parts is None:
+        answer = ask(scope, before)
+    else:  # whoever asks for a file looks for where it was made; where it was talked about comes behind
+        edits, mentions = (replace(scope, message=part.message) for part in parts)
+        answer = ask(mentions if past_edits else edits, before)
+        if not past_edits and not answer.more:
+            past_edits = True
+            answer = _joined(answer, ask(mentions, None))
     titles = earlier.titles if earlier is not None else _titles(catalog, query, sessions)
     known = dict(earlier.conversations) if earlier is not None else {}
     known |= _conversations(
@@ -299,7 +327,7 @@ def run(
     if earlier is not None:
         answer = replace(answer, hits=(*earlier.hits, *answer.hits), total=earlier.answer.total)
     named = with_names(reader, titles) if earlier is None else list(titles)
-    return Found(query, answer, tuple(named), known)
+    return Found(query, answer, tuple(named), known, past_edits=past_edits)
 
 
 def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> dict[str, Conversation]:

@@ -13,13 +13,14 @@ from .snippet import find_ranges
 from .suggest import Suggestion, suggest
 from .terms import Matcher, make_plan
 from .unknown import recent_tools, unknown_filters
-from .values import HAS_VALUES, IS_VALUES, NUMBER_KEYS, parse_date
+from .values import HAS_VALUES, IN_VALUES, IS_VALUES, NUMBER_KEYS, parse_date
 
 __all__ = [
     "COUNT_CAP",
     "EVERYTHING",
     "FILTER_KEYS",
     "HAS_VALUES",
+    "IN_VALUES",
     "IS_VALUES",
     "NUMBER_KEYS",
     "Answer",

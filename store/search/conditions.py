@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..messages import SENTINEL, decode_tool_calls
 from ..models import Conversation, Kind, State, Status
+from .edits import edits_file
 from .fold import fold
 from .query import Filter, Problem, Query
 from .values import day_of, parse_date, parse_number, reason_against
 
 _STATES = ("compacted", "rewound")
-_MESSAGE_KEYS = frozenset(("role", "tool", "before", "after", "on"))
+_MESSAGE_KEYS = frozenset(("role", "tool", "file", "in", "before", "after", "on"))
+_STALE_SECONDS = 86400.0
+"""Open, but silent for longer: whoever had it open has gone without a word."""
 
 _Asked = TypeVar("_Asked")
 
@@ -88,6 +91,10 @@ def _message_test(each: Filter, now: float) -> RowTest:
         return lambda row: row.role == value
     if each.key == "tool":
         return lambda row: needle == fold(row.tool_name) or _calls(needle, row.tool_calls)
+    if each.key == "file":
+        return lambda row: needle in fold(row.tool_calls) or needle in fold(row.content)
+    if each.key == "in":  # where in a row is looked is seen to by `make_plan`
+        return lambda row: row.has_reasoning
     if each.key == "is":
         wanted = State(value)
         return lambda row: row.state is wanted
@@ -113,7 +120,7 @@ def _number(each: Filter) -> Callable[[float | None], bool]:
     return lambda value: value is not None and test(value)
 
 
-def _conversation_test(each: Filter) -> ConversationTest:
+def _conversation_test(each: Filter, now: float) -> ConversationTest:
     value, needle = each.value.lower(), fold(each.value)
     texts: dict[str, Callable[[Conversation], list[str | None]]] = {
         "title": lambda found: [segment.title for segment in found.segments],
@@ -142,12 +149,36 @@ def _conversation_test(each: Filter) -> ConversationTest:
         "pinned": lambda found: found.pinned,
         "hidden": lambda found: found.hidden,
         "branch": lambda found: found.relation.value == "branched",
+        "stale": lambda found: found.status is Status.OPEN and (found.last_active or 0.0) < now - _STALE_SECONDS,
     }
     if value in flags:
         return flags[value]
     if value in [kind.value for kind in Kind]:
         return lambda found: found.kind.value == value
     return lambda found: found.status is Status(value)
+
+
+def split_by_edits(query: Query, conditions: Conditions) -> tuple[Conditions, Conditions] | None:
+    """The same conditions for rows that edit a file asked for, and for those that only mention one.
+
+    Returns:
+        None where no file is asked for.
+    """
+    needles = [fold(each) for each in query.files]
+    if not needles:
+        return None
+    known = conditions.message.tests if conditions.message is not None else ()
+
+    def edits(row: RowFacts) -> bool:
+        return bool(row.tool_calls) and any(edits_file(row.tool_calls, needle) for needle in needles)
+
+    def mentions(row: RowFacts) -> bool:
+        return not edits(row)
+
+    return (
+        replace(conditions, message=MessageCondition((*known, edits))),
+        replace(conditions, message=MessageCondition((*known, mentions))),
+    )
 
 
 def _is_on_message(each: Filter) -> bool:
@@ -181,7 +212,7 @@ def make_conditions(query: Query, now: float | None = None) -> Conditions:
         if _is_on_message(each):
             rows.setdefault(group, []).append(_unless(_message_test(each, moment), each.negated))
         else:
-            chats.setdefault(group, []).append(_unless(_conversation_test(each), each.negated))
+            chats.setdefault(group, []).append(_unless(_conversation_test(each, moment), each.negated))
     message = MessageCondition(tuple(map(_any, rows.values()))) if rows else None
     all_of = list(map(_any, chats.values()))
     conversation: ConversationTest | None = (lambda found: all(test(found) for test in all_of)) if all_of else None

@@ -12,7 +12,10 @@ from enum import StrEnum
 
 from .values import reason_against
 
-FILTER_KEYS = ("source", "role", "tool", "title", "id", "cwd", "model", "before", "after", "on", "is", "has")
+FILTER_KEYS = (
+    *("source", "role", "tool", "file", "title", "id", "cwd", "model"),
+    *("before", "after", "on", "is", "has", "in"),
+)
 """Filters written `key:value`."""
 
 _NUMBER = re.compile(r"(cost|msgs|tokens)(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
@@ -81,6 +84,16 @@ class Query:
     def terms(self) -> tuple[Term, ...]:
         """All terms that may match."""
         return tuple(term for group in self.groups for term in group)
+
+    @property
+    def in_reasoning(self) -> bool:
+        """Whether the words are looked for in reasoning instead of in what was said (`in:reasoning`)."""
+        return any(each.key == "in" and not each.negated for each in self.filters)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files whose edits and mentions are asked for (`file:src/main.py`)."""
+        return tuple(each.value for each in self.filters if each.key == "file" and not each.negated)
 
 
 @dataclass(slots=True)

@@ -84,6 +84,8 @@ class Judge:
             selected += [schema.message(column) for column in ("content", "tool_name", "tool_calls")]
             thought = [schema.message(column, default="''") for column in ("reasoning", "reasoning_content")]
             selected.append(f"COALESCE({thought[0]}, '') <> '' OR COALESCE({thought[1]}, '') <> ''")
+            if self.plan.in_reasoning:
+                selected.append(f"COALESCE(NULLIF({thought[0]}, ''), {thought[1]})")
         rows = self.reader.rows_in(
             f"SELECT m.id, {', '.join(selected)} FROM messages m WHERE m.id IN ({{keys}})", list(ids)
         )
@@ -107,6 +109,8 @@ class Judge:
             return None
         # The index has decided for plain words: checking them again could only disagree with FTS5 about
         # what a letter is. Everything else is checked in the text.
+        if self.plan.in_reasoning:
+            content, tool_name, tool_calls = _text(rest[4]), "", ""
         folded = None
         if not self._is_decided:
             folded = fold(join_text(content, tool_name, tool_calls))

@@ -192,6 +192,13 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
 
 def candidates(walk: Walk) -> Iterator[int]:
     """Ids that may match the plan, in order, each once; the caller checks the texts."""
+    if walk.plan.in_reasoning:
+        walk.engines.add("scan")
+        walk.notes.append("Reasoning is in no index: it is scanned.")
+        columns = walk.reader.schema.message_columns & {"reasoning", "reasoning_content"}
+        only = " OR ".join(f"COALESCE(m.{column}, '') <> ''" for column in sorted(columns))
+        yield from scanned(walk, (), only=f"({only})" if only else "0")
+        return
     if not walk.plan.groups:
         walk.engines.add("scan")
         yield from scanned(walk, ())

@@ -166,6 +166,8 @@ class Plan:
 
     groups: tuple[tuple[Matcher, ...], ...]
     excluded: tuple[Matcher, ...]
+    in_reasoning: bool = False
+    """The texts are what was thought, not what was said; no index holds those."""
 
     def accepts(self, text: str) -> bool:
         """Whether a text contains what is looked for and nothing that is left out."""
@@ -186,6 +188,8 @@ class Plan:
     @property
     def is_plain(self) -> bool:
         """One group of plain words and prefixes: all of it can be said to MATCH."""
+        if self.in_reasoning:
+            return False
         return len(self.groups) == 1 and not self.excluded and all(each.is_plain for each in self.groups[0])
 
     @property
@@ -216,4 +220,19 @@ def make_plan(query: Query, *, prefix_last: bool = False) -> Plan:
         return matcher(term)
 
     groups = tuple(tuple(ready(term) for term in group) for group in query.groups)
-    return Plan(groups, tuple(matcher(term) for term in query.excluded))
+    file = _file_term(query)
+    if file is not None:
+        groups = tuple((*group, matcher(file)) for group in groups or ((),))
+    return Plan(groups, tuple(matcher(term) for term in query.excluded), query.in_reasoning)
+
+
+def _file_term(query: Query) -> Term | None:
+    """The file asked for as a term, so that an index leads to it; None where the JSON of a call spells it otherwise,
+    or where it is one of several.
+    """
+    if len(query.files) != 1 or query.in_reasoning:
+        return None
+    name = query.files[0]
+    if not name.isascii() or not name[:1].isalnum() or not name[-1:].isalnum() or set(name) & set('\\"'):
+        return None
+    return Term(name, TermKind.PREFIX, -1, -1)

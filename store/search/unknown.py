@@ -15,7 +15,7 @@ _RECENT = 5000
 """Messages whose tools are looked at."""
 _MEANT = {
     **{"since": "after", "from": "after", "newer": "after", "until": "before", "older": "before", "to": "before"},
-    **{"date": "on", "day": "on", "when": "on", "dir": "cwd", "folder": "cwd", "repo": "cwd"},
+    **{"path": "file", "date": "on", "day": "on", "when": "on", "dir": "cwd", "folder": "cwd", "repo": "cwd"},
     **{"session": "id", "name": "title", "subject": "title", "provider": "model", "author": "role", "by": "role"},
     **{"platform": "source", "channel": "source", "state": "is", "status": "is", "type": "is", "messages": "msgs"},
     **{"price": "cost", "usd": "cost", "size": "tokens", "contains": "has"},

@@ -11,10 +11,12 @@ DATE_KEYS = ("before", "after", "on")
 NUMBER_KEYS = ("cost", "msgs", "tokens")
 """Filters written `key>value`, also with `<`, `>=`, `<=`."""
 IS_VALUES = (
-    *("live", "open", "ended", "empty", "archived", "pinned", "hidden"),
+    *("live", "open", "stale", "ended", "empty", "archived", "pinned", "hidden"),
     *("chat", "automation", "subagent", "branch", "compacted", "rewound"),
 )
 """What `is:` knows."""
+IN_VALUES = ("reasoning",)
+"""What `in:` knows."""
 HAS_VALUES = ("image", "error", "reasoning", "code", "tool", "branch", "subagent")
 """What `has:` knows."""
 
@@ -99,6 +101,8 @@ def reason_against(key: str, value: str, now: float | None = None) -> str:
         return "is: knows " + ", ".join(IS_VALUES)
     if key == "has" and value.lower() not in HAS_VALUES:
         return "has: knows " + ", ".join(HAS_VALUES)
+    if key == "in" and value.lower() not in IN_VALUES:
+        return "in: knows " + ", ".join(IN_VALUES)
     if key in DATE_KEYS and parse_date(value, time.time() if now is None else now) is None:
         return "no date: write 2026-03-05, 2026-03, today, mon, 3d or 2w"
     if key in NUMBER_KEYS and parse_number(value) is None:

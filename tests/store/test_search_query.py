@@ -135,7 +135,7 @@ def test_a_bad_value_is_a_problem_and_left_out(text: str) -> None:
 
 
 def test_every_filter_key_is_known_to_the_conditions() -> None:
-    values = {"before": "2026", "after": "2026", "on": "today", "is": "archived", "has": "code"}
+    values = {"before": "2026", "after": "2026", "on": "today", "is": "archived", "has": "code", "in": "reasoning"}
     for key in FILTER_KEYS:
         conditions = make_conditions(parse(f"{key}:{values.get(key, 'x')}", now=NOW), NOW)
         assert (conditions.message is None) != (conditions.conversation is None), key

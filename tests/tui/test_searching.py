@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from browsing import Browser, browsing, demo_app, loose, open_app
-from builders import big_store
+from builders import big_store, make_store
+from store_builder import T0, tool_call
 
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import QueryInterruptedError
@@ -208,3 +209,28 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
             if isinstance(browser.row, HitRow):
                 seen.add(browser.row.key)
         assert len(seen) == total
+
+
+async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
+    """Newer mentions stand below older edits; pages go on from one to the other."""
+    rows: list[dict[str, object]] = []
+    for number in range(1, 101):
+        call = tool_call("write_file", {"path": "src/auth.py"}) if number <= 40 else None
+        text = "" if call else "what is in src/auth.py?"
+        rows.append({"session_id": f"s{number % 5}", "role": "assistant", "content": text, "id": number})
+        if call:
+            rows[-1]["tool_calls"] = [call]
+    sessions = [{"id": f"s{number}", "started_at": T0} for number in range(5)]
+    path = make_store(tmp_path / "state.db", "22", sessions, rows)
+    async with browsing(open_app(loose(path))) as browser:
+        await browser.press("slash")
+        await browser.type("file")
+        await browser.pilot.press("colon")
+        await browser.type("src/auth.py")
+        browser.screen.set_focus(browser.screen.rows)
+        for _ in range(8):
+            await browser.press("end")
+        found = browser.screen.searching._found
+        assert found is not None
+        assert [hit.message_id for hit in found.hits] == [*range(40, 0, -1), *range(100, 40, -1)]
+        assert "100 hits in 5 " in browser.text("#status")

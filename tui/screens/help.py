@@ -54,14 +54,17 @@ QUERY_HELP = (
     ("-word, NOT word", "without"),
     ("pre*", "words that begin so"),
     ("source:cli role:user tool:terminal", "where, who, with which tool"),
+    ("file:src/auth.py", "conversations that edited this file, then those that mention it"),
+    ("in:reasoning", "look in reasoning instead: it is in no index, so this scans"),
     ("title:x id:x cwd:x model:x", "of the conversation"),
     ("after:3d before:2026-03 on:mon", "when; also today, yesterday, 2w, 2026-03-05"),
     (
         "is:live is:archived is:rewound …",
-        "live open ended empty archived pinned hidden chat automation subagent branch",
+        "live open stale (open, silent for a day) ended empty archived pinned hidden chat automation subagent branch",
     ),
     ("has:image has:error has:code", "also has:tool has:branch has:subagent"),
     ("cost>1 msgs>100 tokens>1m", "size of the conversation"),
+    ("Tab or →", "takes what is offered behind the cursor; ↑ brings back earlier searches"),
 )
 
 

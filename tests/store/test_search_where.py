@@ -1,0 +1,129 @@
+"""Where in a row is looked: files in the arguments of tools, reasoning, and what is stale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import DAY, make_store
+from shapes import NAMES
+from store_builder import T0, tool_call
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.search import count, make_conditions, parse, search
+from hermes_browse.store.search.conditions import split_by_edits
+from hermes_browse.store.search.edits import edits_file
+from hermes_browse.store.search.scope import Scope
+
+NOW = T0 + 30 * DAY
+PATCH = "*** Begin Patch\n*** Update File: src/auth.py\n@@\n-see lib/other.py\n+x\n*** End Patch"
+MESSAGES = (
+    {"session_id": "a", "role": "user", "content": "please look at src/auth.py", "id": 1},
+    {
+        "session_id": "a",
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [tool_call("write_file", {"path": "src/auth.py", "content": "import x\n# lib/other.py"})],
+        "id": 2,
+    },
+    {
+        "session_id": "b",
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [tool_call("read_file", {"path": "src/auth.py"})],
+        "reasoning": "the cookie may be stale",
+        "id": 3,
+    },
+    {
+        "session_id": "b",
+        "role": "assistant",
+        "content": "done",
+        "tool_calls": [tool_call("patch", {"mode": "patch", "patch": PATCH})],
+        "reasoning": "nothing to see",
+        "id": 4,
+    },
+    {"session_id": "c", "role": "user", "content": "src/author.txt and Auth.py, cookie", "id": 5},
+)
+SESSIONS = ({"id": "a", "started_at": T0}, {"id": "b", "started_at": T0}, {"id": "c", "started_at": T0})
+
+
+def _store(path: Path, shape: str = "22", *, fts: bool = True) -> Path:
+    return make_store(path / f"{shape}-{fts}.db", shape, SESSIONS, MESSAGES, fts=fts)
+
+
+def _found(path: Path, text: str, scope: Scope | None = None) -> list[int]:
+    with Store(path).reader() as reader:
+        answer = search(reader, parse(text), scope=scope, now=NOW)
+        assert count(reader, parse(text), scope=scope, now=NOW).count == len(answer.hits)
+        return [hit.message_id for hit in answer.hits]
+
+
+@pytest.mark.parametrize("fts", [True, False])
+@pytest.mark.parametrize("shape", NAMES)
+def test_a_file_is_found_in_arguments_and_in_what_is_said(tmp_path: Path, shape: str, fts: bool) -> None:
+    """Where an index leaves tool calls out (schema 6 to 10), it says so and finds what was said."""
+    path = _store(tmp_path, shape, fts=fts)
+    with Store(path).reader() as reader:
+        answer = search(reader, parse("file:src/auth.py"))
+    ids = [hit.message_id for hit in answer.hits]
+    assert ids == [4, 3, 2, 1] or (ids == [1] and any("arguments are not in" in note for note in answer.notes))
+
+
+def test_files(tmp_path: Path) -> None:
+    path = _store(tmp_path)
+    assert _found(path, "file:auth.py") == [5, 4, 3, 2, 1]
+    assert _found(path, "file:src/auth") == [5, 4, 3, 2, 1], "the beginning of a name will do"
+    assert _found(path, "please file:src/auth.py") == [1]
+    assert _found(path, "-file:src/auth.py cookie") == [5]
+    assert _found(path, "file:src/author file:lib/other.py") == [5, 4, 2]
+    assert _found(path, "file:src/auth.py role:user") == [1]
+
+
+def test_edits_are_told_from_mentions(tmp_path: Path) -> None:
+    path, query = _store(tmp_path), parse("file:src/auth.py")
+    parts = split_by_edits(query, make_conditions(query, NOW))
+    assert parts is not None
+    edits, mentions = (_found(path, query.text, Scope(message=part.message)) for part in parts)
+    assert (edits, mentions) == ([4, 2], [3, 1])
+    query = parse("file:lib/other.py")
+    parts = split_by_edits(query, make_conditions(query, NOW))
+    assert parts is not None
+    assert _found(path, query.text, Scope(message=parts[0].message)) == [], "text that is written is no path"
+    assert split_by_edits(parse("auth"), make_conditions(parse("auth"))) is None
+
+
+def test_calls_that_are_no_json(tmp_path: Path) -> None:
+    assert not edits_file("not json src/auth.py", "src/auth.py")
+    assert edits_file('[{"name": "write_file", "arguments": "{\\"path\\": \\"src/auth.py"}]', "src/auth.py")
+    assert not edits_file('[{"name": "terminal", "arguments": "rm src/auth.py"}]', "src/auth.py")
+
+
+@pytest.mark.parametrize("shape", NAMES)
+def test_reasoning_is_searched_when_asked(tmp_path: Path, shape: str) -> None:
+    path = _store(tmp_path, shape)
+    with Store(path).reader() as reader:
+        answer = search(reader, parse("cookie in:reasoning"))
+        assert [hit.message_id for hit in answer.hits] == [3]
+        assert answer.hits[0].snippet == "the cookie may be stale" and answer.hits[0].match == ((4, 10),)
+        assert answer.engine == "scan" and any("no index" in note for note in answer.notes)
+    assert _found(path, "cookie") == [5]
+    assert _found(path, "in:reasoning") == [4, 3]
+    assert _found(path, "in:reasoning -cookie") == [4]
+    assert _found(path, "in:reasoning tool:patch") == [4]
+    assert _found(path, "in:reasoning cookie file:src/auth.py") == [3]
+    assert "in: knows reasoning" in parse("in:title x").problems[0].text
+
+
+def test_stale_is_open_and_silent(tmp_path: Path) -> None:
+    sessions = [
+        {"id": "old", "started_at": NOW - 9 * DAY},
+        {"id": "fresh", "started_at": NOW - 3600},
+        {"id": "ended", "started_at": NOW - 9 * DAY, "ended_at": NOW - 8 * DAY, "end_reason": "cli_close"},
+    ]
+    rows = [
+        {"session_id": each["id"], "content": "word", "timestamp": each["started_at"], "id": number}
+        for number, each in enumerate(sessions, 1)
+    ]
+    path = make_store(tmp_path / "s.db", "22", sessions, rows)
+    assert _found(path, "word is:stale") == [1]
+    assert _found(path, "word -is:stale") == [3, 2]
