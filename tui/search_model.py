@@ -172,7 +172,7 @@ class Found:
         answer = self.answer
         parts = [self._count(), answer.engine, f"{answer.elapsed_ms:.0f} ms"]
         if not answer.complete:
-            parts.append("stopped early: not everything was looked at")
+            parts.append("stopped: not everything was looked at")
         if self.coverage is not None:
             parts.append(str(self.coverage))
         parts += answer.notes
@@ -213,12 +213,12 @@ def count_hits(
         coverage: What the index holds where that is known.
     """
     total, roots = None, 0
-    if found.answer.more or not found.answer.complete:
+    if found.answer.more and found.answer.complete:  # what was stopped is not begun again
         scope = _scope(catalog, view, conditions)
         total = count(reader, found.query, cap=0, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
         chain_of = catalog.forest.chain_of
         roots = len({chain_of[each].root.id if each in chain_of else each for each in total.sessions})
-    empty = not found.hits and not found.titles
+    empty = not found.hits and not found.titles and found.answer.complete
     others = _suggestions(reader, found.query, conditions, catalog, view, now) if empty else ()
     return Counted(total, roots, coverage or read_coverage(reader), others)
 
@@ -287,6 +287,8 @@ def run(
     now: float,
     deadline: float,
     earlier: Found | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Found:
     """Search, on a worker's thread.
 
@@ -300,6 +302,8 @@ def run(
         now: Unix seconds.
         deadline: `time.monotonic()` at which a scan gives what it has.
         earlier: Read on after these.
+        cancelled: Asked between statements: whether to give what there is.
+        progress: Told which share of the rows has been scanned, from 0 to 1.
     """
     scope = _scope(catalog, view, conditions)
     sessions = scope.sessions
@@ -307,7 +311,16 @@ def run(
 
     def ask(asked: Scope, behind: int | None) -> Answer:
         return search(
-            reader, query, limit=PAGE, sort=sort, prefix_last=True, scope=asked, before=behind, deadline=deadline
+            reader,
+            query,
+            limit=PAGE,
+            sort=sort,
+            prefix_last=True,
+            scope=asked,
+            before=behind,
+            cancelled=cancelled,
+            deadline=deadline,
+            progress=progress,
         )
 
     parts, past_edits = split_by_edits(query, conditions), earlier is not None and earlier.past_edits

@@ -122,6 +122,7 @@ def search(
     cancelled: Callable[[], bool] = lambda: False,
     deadline: float | None = None,
     now: float | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Answer:
     """Find the chat messages that a query asks for.
 
@@ -139,6 +140,8 @@ def search(
         cancelled: Asked between statements.
         deadline: `time.monotonic()` at which a search gives what it has.
         now: Unix seconds, for dates in filters.
+        progress: Told while rows are scanned which share of them has been looked at, from 0 to 1; called on
+            this thread.
 
     Returns:
         An answer that says itself when it is not the whole truth.
@@ -153,7 +156,7 @@ def search(
     plan, stopped = make_plan(query, prefix_last=prefix_last), _stopper(cancelled, deadline)
     wanted = make_scope(reader, query, scope, sessions, roles, now)
     judge, most = Judge(reader, plan, wanted), limit if limit > 0 else _ENDLESS
-    walk = Walk(reader, plan, sort == "oldest", before, stopped)
+    walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
     try:
         hits, more = _collect(judge, walk, sort, most)
     except StoreError as error:
@@ -161,7 +164,7 @@ def search(
             raise
         # A broken or foreign index is no reason to find nothing: the rows themselves are still there.
         reader.schema = reader.schema.without_search()
-        walk = Walk(reader, plan, sort == "oldest", before, stopped)
+        walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
         walk.notes.append(f"Hermes' search index cannot be used ({error.sentence}): {REPAIR}.")
         hits, more = _collect(judge, walk, sort, most)
     total: int | None = len(hits)

@@ -36,6 +36,8 @@ class Walk:
     incomplete: bool = False
     chunk: int = _CHUNK
     """Ids asked of an index at a time after the first few."""
+    progress: Callable[[float], None] = lambda share: None
+    """Told, while rows are scanned, which share of them has been looked at, from 0 to 1."""
 
     def beyond(self, message_id: int) -> Walk:
         """The same run from behind this id on."""
@@ -128,6 +130,7 @@ def scanned(
     where = " AND ".join(part for part in (only, narrow) if part)
     statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
     plan = Plan((tuple(matchers),), ())
+    whole = max(last - first + 1, 1)
     size = _FIRST_SLICE  # the newest rows come at once
     while first <= last and not walk.stop():
         start, end = (first, min(first + size - 1, last)) if walk.ascending else (max(last - size + 1, first), last)
@@ -137,6 +140,7 @@ def scanned(
                 yield int(str(message_id))
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
         size = min(size * 2, _SLICE)
+        walk.progress(1 - max(last - first + 1, 0) / whole)
         if not rows and first <= last:
             # Ids may leave holes of any width (salvaged stores): step to the next row there is.
             here = first if walk.ascending else last

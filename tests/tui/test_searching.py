@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from browsing import Browser, browsing, demo_app, loose, open_app
 from builders import big_store, make_store
 from store_builder import T0, tool_call
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connect import Reader, Row, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.models import View
 from hermes_browse.store.search import Total, count, parse, read_coverage, search
@@ -234,3 +234,36 @@ async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
         assert found is not None
         assert [hit.message_id for hit in found.hits] == [*range(40, 0, -1), *range(100, 40, -1)]
         assert "100 hits in 5 " in browser.text("#status")
+
+
+async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was found until then is shown, and said not to be all."""
+    gate, slices = threading.Event(), list[str]()
+    original = Reader.rows
+
+    def rows(self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        found = original(self, sql, parameters)
+        if "reasoning" in sql and "m.id BETWEEN" in sql:
+            slices.append(sql)
+            if len(slices) > 2:
+                gate.wait(20)
+        return found
+
+    monkeypatch.setattr(Reader, "rows", rows)
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.pilot.press("slash", *"zzqq", "space")
+        await browser.settle()
+        await browser.pilot.press("i", "n", "colon", *"reasoning")
+        for _ in range(100):
+            await browser.pilot.pause(0.05)
+            if "Esc stops" in browser.text("#status"):
+                break
+        assert "scanning" in browser.text("#status") and "%" in browser.text("#status")
+        assert "Looking through the messages" in browser.text("#list")
+        await browser.pilot.press("escape")
+        gate.set()
+        await browser.settle()
+        assert browser.screen.box.value == "zzqq in:reasoning", "the first Esc only stops"
+        assert "stopped: not everything was looked at" in browser.text("#status")
+        await browser.press("escape")
+        assert browser.screen.box.value == "" and not browser.screen.searching.is_active

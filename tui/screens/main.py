@@ -113,6 +113,7 @@ class MainScreen(ChangingActions, TranscriptActions):
             worker.start()
         if self.focused is None:
             self.set_focus(self.rows)
+        self.box.stops = self.searching.stop
         self.listing.begin()
         self.show_header()
         self.say(self.location.note)
@@ -396,6 +397,8 @@ class MainScreen(ChangingActions, TranscriptActions):
 
     def action_step_back(self) -> None:
         """One step: from a pane to the list, from a search to the list as it was, then out."""
+        if self.searching.stop():
+            return
         if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
             self.remove_class("-zoom-list", "-zoom-side")
         elif self.focused is not self.rows:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from textual.timer import Timer
 
 from hermes_browse.store.connect import Fingerprint, Reader
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation, View
 
 from ..history import History, history_path
 from ..list_model import CatalogRows
-from ..rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, RowSource, SuggestionRow
+from ..rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, RowSource, SuggestionRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from ..search_model import Counted, Fold, Found
     from .main import MainScreen
 
-_PATIENCE = 8.0
-"""Seconds a scan may take before it gives what it has."""
+_PATIENCE = 120.0
+"""Seconds a scan may take before it gives what it has; Esc stops it at any time."""
+_TELL = 0.25
+"""Seconds between two sentences about how far a scan is, and before the first."""
 _GLANCE = 0.012
 """Seconds a keystroke waits for its answer, less than a frame: most are there by then."""
 _REST = 0.15
@@ -48,6 +51,21 @@ def _catalog(reader: Reader, catalog: Catalog, view: View, conditions: Condition
     return read_catalog(reader, now)
 
 
+class Scan:
+    """A search under way: how far it is, and whether it is to stop. Told by one thread, read by another."""
+
+    def __init__(self) -> None:
+        self.share: float | None = None
+        """Of the rows looked at, from 0 to 1; None while only an index is asked."""
+        self.stopped = threading.Event()
+        self.is_told = False
+        """Whether the person has been told that this is a scan."""
+
+    def tell(self, share: float) -> None:
+        """Take how far the scan is."""
+        self.share = share
+
+
 class Searching:
     """Turns what is typed into rows of the list."""
 
@@ -68,6 +86,8 @@ class Searching:
         """Searches of the past; those in the demo are forgotten."""
         self.offered: Offer | None = None
         """What the end of the query can become."""
+        self._scan: Scan | None = None
+        """What is being looked for, until it has been answered."""
         self._folds: dict[str, Fold] = {}
         self._recalling = False
         self._vocabulary: Vocabulary | None = None
@@ -211,7 +231,7 @@ class Searching:
         )
 
     def _leave(self) -> None:
-        self._query = self._found = None
+        self._query = self._found = self._scan = None
         self._screen.search_worker.cancel("search")
         self._screen.listing.refresh()
         self._screen.show_header()
@@ -231,6 +251,7 @@ class Searching:
         details = self._screen.details
         sort = self._screen.listing.sort
         self._reading_on = False
+        scan = self._scan = Scan()
 
         def work(reader: Reader) -> Found | CatalogRows:
             known = _catalog(reader, catalog, view, conditions, now)
@@ -247,9 +268,12 @@ class Searching:
                 sort=order,
                 now=now,
                 deadline=time.monotonic() + _PATIENCE,
+                cancelled=scan.stopped.is_set,
+                progress=scan.tell,
             )
 
         def done(found: Found | CatalogRows) -> None:
+            self._scan = None
             if isinstance(found, CatalogRows):
                 self._found = None
                 self._screen.rows.show(found, top=top)
@@ -261,7 +285,43 @@ class Searching:
                 self._complete(found)
             self._screen.show_header()
 
-        self._screen.search_worker.submit("search", work, done, self._screen.failed, wait=_GLANCE)
+        self._screen.search_worker.submit("search", work, done, self._failed, wait=_GLANCE)
+        self._follow(scan)
+
+    def _failed(self, error: BrowseError) -> None:
+        self._scan = None
+        self._screen.failed(error)
+
+    def _follow(self, scan: Scan) -> None:
+        """Tell how far a scan is, once it has gone on for a moment."""
+
+        def tell() -> None:
+            if self._scan is not scan:
+                return
+            if scan.share is not None and not scan.is_told:
+                scan.is_told = True
+                if not self._reading_on:  # rows of another question are no answer to this one
+                    note = NoteRow("Looking through the messages themselves: no index can tell.")
+                    self._screen.rows.show(FixedRows([note]), top=True)
+            if scan.share is not None:
+                said = "stopping" if scan.stopped.is_set() else f"scanning {scan.share:.0%} · Esc stops"
+                self._screen.say(" · ".join([*self._problems, said]))
+            self._screen.set_timer(_TELL, tell)
+
+        if self._scan is scan:
+            self._screen.set_timer(_TELL, tell)
+
+    def stop(self) -> bool:
+        """Stop a scan that is told of; what it has found is shown.
+
+        Returns:
+            Whether there was one.
+        """
+        scan = self._scan
+        if scan is None or not scan.is_told:
+            return False
+        scan.stopped.set()
+        return True
 
     def _complete(self, found: Found) -> None:
         """Count the messages of the conversations shown: the counters Hermes keeps are hints."""
@@ -383,6 +443,8 @@ class Searching:
         found, query = self._found, self._query
         if found is None or query is None or not found.answer.more or self._reading_on:
             return
+        if not found.answer.complete:
+            return  # what was stopped is not begun again
         if last < len(self._screen.rows) - 1 or self.order == "relevance":
             return
         from hermes_browse.store.search import make_conditions
@@ -390,6 +452,7 @@ class Searching:
         from .. import search_model
 
         self._reading_on = True
+        scan = self._scan = Scan()
         now = self._screen.clock()
         catalog, view, order = self._screen.listing.catalog, self.view, self.order
 
@@ -403,18 +466,21 @@ class Searching:
                 sort=order,
                 now=now,
                 deadline=time.monotonic() + _PATIENCE,
+                cancelled=scan.stopped.is_set,
+                progress=scan.tell,
                 earlier=found,
             )
 
         def done(longer: Found) -> None:
-            self._reading_on = False
+            self._scan, self._reading_on = None, False
             if self._found is found:
                 self._found = longer
                 self._screen.rows.show(self._rows())
                 self._say_status()
                 self._complete(longer)
 
-        self._screen.search_worker.submit("search", work, done, self._screen.failed)
+        self._screen.search_worker.submit("search", work, done, self._failed)
+        self._follow(scan)
 
     def set_view(self, view: View) -> None:
         """Look somewhere else."""

@@ -63,6 +63,8 @@ class SearchBox(Input):
         self.cursor_blink = False
         self.on_edit: Callable[[str], None] = lambda text: None
         """Called with the query in the keystroke's own message: `Input.Changed` would cost a frame more."""
+        self.stops: Callable[[], bool] = lambda: False
+        """Stops what Escape stops before it clears; says whether there was anything."""
         self.marks: list[tuple[str, int, int]] = []
         """What is drawn in another look: `filter` or `problem`, and from where to where. Whoever takes the query
         sets it while being told."""
@@ -103,7 +105,9 @@ class SearchBox(Input):
         self.post_message(self.Moved(key))
 
     def action_step_back(self) -> None:
-        """First clear, then leave."""
+        """First stop, then clear, then leave."""
+        if self.stops():
+            return
         if self.value:
             self.value = ""
         else:
