@@ -29,6 +29,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str]]] = {
     "search": ((120, 36), "hermes-dark", ("slash", *"cookie", "enter", "down")),
     "lineage": ((120, 36), "hermes-dark", ("l", "home")),
     "narrow": ((80, 24), "hermes-dark", ()),
+    "cleanup": ((120, 36), "hermes-dark", ("P",)),
     "wide": ((200, 60), "hermes-dark", ()),
 }
 """Name → size, theme and the keys that lead there."""

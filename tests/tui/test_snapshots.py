@@ -45,6 +45,10 @@ LOOKS: dict[str, tuple[tuple[int, int], str, tuple[str, ...]]] = {
     "lineage-80x24": ((80, 24), "hermes-dark", ("l", "home")),
     "automation": ((100, 30), "hermes-dark", ("2", "down", "enter")),
     "everything-tools-full": ((120, 36), "hermes-dark", ("tab", "t", "r", "home")),
+    "cleanup-120x36-dark": ((120, 36), "hermes-dark", ("P",)),
+    "cleanup-80x24-light": ((80, 24), "hermes-light", ("P", "tab", "enter")),
+    "delete-80x24-dark": ((80, 24), "hermes-dark", ("down", "space", "space", "D")),
+    "marks-120x36-light": ((120, 36), "hermes-light", ("down", "space", "space")),
     "help-80x24": ((80, 24), "hermes-dark", ("question_mark",)),
 }
 
@@ -60,5 +64,5 @@ def test_the_pictures_of_the_readme_are_fresh(monkeypatch: pytest.MonkeyPatch) -
     """`make screenshots` would draw the same."""
     monkeypatch.syspath_prepend(str(SCREENSHOTS))
     make = importlib.import_module("make")
-    for name in ("browser", "search"):
+    for name in ("browser", "search", "cleanup"):
         assert asyncio.run(make.draw(name)) == (SCREENSHOTS / f"{name}.svg").read_text(encoding="utf-8"), name
