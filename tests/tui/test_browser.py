@@ -211,6 +211,10 @@ async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: 
         await browser.pilot.press("enter")
         await browser.pilot.pause(0.2)
         assert isinstance(app.screen, PreflightScreen)
+        await browser.pilot.press("c")
+        await app.workers.wait_for_complete()
+        assert "--resume=20260108_090000_eee001" in app.clipboard
+        assert "OSC 52" in str(app.screen.query_one("#answer").render())
         await browser.pilot.press("y")
         await browser.pilot.pause(0.3)
     assert app.return_value is not None
