@@ -126,6 +126,7 @@ async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path: Path)
         assert any("needlé here" in line for line in lit(browser)), "the folded result is opened"
         await browser.press("n")
         assert lit(browser) == ["a NEEDLE deep down"]
+        assert browser.screen.transcript.page.opened == set(), "and folded again when left"
         await browser.press("N")
         assert any("needlé here" in line for line in lit(browser))
         await browser.press("escape")

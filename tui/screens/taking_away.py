@@ -13,7 +13,7 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.text import one_line, printable
 
-from .. import clipboard, outside
+from .. import clipboard
 from ..highlight import highlight
 from ..styled import Line
 from ..takings import Piece, code_blocks, document, outputs, said
@@ -98,20 +98,26 @@ class TakingAway:
         await self._copy(piece.text, one_line(f"{place}{piece.name}", 120))
 
     async def _page(self, message: ChatMessage) -> None:
-        self._open(message, outside.pager(os.environ), "no pager: set PAGER")
+        from ..outside import pager
+
+        self._open(message, pager(os.environ), "no pager: set PAGER")
 
     async def _edit(self, message: ChatMessage) -> None:
-        self._open(message, outside.editor(os.environ), "no editor: set EDITOR", "a copy: what was changed is not kept")
+        from ..outside import editor
+
+        self._open(message, editor(os.environ), "no editor: set EDITOR", "a copy: what was changed is not kept")
 
     def _open(self, message: ChatMessage, command: Sequence[str] | None, nothing: str, after: str = "") -> None:
         model = self._screen.transcript.model
         if command is None or model is None:
             self._screen.say(nothing)
             return
+        from ..outside import show
+
         piece = document(message, model)
         try:
             with self._screen.app.suspend():
-                wrong = outside.show(command, piece.text, piece.suffix)
+                wrong = show(command, piece.text, piece.suffix)
         except SuspendNotSupported:
             self._screen.say("the terminal cannot be handed over here")
             return

@@ -21,6 +21,9 @@ class TranscriptFind(TranscriptMoves):
     is_finding = False
     """Whether a needle is lit: `n`, `N` and Escape are about it then, not about the search."""
 
+    _unfolded: int | None = None
+    """The entry that was opened for a find in it: folded again when another is gone to."""
+
     def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
         """Light other terms; nothing moves."""
         self.page.matchers, self.page.hit, self.page.hit_number = matchers, hit, None
@@ -61,6 +64,10 @@ class TranscriptFind(TranscriptMoves):
         self.page.hit, self.page.hit_number = shown.id if shown is not None else message_id, None
         self.page.forget_entry(before)
         self.page.forget_entry(index)
+        if self._unfolded is not None and self._unfolded != index:
+            self.page.opened.discard(self._unfolded)
+            self.page.forget_entry(self._unfolded)
+            self._unfolded = None
         self._unfold_to_find(index)
         lit = self.page.lit(index)
         if lit:
@@ -82,7 +89,9 @@ class TranscriptFind(TranscriptMoves):
         if message is None or index in self.page.opened or self.page.lit(index) or not is_foldable(message):
             return
         self.page.opened.add(index)
-        if not self.page.lit(index):
+        if self.page.lit(index):
+            self._unfolded = index
+        else:
             self.page.opened.discard(index)
             self.page.forget_entry(index)
 

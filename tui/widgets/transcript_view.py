@@ -76,6 +76,7 @@ class TranscriptView(TranscriptFind):
         """
         self.page.matchers, self.page.hit, self.page.hit_number = matchers, message_id, None
         self.page.open(model)
+        self._unfolded = None
         self._wanted = None
         self._loosen()
         if message_id is not None and self.show_find(message_id):
@@ -133,6 +134,7 @@ class TranscriptView(TranscriptFind):
             self.post_message(self.Told("nothing is folded here"))
             return
         self.page.opened ^= {index}
+        self._unfolded = None  # the reader has decided
         self.page.forget()
         self.page.go(self.page.place)
         self._current = index
