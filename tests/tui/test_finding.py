@@ -257,3 +257,17 @@ async def test_a_find_in_dim_output_is_not_dim(tmp_path: Path) -> None:
         view = browser.screen.transcript
         parts = [part for y in range(view.size.height) for part in view.render_line(y) if part.text == "needlé here"]
         assert parts and all(part.style is not None and not part.style.dim for part in parts)
+
+
+async def test_a_hit_of_the_search_ends_finding(tmp_path: Path) -> None:
+    """What is lit and what n walks are always about the same words."""
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("slash")
+        await browser.type("deep")
+        await browser.press("enter", "tab")
+        await find(browser, "haystack")
+        await browser.press("enter")
+        assert browser.screen.transcript.is_finding and lit(browser) == ["haystackneedles inside a word"]
+        await browser.press("left", "home", "down")
+        assert not browser.screen.transcript.is_finding
+        assert lit(browser) == ["a NEEDLE deep down"]

@@ -268,6 +268,8 @@ class Finding:
 
     def close(self) -> None:
         """Nothing is looked for any more; the search, if there is one, is lit again."""
+        if not self._screen.transcript.is_finding:
+            return
         self._findings, self._goal = None, None
         self._screen.transcript_worker.cancel("find")
         transcript = self._screen.transcript

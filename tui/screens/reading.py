@@ -108,6 +108,8 @@ class ConversationPane:
         transcript = self._screen.transcript
         matchers = self._screen.searching.matchers
         self._recap = False
+        if message_id is not None and matchers:
+            self._screen.finding.close()  # a hit of the search was gone to: n and N are about the search again
         same = self.conversation is not None and self.conversation.root_id == conversation.root_id
         on_screen = transcript.model is not None and transcript.model.conversation.root_id == conversation.root_id
         # Hits of a conversation that is on screen need no reading.
