@@ -51,9 +51,8 @@ def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str, 
         parts.append(Content(" "))
     arrow = "↑" if reverse else "↓"
     order = search or f"{arrow} {_ORDERS.get(sort, sort.value)}"
-    return Content("").join(
-        [*parts, _style(f"  {order}", "dim"), _style(f"   {marks}" if marks else "", "bold $accent")]
-    )
+    told = _style(f"  {marks}", "bold $accent") if marks else _style(f"  {order}", "dim")
+    return Content("").join([*parts, told])
 
 
 def offers(choices: Sequence[str], width: int) -> Content:

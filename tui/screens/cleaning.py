@@ -148,7 +148,10 @@ class Cleaning:
             )
 
         def show(named: Plan) -> None:
-            self._screen.app.push_screen(DeleteScreen(named, trash_folder(self._screen.location)), decided)
+            location = self._screen.location
+            trash = "the sample store's trash" if location.demo else f"the trash, {trash_folder(location)}"
+            self._screen.say("")
+            self._screen.app.push_screen(DeleteScreen(named, trash), decided)
 
         self._screen.page_worker.submit("card", work, show, self._screen.failed)
 

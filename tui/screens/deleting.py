@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -61,7 +60,7 @@ class DeleteScreen(Card[bool]):
         Binding("escape", "dismiss(False)", "back"),
     ]
 
-    def __init__(self, plan: Plan, trash: Path) -> None:
+    def __init__(self, plan: Plan, trash: str) -> None:
         super().__init__()
         self._plan, self._trash = plan, trash
 
@@ -75,7 +74,7 @@ class DeleteScreen(Card[bool]):
             with VerticalScroll(id="doomed", can_focus=False):
                 for line in self._lines():
                     yield Static(line)
-            yield Static(Content.styled(f"They go into {self._trash}; u brings them back, X shows the trash.", "dim"))
+            yield Static(Content.styled(f"They go into {self._trash}: u brings them back, X shows it.", "dim"))
             if count > 1:
                 yield Input(placeholder=f"type {count} to delete them", id="count")
                 yield keys_line(f"{count} and Enter delete · Esc back")
