@@ -1,4 +1,4 @@
-"""What a writer notices while thousands of conversations are deleted: the time of its commits, before and during.
+"""What a writer notices while conversations are deleted: the time of its commits meanwhile, and before and after.
 
 The command line does the deleting, with its pauses; the writer goes on as long as it does.
 """
@@ -24,7 +24,7 @@ from hermes_browse.store.prune.plan import Plan, make_plan
 from hermes_browse.store.prune.rules import MINUTE, Rules
 
 _ALONE = 400
-"""Messages that are written without a prune."""
+"""Messages that are written before a prune, and after it."""
 _ROUNDS = 2
 _LIMIT = 1.5
 
@@ -33,7 +33,7 @@ class _Pruned(NamedTuple):
     """One prune beside a writer."""
 
     alone: list[float]
-    """Milliseconds of each append before it."""
+    """Milliseconds of each append before it and after it."""
     beside: list[float]
     """Likewise, from the first bundle in the trash to the end."""
     seconds: float
@@ -84,14 +84,20 @@ def _run(bench: Bench, source: Path, journal: str) -> _Pruned | None:
     age = _rule(store, bench.prune)
     if age is None:
         return None
-    with writing(bench, store.path, _ALONE, journal) as writer:
-        before = written(writer)
+    alone: list[float] = []
+
+    def write_alone() -> None:
+        with writing(bench, store.path, _ALONE, journal) as writer:
+            alone.extend(took for _, took in written(writer))
+
+    write_alone()
     done: list[tuple[float, float, dict[str, int]]] = []
     with writing(bench, store.path, 0, journal) as writer:
         times = written(writer, lambda: done.append(_prune(store.path, age, folder)))
+    write_alone()  # again, for the machine and the index may be others by now
     first, end, totals = done[0]
     return _Pruned(
-        alone=[took for _, took in before],
+        alone=alone,
         beside=[took for at, took in times if at + took / 1000 >= first and at <= end],
         seconds=end - first,
         conversations=totals["conversations"],
