@@ -51,7 +51,7 @@ def _readable(content: object) -> str:
 def _candidates(
     reader: Reader, session: Session, condition: str, limit: int, among: int | None
 ) -> list[tuple[str, bool]]:
-    """Readable texts of the first rows that meet a condition, each with whether it was taken back."""
+    """Readable texts of the first rows that meet a condition, each with whether it was taken back, to the first not."""
     schema = reader.schema
     # Plain text is cut by SQLite; the NUL of multimodal content ends what substr() sees, so those
     # rows are fetched whole, but only when they are of a size one reads.
@@ -79,7 +79,10 @@ def _candidates(
             continue  # a summary and nothing else (0.22)
         text = _readable(value)
         if text:
-            found.append((text, state_of(active, compacted) is State.REWOUND))
+            rewound = state_of(active, compacted) is State.REWOUND
+            found.append((text, rewound))
+            if not rewound:
+                break  # it is the one; to read the others is half the work
     return found
 
 
