@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import Catalog, allowed_sessions, read_neighbourhood
 from hermes_browse.store.connect import Reader
@@ -19,36 +19,21 @@ from hermes_browse.store.search import (
     Query,
     Scope,
     Total,
-    count,
     make_plan,
-    read_coverage,
     search,
-    suggest,
 )
 from hermes_browse.store.search.conditions import split_by_edits
 
 from .rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+
+if TYPE_CHECKING:
+    from .search_count import Counted
 
 PAGE = 32
 """Hits read at a time: more than a screen shows, and each costs its snippet."""
 SOME = 3
 """Hits of a conversation that are shown unless it is unfolded."""
 _MOST_TITLES = 8
-_BREATH = 0.001
-"""Seconds between two batches of a count."""
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What is found out about a search while the keyboard rests."""
-
-    total: Total | None
-    """None where the search itself gave all there is."""
-    roots: int
-    """Conversations the hits are in."""
-    coverage: Coverage
-    suggestions: tuple[SuggestionRow, ...] = ()
-    """What else would find something, where nothing was found."""
 
 
 class Fold(Enum):
@@ -58,6 +43,11 @@ class Fold(Enum):
     """The one that has most of what is looked for."""
     SOME = "some"
     ALL = "all"
+
+    def step(self, by: int) -> Fold:
+        """So many steps towards more, or with a negative number towards fewer."""
+        steps = list(Fold)
+        return steps[min(max(steps.index(self) + by, 0), len(steps) - 1)]
 
 
 def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
@@ -145,6 +135,10 @@ class Found:
         """The same with the details of another state of it."""
         return replace(self, titles=completed.titles, conversations=completed.conversations)
 
+    def with_counts(self, shorter: Found) -> Found:
+        """The same with what was counted for an earlier state of it."""
+        return replace(self, total=shorter.total, roots=shorter.roots, coverage=shorter.coverage)
+
     def counted(self, counted: Counted) -> Found:
         """The same with what was counted."""
         return replace(
@@ -183,65 +177,6 @@ def _hits(count: int) -> str:
     return "hit" if count == 1 else "hits"
 
 
-def _breathe() -> bool:
-    """Let the screen have its turn: what counts is Python, and only one thread runs that at a time."""
-    time.sleep(_BREATH)
-    return False
-
-
-def count_hits(
-    reader: Reader,
-    found: Found,
-    conditions: Conditions,
-    *,
-    catalog: Catalog,
-    view: View,
-    now: float,
-    deadline: float,
-    coverage: Coverage | None = None,
-) -> Counted:
-    """Count all hits of a search and the conversations they are in, on a worker's thread.
-
-    Args:
-        reader: Open.
-        found: The search.
-        conditions: Filters of its query.
-        catalog: The whole store.
-        view: Where was looked.
-        now: Unix seconds.
-        deadline: `time.monotonic()` at which a count gives what it has.
-        coverage: What the index holds where that is known.
-    """
-    total, roots = None, 0
-    if found.answer.more and found.answer.complete:  # what was stopped is not begun again
-        scope = _scope(catalog, view, conditions)
-        total = count(reader, found.query, cap=0, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
-        chain_of = catalog.forest.chain_of
-        roots = len({chain_of[each].root.id if each in chain_of else each for each in total.sessions})
-    empty = not found.hits and not found.titles and found.answer.complete
-    others = _suggestions(reader, found.query, conditions, catalog, view, now) if empty else ()
-    return Counted(total, roots, coverage or read_coverage(reader), others)
-
-
-def _suggestions(
-    reader: Reader, query: Query, conditions: Conditions, catalog: Catalog, view: View, now: float
-) -> tuple[SuggestionRow, ...]:
-    """The same elsewhere, then other queries here; each has been tried."""
-    found: list[SuggestionRow] = []
-    elsewhere = () if view is View.ALL else tuple(each for each in View if each not in (view, View.ALL))
-    for each in elsewhere:
-        scope, deadline = _scope(catalog, each, conditions), time.monotonic() + 1.0
-        total = count(reader, query, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
-        if total.count:
-            text = f"in {each.value}"
-            found.append(SuggestionRow(text, query.text, each, total.count, total.at_least))
-    sessions = _scope(catalog, view, Conditions(None, None, ())).sessions
-    known = catalog if catalog.exact else None
-    for other in suggest(reader, query, sessions=sessions, cancelled=_breathe, now=now, catalog=known):
-        found.append(SuggestionRow(f"{other.text}", other.query, view, other.hits, other.at_least))
-    return tuple(found)
-
-
 def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None) -> tuple[Conversation, ...]:
     """The newest conversations whose titles, or else ids, contain all that is asked for."""
     plan = make_plan(query, prefix_last=True)
@@ -256,7 +191,7 @@ def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None)
     return tuple(found[:_MOST_TITLES])
 
 
-def _scope(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
+def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
     """What may be a hit apart from the words."""
     narrowed = view is not View.ALL or conditions.conversation is not None
     allowed = allowed_sessions(catalog, view, (), conditions.conversation) if narrowed else None
@@ -305,7 +240,7 @@ def run(
         cancelled: Asked between statements: whether to give what there is.
         progress: Told which share of the rows has been scanned, from 0 to 1.
     """
-    scope = _scope(catalog, view, conditions)
+    scope = scope_of(catalog, view, conditions)
     sessions = scope.sessions
     before = earlier.hits[-1].message_id if earlier is not None and earlier.hits else None
 

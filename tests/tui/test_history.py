@@ -143,4 +143,4 @@ async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
         await browser.press("ctrl+r")
         await browser.pilot.press("delete", "delete", "escape")
         await browser.settle()
-        assert browser.screen.searching.history.kept == () == browser.screen.searching.history.past
+        assert browser.screen.typing.history.kept == () == browser.screen.typing.history.past

@@ -54,7 +54,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
 
 async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted for a query that stands no more is not waited for."""
-    from hermes_browse.tui import search_model
+    from hermes_browse.tui import search_count
 
     counting, stopped = threading.Event(), threading.Event()
 
@@ -69,7 +69,7 @@ async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatc
 
     async with browsing(open_app(loose(large))) as browser:
         with monkeypatch.context() as patch:
-            patch.setattr(search_model, "count_hits", count_hits)
+            patch.setattr(search_count, "count_hits", count_hits)
             await browser.pilot.press("slash", *"ferry")
             for _ in range(100):
                 await browser.pilot.pause(0.02)

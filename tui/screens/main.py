@@ -43,6 +43,7 @@ from .searching import Searching
 from .sub_screen import SubScreen
 from .taking_away import TakingAway
 from .transcript_actions import TranscriptActions
+from .typing import Typing
 
 if TYPE_CHECKING:
     from ..app import BrowseApp
@@ -82,7 +83,8 @@ class MainScreen(ChangingActions, TranscriptActions):
         self.listing = Listing(self, first)
         self.reading = ConversationPane(self)
         self.searching = Searching(self)
-        self.query_edited = self.searching.edited
+        self.typing = Typing(self)
+        self.query_edited = self.typing.edited
         self.resuming = Resuming(self)
         self.changing = Changing(self)
         self.cleaning = Cleaning(self)
@@ -202,7 +204,7 @@ class MainScreen(ChangingActions, TranscriptActions):
         if self.searching.is_active and catalog.exact:
             shown = f"searching {catalog.counts()[view]:,} of {len(catalog.chains):,} conversations"
         self.line("header").update(header.title(self.location, shown, self.size.width))
-        offered = self.searching.offered
+        offered = self.typing.offered
         if offered is not None and offered.key:
             self.line("views").update(header.offers(offered.choices, self.size.width))
             return
@@ -265,7 +267,7 @@ class MainScreen(ChangingActions, TranscriptActions):
     @on(SearchBox.Moved)
     def box_moved(self, event: SearchBox.Moved) -> None:
         """Moving keys typed in the search box."""
-        if self.searching.recall(event.key):
+        if self.typing.recall(event.key):
             return
         steps = {"down": 1, "up": -1}
         if event.key in steps:
@@ -282,7 +284,7 @@ class MainScreen(ChangingActions, TranscriptActions):
     def box_entered(self) -> None:
         """Enter in the box: to the results, or into the one under the cursor."""
         row = self.rows.current
-        self.searching.remember()
+        self.typing.remember()
         if isinstance(row, HitRow | MoreRow | SuggestionRow):
             self.take(row)
         else:
@@ -337,7 +339,7 @@ class MainScreen(ChangingActions, TranscriptActions):
 
     def action_searches(self) -> None:
         """Kept and earlier searches."""
-        self.searching.list_searches()
+        self.typing.list_searches()
 
     def action_fold(self, by: int) -> None:
         """More or fewer hits of a conversation."""
@@ -345,7 +347,7 @@ class MainScreen(ChangingActions, TranscriptActions):
 
     def action_keep_search(self) -> None:
         """Keep the search, or no longer."""
-        self.searching.keep()
+        self.typing.keep()
 
     def action_search_order(self) -> None:
         """Hits newest, best or oldest first."""

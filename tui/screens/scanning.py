@@ -1,0 +1,52 @@
+"""A scan under way: how far it is, told while it goes on, and stopped with Esc."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from textual.message_pump import MessagePump
+
+_TELL = 0.25
+"""Seconds between two sentences about how far a scan is, and before the first."""
+
+
+class Scan:
+    """A search under way: how far it is, and whether it is to stop. Told by one thread, read by another."""
+
+    def __init__(self) -> None:
+        self.share: float | None = None
+        """Of the rows looked at, from 0 to 1; None while only an index is asked."""
+        self.stopped = threading.Event()
+        self.is_told = False
+        """Whether the person has been told that this is a scan."""
+
+    def tell(self, share: float) -> None:
+        """Take how far the scan is."""
+        self.share = share
+
+
+class _Teller(Protocol):
+    def __call__(self, text: str, *, first: bool) -> None: ...
+
+
+def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: _Teller) -> None:
+    """Tell how far a scan is, once it has gone on for a moment, until it is answered.
+
+    Args:
+        scan: Which; while only an index is asked nothing is said of it.
+        pump: Runs the timer.
+        is_current: Whether it is still waited for.
+        say: Takes the sentence, and whether it is the first.
+    """
+
+    def tell() -> None:
+        if not is_current():
+            return
+        if scan.share is not None:
+            first, scan.is_told = not scan.is_told, True
+            say("stopping" if scan.stopped.is_set() else f"scanning {scan.share:.0%} · Esc stops", first=first)
+        pump.set_timer(_TELL, tell)
+
+    pump.set_timer(_TELL, tell)
