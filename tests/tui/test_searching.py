@@ -13,6 +13,7 @@ from browsing import Browser, browsing, demo_app, loose, open_app
 from builders import big_store, make_store
 from store_builder import T0, tool_call
 
+from hermes_browse.store.catalog import allowed_sessions
 from hermes_browse.store.connect import Reader, Row, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.models import View
@@ -199,7 +200,7 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
         await browser.press("slash")
         await browser.type("the")
         await browser.press("enter")
-        total = len(browser.screen.searching._found.hits) if browser.screen.searching._found else 0
+        total = len(browser.screen.searching.found.hits) if browser.screen.searching.found else 0
         browser.screen.rows.cursor = 0
         await browser.settle()
         seen = set()
@@ -230,7 +231,7 @@ async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
         browser.screen.set_focus(browser.screen.rows)
         for _ in range(8):
             await browser.press("end")
-        found = browser.screen.searching._found
+        found = browser.screen.searching.found
         assert found is not None
         assert [hit.message_id for hit in found.hits] == [*range(40, 0, -1), *range(100, 40, -1)]
         assert "100 hits in 5 " in browser.text("#status")
@@ -267,3 +268,45 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
         assert "stopped: not everything was looked at" in browser.text("#status")
         await browser.press("escape")
         assert browser.screen.box.value == "" and not browser.screen.searching.is_active
+
+
+async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does it get the number of the view before."""
+    from hermes_browse.tui import search_count
+
+    original, held = search_count.count_hits, threading.Event()
+
+    def count_hits(reader: Reader, *given: object, **more: object) -> object:
+        if not held.is_set():
+            held.set()
+            while True:
+                reader.value("SELECT 1")  # until it is interrupted
+        return original(reader, *given, **more)  # type: ignore[arg-type]  # passed through
+
+    monkeypatch.setattr(search_count, "count_hits", count_hits)
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.pilot.press("slash", *"ferry")
+        for _ in range(100):
+            await browser.pilot.pause(0.02)
+            if held.is_set():
+                break
+        browser.screen.set_focus(browser.screen.rows)
+        await browser.press("2")
+        catalog = browser.screen.listing.catalog
+        ids = allowed_sessions(catalog, View.AUTOMATION)
+        with Store(large).reader() as reader:
+            total = count(reader, parse("ferry"), cap=0, prefix_last=True, sessions=ids)
+        assert f"{total.count:,} hits in" in browser.text("#status")
+
+
+async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
+    """The number stays while pages are added to it."""
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.press("slash")
+        await browser.type("ferry")
+        before = browser.text("#status").split(" · ")[0]
+        browser.screen.set_focus(browser.screen.rows)
+        await browser.press("end", "end")
+        found = browser.screen.searching.found
+        assert found is not None and len(found.hits) > 64
+        assert browser.text("#status").split(" · ")[0] == before

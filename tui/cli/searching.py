@@ -7,7 +7,7 @@ from itertools import groupby
 
 from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood
 from hermes_browse.store.models import Conversation, Hit, View
-from hermes_browse.store.search import Answer, Conditions, Scope, make_conditions, parse, read_context
+from hermes_browse.store.search import Answer, Conditions, Scope, make_conditions, parse, read_context, unknown_filters
 from hermes_browse.store.search import search as run_search
 from hermes_browse.store.search.suggest import Suggestion, suggest
 from hermes_browse.store.text import one_line
@@ -49,7 +49,8 @@ def search_messages(context: Context) -> int:
             catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), context.now)
         found = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
         contexts = [read_context(reader, hit, wanted.context) if wanted.context else None for hit in answer.hits]
-    problems = [problem.text for problem in (*answer.problems, *conditions.problems)]
+    told = (*answer.problems, *conditions.problems, *unknown_filters(query))
+    problems = [problem.text for problem in told]
     if not query.text.strip():
         problems.append("The query is empty: nothing was looked for.")
     for sentence in [*problems, *answer.notes]:

@@ -75,11 +75,12 @@ class Resting:
 
         now, view, catalog = self._screen.clock(), self._searching.view, self._screen.listing.catalog
         conditions = make_conditions(found.query, now)
-        stamp = self._screen.store.fingerprint()
-        coverage = self._coverage[1] if self._coverage is not None and self._coverage[0] == stamp else None
+        store, held = self._screen.store, self._coverage
 
-        def work(reader: Reader) -> Counted:
-            return search_count.count_hits(
+        def work(reader: Reader) -> tuple[Fingerprint, Counted]:
+            stamp = store.fingerprint()
+            coverage = held[1] if held is not None and held[0] == stamp else None
+            return stamp, search_count.count_hits(
                 reader,
                 found,
                 conditions,
@@ -90,7 +91,8 @@ class Resting:
                 coverage=coverage,
             )
 
-        def done(counted: Counted) -> None:
+        def done(answer: tuple[Fingerprint, Counted]) -> None:
+            stamp, counted = answer
             self._coverage = (stamp, counted.coverage)
             shown = self._searching.found
             if shown is not None and shown.answer is found.answer:
