@@ -90,6 +90,11 @@ async def test_mistakes_are_underlined_and_the_rest_is_searched(tmp_path: Path) 
 async def test_an_unfinished_filter_is_no_mistake_yet(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
+        await browser.type("title:")
+        assert _marks(browser) == [] and "wants a value" not in browser.text("#status")
+        await browser.type(" ")
+        assert _marks(browser) == [("problem", "title:")]
+        await browser.press("escape")
         await browser.type("is:arc")
         assert _marks(browser) == [] and "knows" not in browser.text("#status")
         await browser.type("x")

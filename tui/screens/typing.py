@@ -39,7 +39,7 @@ class Typing:
         query = parse(text)
         self._offer(text)
         # What is being typed right now and can still become something is no mistake yet.
-        typing = len(text) if self.offered is not None else -1
+        typing = len(text) if self.offered is not None or text.endswith((":", "<", ">", "=")) else -1
         problems = [each for each in (*query.problems, *unknown_filters(query)) if each.end != typing]
         marks = [("filter", each.start, each.end) for each in query.filters]
         self._screen.box.marks = marks + [("problem", each.start, each.end) for each in problems]
