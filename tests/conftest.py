@@ -29,8 +29,14 @@ def _private_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest
         "LOCALAPPDATA",
         "NO_COLOR",
         "SSH_CONNECTION",
+        "KITTY_LISTEN_ON",
+        "KITTY_WINDOW_ID",
         "TEXTUAL_THEME",
         "TMUX",
+        "TMUX_PANE",
+        "WEZTERM_PANE",
+        "WT_SESSION",
+        "ZELLIJ",
     ):
         monkeypatch.delenv(name, raising=False)
     for name, value in {

@@ -103,6 +103,8 @@ class BrowseApp(_App):
         self._first, self._shown = first, shown
         self.is_choice_printed = False
         """What is chosen is printed, not run: there need be no Hermes here."""
+        self.put_terminal_back: Callable[[], None] = lambda: None
+        """Gives a program that is lent the terminal the settings it had before us."""
         self.is_told_to_end: Callable[[], bool] = lambda: False
         """Whether a signal to end came before there was anyone to take it."""
         self.clock: Callable[[], float] = time.time

@@ -70,6 +70,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
 
         app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)
         app.is_choice_printed = is_printed
+        app.put_terminal_back = taken.put_back
         app.is_told_to_end = lambda: bool(taken.told)
         taken.is_handed_over = True
         plan = app.run(mouse=start.options.mouse)

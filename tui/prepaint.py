@@ -12,7 +12,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
 from rich.cells import cell_len
@@ -153,6 +153,8 @@ class Taken:
         """The alternate screen is up."""
         self.is_handed_over = False
         """Textual leaves it: leaving it twice would move the cursor over what has been said since."""
+        self.put_back: Callable[[], None] = lambda: None
+        """Puts the terminal's settings back as they were found; Textual knows only those of the silent terminal."""
         self.told = 0
         """The signal that told us to end, 0 for none: raised where Python ignores exceptions, the ending would be
         lost, and Textual has an ending of its own.
@@ -197,6 +199,7 @@ def painted(
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
         os.write(sys.stderr.fileno(), frame(catalog, shown, location, terminal_size(), now).encode())
         taken.is_taken = True
+        taken.put_back = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
         yield taken
     finally:
         for number, handler in handlers.items():

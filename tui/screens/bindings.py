@@ -47,6 +47,7 @@ MAIN_BINDINGS = [
     Binding(
         "Y", "copy_command", "copy command", tooltip="Copy the command that resumes", show=False, id="copy-command"
     ),
+    Binding("w", "resume_window", "window", tooltip="Resume in a new window", show=False, id="resume-window"),
     Binding("z", "zoom", "zoom", tooltip="This pane alone, and back", show=False, id="zoom"),
     Binding("f5", "reload", "reload", tooltip="Read the store again", show=False, id="reload"),
     Binding("question_mark", "help", "help", tooltip="All keys and the query language", id="help"),

@@ -374,6 +374,12 @@ class MainScreen(ChangingActions, TranscriptActions):
         if conversation is not None:
             self.resuming.start(conversation.id)
 
+    def action_resume_window(self) -> None:
+        """Resume what is shown in a window of its own."""
+        conversation = self.reading.conversation
+        if conversation is not None:
+            self.resuming.start_in_window(conversation.id)
+
     def action_copy_id(self) -> None:
         """Copy the id of the conversation shown."""
         conversation = self.reading.conversation

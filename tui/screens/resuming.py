@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
@@ -13,7 +19,10 @@ if TYPE_CHECKING:
     from hermes_browse.store.recap import RecapLine
     from hermes_browse.store.resume import ResumePlan
 
+    from ..windows import Outcome, Windows
     from .main import MainScreen
+
+    Planned = tuple[ResumePlan, list[RecapLine]]
 
 
 class Resuming:
@@ -21,40 +30,112 @@ class Resuming:
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
+        self._windows: Windows | None = None
 
     def start(self, session_id: str) -> None:
-        """Resume the conversation of a session; at once, or after the card."""
-        location, now = self._screen.location, self._screen.clock()
+        """Resume the conversation of a session as the user has set it; at once, or after the card."""
+        app = self._screen.browse_app()
+        mode = app.start.options.resume
+        if app.is_choice_printed or mode == "exec":
+            self._plan(session_id, lambda planned: self._ask(planned, app.exit))
+        elif mode == "return":
+            self._plan(session_id, lambda planned: self._ask(planned, self._run_and_return))
+        else:
+            self.start_in_window(session_id)
 
-        def work(reader: Reader) -> tuple[ResumePlan, list[RecapLine]]:
+    def start_in_window(self, session_id: str) -> None:
+        """Go to the window that holds the conversation, or open one, at once or after the card."""
+        self._plan(session_id, lambda planned: self._in_thread(lambda: self._held(planned)))
+
+    def _plan(self, session_id: str, done: Callable[[Planned], None]) -> None:
+        location, now = self._screen.location, self._screen.clock()
+        is_printed = self._screen.browse_app().is_choice_printed
+
+        def work(reader: Reader) -> Planned:
             from hermes_browse.store.recap import read_recap
             from hermes_browse.store.resume import plan_resume
 
             plan = plan_resume(reader, location, session_id, now)
-            if not plan.is_risky:
-                return plan, []
-            named = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
-            return named, read_recap(reader, plan.conversation.segments)
+            plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
+            if is_printed:
+                plan = plan.to_print()
+            return plan, read_recap(reader, plan.conversation.segments) if plan.is_risky else []
 
-        self._screen.page_worker.submit("plan", work, self._planned, self._refused)
+        self._screen.page_worker.submit("plan", work, done, self._refused)
 
-    def _planned(self, result: tuple[ResumePlan, list[RecapLine]]) -> None:
-        plan, recap = result
-        if self._screen.browse_app().is_choice_printed:
-            plan = plan.to_print()
+    def _ask(self, planned: Planned, go: Callable[[ResumePlan], object]) -> None:
+        plan, recap = planned
         if not plan.is_risky:
-            self._screen.browse_app().exit(plan)
+            go(plan)
             return
         from .preflight import PreflightScreen
 
-        def decided(go: bool | None) -> None:
-            if go:
-                self._screen.browse_app().exit(plan)
+        def decided(is_wanted: bool | None) -> None:
+            if is_wanted:
+                go(plan)
 
         self._screen.app.push_screen(PreflightScreen(plan, recap), decided)
 
     def _refused(self, error: BrowseError) -> None:
         self._screen.failed(error)
+
+    # In a window
+
+    def _held(self, planned: Planned) -> Callable[[], None]:
+        """Look for the window that holds a conversation; not on the screen's thread."""
+        plan = planned[0]
+        if self._windows is None:
+            from ..windows import Windows
+
+            self._windows = Windows()
+        windows = self._windows
+        outcome = windows.go_to(plan)
+        if outcome is not None:
+            return lambda: self._told(outcome)
+
+        def opened() -> Callable[[], None]:
+            outcome = windows.open(plan)
+            return lambda: self._told(outcome)
+
+        return lambda: self._ask(planned, lambda plan: self._in_thread(opened))
+
+    def _in_thread(self, work: Callable[[], Callable[[], None]]) -> None:
+        """Ask another program without making the screen wait; what comes of it is done on the screen's thread."""
+
+        async def run() -> None:
+            (await asyncio.to_thread(work))()
+
+        self._screen.run_worker(run(), group="windows")
+
+    def _told(self, outcome: Outcome) -> None:
+        if outcome.done:
+            self._screen.say(outcome.text)
+        else:
+            self._screen.failed(BrowseError(outcome.text))
+
+    # In this terminal, and back
+
+    def _run_and_return(self, plan: ResumePlan) -> None:
+        assert plan.executable is not None
+        # Ctrl+c is for Hermes; a handler of ours, unlike an ignored signal, does not pass on to it.
+        before = signal.signal(signal.SIGINT, lambda number, frame: None)
+        try:
+            with self._screen.app.suspend():
+                self._screen.browse_app().put_terminal_back()
+                ended = subprocess.run(
+                    [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
+                ).returncode
+        except SuspendNotSupported:
+            self._screen.failed(BrowseError("This terminal cannot be lent to Hermes and taken back."))
+            return
+        except OSError as error:
+            self._screen.failed(BrowseError(f"{plan.executable} could not be started: {error.strerror}."))
+            return
+        finally:
+            signal.signal(signal.SIGINT, before)
+        self._screen.listing.read()
+        self._screen.reading.changed()
+        self._screen.say("back from Hermes" if ended == 0 else f"back from Hermes, which ended with {ended}")
 
     def copy_command(self, session_id: str) -> None:
         """Put the command on the clipboard."""

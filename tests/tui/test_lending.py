@@ -1,0 +1,49 @@
+"""resume = "return": the terminal is lent to Hermes and taken back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from terminal import Terminal
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+
+@pytest.mark.parametrize("colours", ["truecolor", ""], ids=["painted ahead", "not painted ahead"])
+def test_hermes_runs_and_the_browser_is_back(hermes_home: Path, tmp_path: Path, colours: str) -> None:
+    """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same conversation."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "hermes").write_text(
+        "#!/bin/sh\ntrap 'echo interrupted' INT\nstty -a | tr -d '\\n' > $STUB_LOG\necho \"this is hermes $4\"\n"
+        'line=; while [ "$line" != done ]; do read line; done\nexit 3\n'
+    )
+    (folder / "hermes").chmod(0o755)
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "hermes-browse"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('resume = "return"\n')
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    log = tmp_path / "log"
+    terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log), COLORTERM=colours)
+    terminal.wait_for("search:")
+    terminal.send("/walrus")
+    terminal.wait_for("kept walrus answer")
+    terminal.send("\x1b[B\r")
+    terminal.read(1.0)
+    terminal.send("R")
+    terminal.wait_for("this is hermes")
+    assert terminal.raw.rfind(b"\x1b[?1049l") > terminal.raw.rfind(b"\x1b[?1049h"), "Hermes has the usual screen"
+    terminal.child.sendintr()
+    terminal.wait_for("interrupted")
+    terminal.send("x\rdone\r")
+    terminal.wait_for("back from Hermes, which ended with 3")
+    assert terminal.raw.rfind(b"\x1b[?1049h") > terminal.raw.rfind(b"\x1b[?1049l"), "the browser has its own again"
+    said = log.read_text()
+    assert " icanon" in said and " echo " in said
+    assert "kept walrus answer" in terminal.text
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored

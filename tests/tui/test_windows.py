@@ -1,0 +1,267 @@
+"""Resuming in a window of its own: a real tmux, and stand-ins for the others that write down how they were called."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from browsing import browsing, demo_app, open_app
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.homes import locate_file
+from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.tui.screens.preflight import PreflightScreen
+from hermes_browse.tui.windows import Windows, terminal_of
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+QUIET = "20260115_090000_999001"
+
+
+@pytest.fixture
+def plan(hermes_home: Path, tmp_path: Path) -> ResumePlan:
+    """A plan whose Hermes writes down its call and stays."""
+    program = tmp_path / "bin" / "hermes"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$PWD" "$@" >> {tmp_path}/called\nexec sleep 600\n')
+    program.chmod(0o755)
+    location = locate_file(hermes_home / "state.db")
+    with Store(location.path).reader() as reader:
+        made = plan_resume(reader, location, QUIET, 1.8e9)
+    return replace(made, executable=str(program))
+
+
+def stand_in(folder: Path, name: str, out: str = "", code: int = 0) -> Path:
+    """A program that writes down its words, one JSON list a line."""
+    folder.mkdir(exist_ok=True)
+    program, log = folder / name, folder / f"{name}.log"
+    write = "import json,sys; print(json.dumps(sys.argv[2:]), file=open(sys.argv[1], 'a'))"
+    program.write_text(f"#!/bin/sh\n{sys.executable} -c \"{write}\" {log} \"$@\"\nprintf '%s' '{out}'\nexit {code}\n")
+    program.chmod(0o755)
+    return log
+
+
+def calls(log: Path) -> list[list[str]]:
+    """How a stand-in was called."""
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def test_the_innermost_terminal_is_asked() -> None:
+    """tmux in kitty is tmux."""
+    assert terminal_of({"TMUX": "x", "KITTY_WINDOW_ID": "1"}) == "tmux"
+    assert [terminal_of({name: "1"}) for name in ("ZELLIJ", "WEZTERM_PANE", "KITTY_WINDOW_ID", "WT_SESSION")] == [
+        "zellij",
+        "wezterm",
+        "kitty",
+        "wt",
+    ]
+    assert terminal_of({"TMUX": ""}) is None and terminal_of({}) is None
+
+
+def test_zellij(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pane, the words of the command apart and behind `--`."""
+    log = stand_in(tmp_path / "stubs", "zellij")
+    monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
+    windows = Windows({"ZELLIJ": "0"})
+    assert windows.go_to(plan) is None and windows.open(plan).done
+    (words,) = calls(log)
+    settings = [f"{name}={value}" for name, value in plan.env.items()]
+    assert words[words.index("--") + 1 :] == ["env", *settings, plan.executable, *plan.argv[1:]]
+
+
+def test_wezterm_goes_back_to_its_tab(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tab it opened is gone to the second time; one that was closed is opened again."""
+    log = stand_in(tmp_path / "stubs", "wezterm", out="41")
+    monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
+    windows = Windows({"WEZTERM_PANE": "0"})
+    assert windows.go_to(plan) is None and windows.open(plan).done
+    held = windows.go_to(plan)
+    assert held is not None and held.done and calls(log)[-1] == ["cli", "activate-pane", "--pane-id", "41"]
+    stand_in(tmp_path / "stubs", "wezterm", code=1)
+    assert windows.go_to(plan) is None
+    failed = windows.open(plan)
+    assert not failed.done and "WezTerm opened no window: it ended with 1" in failed.text
+
+
+def test_kitty_only_by_its_socket(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without one a sentence; with one a tab that can be found again."""
+    log = stand_in(tmp_path / "stubs", "kitty", code=1)
+    monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
+    without = Windows({"KITTY_WINDOW_ID": "1"}).open(plan)
+    assert not without.done and "allow_remote_control" in without.text and not log.exists()
+    windows = Windows({"KITTY_WINDOW_ID": "1", "KITTY_LISTEN_ON": "unix:/x"})
+    assert windows.go_to(plan) is None
+    stand_in(tmp_path / "stubs", "kitty")
+    assert windows.open(plan).done
+    wanted, launched = calls(log)
+    mark = next(word for word in launched if word.startswith("hermes_session="))
+    assert wanted == ["@", "focus-window", "--match", f"var:{mark}"]
+    held = windows.go_to(plan)
+    assert held is not None and held.done
+
+
+def test_windows_terminal_takes_plain_words_only(
+    plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It parts commands at semicolons, and cmd.exe reads yet more."""
+    log = stand_in(tmp_path / "stubs", "wt.exe")
+    monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
+    windows = Windows({"WT_SESSION": "x", "WSL_DISTRO_NAME": "Debian"})
+    assert windows.open(plan).done and calls(log)[0][:3] == ["-w", "0", "new-tab"]
+    hostile = replace(plan, argv=("hermes", "-p", "default", "--resume=a;calc.exe"))
+    outcome = windows.open(hostile)
+    assert not outcome.done and len(calls(log)) == 1
+
+
+def test_no_terminal_no_program(plan: ResumePlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence that says what there could be; a program that is missing is one too."""
+    assert "start the browser inside tmux" in Windows({}).open(plan).text
+    monkeypatch.setenv("PATH", "/nowhere")
+    for variable in ("TMUX", "ZELLIJ", "WEZTERM_PANE", "WT_SESSION"):
+        windows = Windows({variable: "1"})
+        assert windows.go_to(plan) is None
+        outcome = windows.open(plan)
+        assert not outcome.done and "No such file" in outcome.text
+
+
+@pytest.fixture
+def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """A tmux server of our own."""
+    program = shutil.which("tmux")
+    if program is None:
+        pytest.skip("there is no tmux")
+    socket = tmp_path / "tmux"
+
+    def run(*words: str) -> str:
+        ended = subprocess.run(
+            [program, "-S", str(socket), "-f", "/dev/null", *words], capture_output=True, text=True, timeout=30
+        )
+        return ended.stdout.strip()
+
+    yield run
+    run("kill-server")
+
+
+def until(wanted: Callable[[], bool], told: Callable[[], str]) -> None:
+    """Wait for something another program does."""
+    end = time.monotonic() + 30
+    while not wanted():
+        assert time.monotonic() < end, told()
+        time.sleep(0.05)
+
+
+def in_tmux(tmux: Callable[..., str], tmp_path: Path) -> dict[str, str]:
+    """What a program in the first window of the server has in its environment."""
+    tmux("new-session", "-d", "-s", "first", "-x", "120", "-y", "36", "sleep 600")
+    pane, pid = tmux("display-message", "-p", "-t", "first", "#{pane_id} #{pid}").split()
+    return {"TMUX": f"{tmp_path}/tmux,{pid},0", "TMUX_PANE": pane}
+
+
+def test_tmux_opens_and_finds_its_window(
+    plan: ResumePlan, tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One window for a conversation: the second time it is gone to; what a title or an id holds is never run."""
+    environment = in_tmux(tmux, tmp_path)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    folder = tmp_path / "a #{pid} folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    windows = Windows(environment)
+    assert windows.go_to(plan) is None
+    hostile = replace(plan, argv=(*plan.argv[:3], f"--resume=x #(touch {tmp_path}/run) $(touch {tmp_path}/run);"))
+    assert windows.open(hostile).done
+    until((tmp_path / "called").exists, lambda: tmux("list-windows"))
+    until(lambda: (tmp_path / "called").read_text().endswith(";\n"), lambda: (tmp_path / "called").read_text())
+    home, where, *words = (tmp_path / "called").read_text().splitlines()
+    assert (home, where, words) == (plan.env["HERMES_HOME"], str(folder), list(hostile.argv[1:]))
+    listed = tmux("list-windows", "-F", "#{window_active} #{@hermes_session}").splitlines()
+    assert len(listed) == 2 and listed[1].startswith("1 ") and len(listed[1]) > 10
+    tmux("select-window", "-t", "first:0")
+    held = Windows(environment).go_to(plan)
+    assert held is not None and held.done, "another browser finds it as well"
+    assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
+    other = replace(plan, env={"HERMES_HOME": "/another"})
+    assert windows.go_to(other) is None, "the same id in another home is another conversation"
+    assert not (tmp_path / "run").exists()
+
+
+def test_tmux_tells_that_hermes_ended_at_once(
+    plan: ResumePlan, tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Instead of saying that it is there."""
+    environment = in_tmux(tmux, tmp_path)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    windows = Windows(environment)
+    before = subprocess.run
+
+    def slowly(words: list[str], **settings: object) -> object:
+        if "set-option" in words:
+            until(lambda: len(tmux("list-windows").splitlines()) == 1, lambda: tmux("list-windows"))
+        return before(words, **settings)  # type: ignore[call-overload]  # as it was called
+
+    monkeypatch.setattr(subprocess, "run", slowly)
+    outcome = windows.open(replace(plan, executable="/bin/false"))
+    assert not outcome.done and "ended at once" in outcome.text
+
+
+def test_the_key_in_a_browser_in_tmux(
+    plan: ResumePlan, hermes_home: Path, tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """w opens Hermes beside the browser, which stays; w again goes there."""
+    assert plan.executable is not None
+    folder = str(Path(plan.executable).parent)
+    path = f"PATH={folder}:{os.environ['PATH']}"
+    program = ["env", path, sys.executable, "-m", "hermes_browse.tui", "--home", str(hermes_home)]
+    tmux("new-session", "-d", "-s", "one", "-x", "120", "-y", "36", *program)
+
+    def screen() -> str:
+        return tmux("capture-pane", "-p", "-t", "one:0")
+
+    until(lambda: "shown" in screen() and "search:" in screen(), screen)
+    tmux("send-keys", "-t", "one:0", "/")
+    tmux("send-keys", "-t", "one:0", "-l", "walrus")
+    until(lambda: "kept walrus answer" in screen(), screen)
+    tmux("send-keys", "-t", "one:0", "Down", "Enter")
+    time.sleep(1)
+    tmux("send-keys", "-t", "one:0", "w")
+    until(lambda: "new window of tmux" in screen(), screen)
+    until((tmp_path / "called").exists, screen)
+    assert f"--resume={QUIET}" in (tmp_path / "called").read_text()
+    tmux("select-window", "-t", "one:0")
+    tmux("send-keys", "-t", "one:0", "w")
+    until(lambda: "it is in front now" in screen(), screen)
+    assert tmux("list-windows", "-t", "one", "-F", "#{window_active}").splitlines() == ["0", "1"]
+
+
+async def test_without_a_terminal_that_has_windows_a_sentence(
+    hermes_home: Path, plan: ResumePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it can be read, and the browser goes on."""
+    assert plan.executable is not None
+    monkeypatch.setenv("PATH", f"{Path(plan.executable).parent}:{os.environ['PATH']}")
+    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+        browser.screen.resuming.start_in_window(QUIET)
+        await browser.settle()
+        await browser.app.workers.wait_for_complete()
+        if isinstance(browser.app.screen, PreflightScreen):
+            await browser.press("y")
+            await browser.app.workers.wait_for_complete()
+        await browser.settle()
+        assert "start the browser inside tmux" in browser.text("#status")
+        assert browser.app.is_running
+
+
+async def test_the_sample_store_has_nothing_to_resume(tmp_path: Path) -> None:
+    """As with Enter."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("w")
+        assert "demo store" in browser.text("#status")
