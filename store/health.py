@@ -157,6 +157,11 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
         )
     if executable is None:
         found.append(
-            Problem("warning", "no-hermes", "There is no `hermes` on PATH: conversations cannot be resumed from here.")
+            Problem(
+                "warning",
+                "no-hermes",
+                "There is no `hermes` on PATH: conversations cannot be resumed from here.",
+                "Put its folder on PATH, or install Hermes Agent.",
+            )
         )
     return found

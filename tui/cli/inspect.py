@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreError
 from hermes_browse.store.health import Problem, SearchHealth, hermes_version, problems_of, search_health, summarize
+from hermes_browse.store.holders import holders
 from hermes_browse.store.homes import Location, active_profile, profiles
 from hermes_browse.store.resume import find_hermes
 
 from .columns import note, print_table, print_text, short_number
 from .jsonform import Json, store_json
 from .run import Context, print_json
+from .surroundings import disk_free, problems_around, terminal
 
 
 def list_profiles(context: Context) -> int:
@@ -64,20 +62,6 @@ def _profile(location: Location, active: str) -> Json:
     }
 
 
-def _terminal() -> Json:
-    size = shutil.get_terminal_size()
-    return {
-        "columns": size.columns,
-        "rows": size.lines,
-        "interactive": sys.stdout.isatty(),
-        "term": os.environ.get("TERM"),
-        "colors": "none" if "NO_COLOR" in os.environ else os.environ.get("COLORTERM") or "unknown",
-        "encoding": sys.stdout.encoding,
-        "multiplexer": "tmux" if "TMUX" in os.environ else "zellij" if "ZELLIJ" in os.environ else None,
-        "ssh": "SSH_CONNECTION" in os.environ,
-    }
-
-
 def doctor(context: Context) -> int:
     """`doctor`: the store, its index, Hermes and the terminal; 3 when the store cannot be read."""
     executable = find_hermes()
@@ -97,6 +81,10 @@ def doctor(context: Context) -> int:
         store = {"path": str(context.location.path), "profile": context.location.profile, **unknown}
         store |= {"bytes": size, "wal_bytes": wal_size, "read_only": True, "warnings": [error.sentence]}
         problems = [Problem("error", error.code, error.sentence, error.remedy)]
+    held = holders(context.location.path)
+    free = disk_free(context.location.path)
+    told = terminal()
+    problems += problems_around(held or [], free, context.store.sizes()[0], told)
     if context.json:
         print_json(
             {
@@ -108,7 +96,9 @@ def doctor(context: Context) -> int:
                     "messages": search.messages,
                 },
                 "hermes": hermes,
-                "terminal": _terminal(),
+                "terminal": told,
+                "holders": None if held is None else [each._asdict() for each in held],
+                "disk": {"free_bytes": free},
                 "problems": [
                     {"severity": each.severity, "code": each.code, "text": each.text, "remedy": each.remedy}
                     for each in problems
@@ -121,6 +111,11 @@ def doctor(context: Context) -> int:
             print_text(f"store {key.replace('_', ' ')}: {value}")
     print_text(f"search: {search.indexed:,} of {search.messages:,} messages indexed")
     print_text(f"hermes: {hermes['path']} {hermes['version'] or ''}".rstrip() if hermes else "hermes: not on PATH")
+    print_text(f"terminal: {told['columns']} × {told['rows']}, {told['term']}, copies by {told['clipboard']}")
+    if held is not None:
+        print_text(f"open in: {', '.join(f'{each.name} ({each.pid})' for each in held) or 'no other process'}")
+    if free is not None:
+        print_text(f"disk: {short_number(float(free))}B free")
     for each in problems:
         note(f"{each.severity}: {each.text} {each.remedy}".rstrip())
     return code

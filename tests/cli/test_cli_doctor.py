@@ -1,0 +1,127 @@
+"""`doctor` on what is around a store: holders, the disk, the terminal, the configuration; each with a remedy."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import ask, call, copy_store, path_with, stub_hermes
+
+from hermes_browse.store.holders import Holder
+from hermes_browse.tui.cli.surroundings import clipboard_route, problems_around, terminal
+from hermes_browse.tui.config.folders import config_path
+
+Capture = pytest.CaptureFixture[str]
+FINE: dict[str, Any] = {
+    "columns": 120,
+    "rows": 36,
+    "interactive": True,
+    "term": "xterm-256color",
+    "colors": "truecolor",
+    "encoding": "utf-8",
+    "windows": None,
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A root, with a `hermes` to be found."""
+    root = tmp_path / "root"
+    copy_store("state-v22", root)
+    monkeypatch.setenv("PATH", path_with(stub_hermes(tmp_path / "bin", "exit 1")))
+    return root
+
+
+def codes(**changed: object) -> list[str]:
+    """What is said of a terminal."""
+    found = problems_around([], None, 0, FINE | changed)
+    assert all(each.remedy for each in found)
+    return [each.code for each in found]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not tell")
+def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
+    """Another process, by number and name, and what that is good to know for."""
+    program = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA user_version').fetchall(); "
+    program += "c.execute('BEGIN'); c.execute('SELECT 1 FROM sessions').fetchone(); print(flush=True); sys.stdin.read()"
+    words = [sys.executable, "-c", program, str(root / "state.db")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdin is not None
+        process.stdout.readline()
+        document = ask(capsys, "--home", str(root), "doctor")
+        people = call(capsys, "--home", str(root), "doctor")
+        process.stdin.close()
+    assert [each["pid"] for each in document["holders"]] == [process.pid]
+    (problem,) = document["problems"]
+    assert problem["code"] == "held" and str(process.pid) in problem["text"] and "optimize" in problem["remedy"]
+    assert f"({process.pid})" in people.out
+    assert ask(capsys, "--home", str(root), "doctor")["holders"] == []
+
+
+def test_a_store_that_is_gone_under_a_process() -> None:
+    """An error: it writes where nobody reads."""
+    (problem,) = problems_around([Holder(7, "hermes gateway", True)], None, 0, FINE)
+    assert (problem.severity, problem.code) == ("error", "held-gone") and "hermes gateway (7)" in problem.text
+
+
+def test_the_configuration(capsys: Capture, root: Path) -> None:
+    """What does not hold in it, keys included, with its line."""
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text('theme = 3\n[keys]\nsort = "j"\n')
+    problems = ask(capsys, "--home", str(root), "doctor")["problems"]
+    assert [each["code"] for each in problems] == ["config"] * 3
+    assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
+    assert all(each["remedy"] for each in problems)
+
+
+def test_the_disk(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too little to write, or too little to make the store smaller."""
+    size = (root / "state.db").stat().st_size
+    assert ask(capsys, "--home", str(root), "doctor")["disk"]["free_bytes"] > 0
+    usage = shutil.disk_usage(root)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
+    document = ask(capsys, "--home", str(root), "doctor")
+    assert document["disk"] == {"free_bytes": 1_000_000}
+    assert [each["code"] for each in document["problems"]] == ["disk-low"] and document["problems"][0]["remedy"]
+    assert [each.code for each in problems_around([], 300_000_000, 200_000_000, FINE)] == ["disk-vacuum"]
+    assert problems_around([], 300_000_000, size, FINE) == []
+
+
+def test_the_terminal() -> None:
+    """Only what is asked of a terminal, and only of one."""
+    assert codes() == [] and codes(colors="none") == []
+    assert codes(encoding="ascii") == ["encoding"] and codes(encoding="UTF8") == []
+    assert codes(term="dumb") == ["terminal-dumb"] and codes(colors="unknown") == ["no-truecolor"]
+    assert codes(columns=79) == ["terminal-small"] and codes(rows=10) == ["terminal-small"]
+    assert codes(term="dumb", interactive=False, columns=10) == []
+
+
+def test_windows_wanted_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """resume = "window" outside of everything that opens one."""
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text('resume = "window"\n')
+    assert codes() == ["no-windows"] and codes(windows="tmux") == []
+    assert terminal()["windows"] is None
+    monkeypatch.setenv("TMUX", "x,1,0")
+    assert terminal()["windows"] == "tmux"
+
+
+def test_the_way_to_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of the desktop one sits at, else tmux, else the terminal itself."""
+    (tmp_path / "wl-copy").write_text("")
+    (tmp_path / "wl-copy").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert clipboard_route({"WAYLAND_DISPLAY": "wayland-0", "TMUX": "x"}) == "wl-copy"
+    assert clipboard_route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1"}) == "OSC 52"
+    assert clipboard_route({"DISPLAY": ":0", "TMUX": "x"}) == "tmux"
+
+
+def test_a_store_that_cannot_be_read_is_looked_around_as_well(capsys: Capture, tmp_path: Path) -> None:
+    """3, with everything else in the document."""
+    ended = call(capsys, "--home", str(tmp_path / "nowhere"), "doctor", "--json")
+    assert ended.code == 3 and ended.document["disk"] == {"free_bytes": None} and "holders" in ended.document

@@ -1,0 +1,76 @@
+"""Who has a store open: real processes, and none of ours."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hermes_browse.store.holders import holders
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not tell")
+
+_HOLD = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def held(fixture_store: Callable[[str], Path], tmp_path: Path) -> Iterator[tuple[Path, int]]:
+    """A store and the process that has it open; it is called as Hermes is."""
+    store = fixture_store("state-v22")
+    program = tmp_path / "hermes"
+    program.write_text(_HOLD.replace("sys.argv[1]", "sys.argv[2]"))
+    process = subprocess.Popen(
+        [sys.executable, str(program), "gateway", str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None and process.stdout.readline() == b"open\n"
+    yield store, process.pid
+    process.communicate(b"")
+
+
+def test_another_process_is_named(held: tuple[Path, int], tmp_path: Path) -> None:
+    """With what Hermes was told to do, and no more of its words; also by way of a link to the store."""
+    store, pid = held
+    link = tmp_path / "link.db"
+    link.symlink_to(store)
+    for path in (store, link):
+        found = holders(path)
+        assert found is not None and [(each.pid, each.name, each.is_gone) for each in found] == [
+            (pid, "hermes gateway", False)
+        ]
+
+
+def test_a_store_that_was_replaced_under_it(held: tuple[Path, int]) -> None:
+    """It writes where nobody reads."""
+    store, pid = held
+    other = store.with_suffix(".new")
+    other.write_bytes(store.read_bytes())
+    other.replace(store)
+    found = holders(store)
+    assert found is not None and [(each.pid, each.is_gone) for each in found] == [(pid, True)]
+
+
+def test_ours_is_none(fixture_store: Callable[[str], Path]) -> None:
+    """Nobody else has it."""
+    store = fixture_store("state-v22")
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        assert any(os.readlink(each) == str(store) for each in Path("/proc/self/fd").iterdir() if each.is_symlink())
+        assert holders(store) == []
+
+
+def test_where_the_system_does_not_tell(tmp_path: Path) -> None:
+    """None, which is not nobody."""
+    assert holders(tmp_path / "state.db", tmp_path / "nowhere") is None
+    assert holders(tmp_path / "state.db", tmp_path) is None
