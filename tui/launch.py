@@ -64,7 +64,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     with store.reader() as reader:
         first = read_first_page(reader, now, limit=lines)
         shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
-    with painted(first, shown, location, now, is_wanted=start.is_plain) as taken:
+    with painted(first, shown, location, now, theme=start.theme, is_wanted=start.is_plain) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp
 

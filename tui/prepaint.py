@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -26,24 +27,42 @@ from .formats import clip, fit
 from .list_model import Details, make_rows, shown_line
 from .row_format import format_row
 
-BACKGROUND, FOREGROUND, PANEL = (22, 23, 26), (213, 211, 205), (36, 38, 43)
-ACCENT, SUCCESS, CURSOR = (215, 166, 87), (143, 181, 115), (80, 65, 44)
-"""Colours of the dark theme; a test holds them against it."""
+Colour = tuple[int, int, int]
+
+
+class Palette(NamedTuple):
+    """The colours of a theme, as Textual resolves them; a test holds them against it."""
+
+    background: Colour
+    foreground: Colour
+    panel: Colour
+    accent: Colour
+    success: Colour
+    cursor: Colour
+
+
+PALETTES = {
+    "hermes-dark": Palette((22, 23, 26), (213, 211, 205), (36, 38, 43), (215, 166, 87), (143, 181, 115), (80, 65, 44)),
+    "hermes-light": Palette(
+        (250, 249, 246), (38, 40, 44), (234, 232, 226), (137, 90, 0), (60, 107, 33), (216, 201, 172)
+    ),
+}
+"""Themes that can be painted ahead."""
 DIM = 0.66
 """How much of the foreground is left of dim text."""
 NARROW, LIST_SHARE, NARROW_SHARE = 100, 0.46, 0.4
 """The layout of the style sheet."""
 
-Colour = tuple[int, int, int]
-_LOOKS: dict[str, tuple[Colour, bool, str]] = {
-    "title": (FOREGROUND, False, ""),
-    "plain": (FOREGROUND, False, ""),
-    "dim": (FOREGROUND, True, ""),
-    "note": (FOREGROUND, True, "3"),
-    "accent": (ACCENT, False, ""),
-    "live": (SUCCESS, False, "1"),
-    "hit": (ACCENT, False, "1;4"),
+_LOOKS: dict[str, tuple[str, bool, str]] = {
+    "title": ("foreground", False, ""),
+    "plain": ("foreground", False, ""),
+    "dim": ("foreground", True, ""),
+    "note": ("foreground", True, "3"),
+    "accent": ("accent", False, ""),
+    "live": ("success", False, "1"),
+    "hit": ("accent", False, "1;4"),
 }
+"""Colour of the palette, whether it is dim, attributes."""
 
 
 def _mix(colour: Colour, background: Colour, share: float) -> Colour:
@@ -81,21 +100,27 @@ def terminal_size() -> tuple[int, int]:
     return columns, lines
 
 
-def _views(catalog: Catalog) -> str:
+def _views(catalog: Catalog, palette: Palette) -> str:
+    background, foreground = palette.background, palette.foreground
     counts = catalog.counts()
-    line = _sgr(" ", FOREGROUND, BACKGROUND)
+    line = _sgr(" ", foreground, background)
     for number, view in enumerate(View, 1):
         count = f"{counts[view]:,}" if catalog.exact else "…"
         label = f" {number} {view.value.capitalize()} {count} "
-        muted = _mix(FOREGROUND, BACKGROUND, DIM)
+        muted = _mix(foreground, background, DIM)
         is_current = view is View.CHATS
-        line += _sgr(label, FOREGROUND if is_current else muted, BACKGROUND, "1;7" if is_current else "")
-        line += _sgr(" ", FOREGROUND, BACKGROUND)
-    return line + _sgr("  ↓ activity", _mix(FOREGROUND, BACKGROUND, DIM), BACKGROUND)
+        line += _sgr(label, foreground if is_current else muted, background, "1;7" if is_current else "")
+        line += _sgr(" ", foreground, background)
+    return line + _sgr("  ↓ activity", _mix(foreground, background, DIM), background)
 
 
 def frame(
-    catalog: Catalog, shown: Sequence[Conversation], location: Location, size: tuple[int, int], now: float
+    catalog: Catalog,
+    shown: Sequence[Conversation],
+    location: Location,
+    size: tuple[int, int],
+    now: float,
+    palette: Palette,
 ) -> str:
     """The first screen as escape sequences.
 
@@ -105,43 +130,46 @@ def frame(
         location: Of the store.
         size: Columns and lines of the terminal.
         now: Unix seconds.
+        palette: Colours of the theme.
     """
     width, height = size
+    plain, foreground, panel = palette.background, palette.foreground, palette.panel
     details = Details()
     details.add(shown)
-    muted = _mix(FOREGROUND, BACKGROUND, DIM)
+    muted = _mix(foreground, plain, DIM)
     told = shown_line(catalog, View.CHATS)
     name = one_line(location.name, 30)
     title = f" hermes-browse  {name}"
     space = " " * max(width - cell_len(title) - cell_len(told) - 1, 2)
     lines = [
-        _sgr(" hermes-browse  ", FOREGROUND, BACKGROUND, "1")
-        + _sgr(name, ACCENT, BACKGROUND)
-        + _sgr(space, FOREGROUND, BACKGROUND)
-        + _sgr(clip(told, max(width - cell_len(title) - len(space), 0)), muted, BACKGROUND),
-        _sgr(fit("", width), FOREGROUND, PANEL),
-        _views(catalog),
+        _sgr(" hermes-browse  ", foreground, plain, "1")
+        + _sgr(name, palette.accent, plain)
+        + _sgr(space, foreground, plain)
+        + _sgr(clip(told, max(width - cell_len(title) - len(space), 0)), muted, plain),
+        _sgr(fit("", width), foreground, panel),
+        _views(catalog, palette),
     ]
     rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
     list_width = width if width < NARROW else int(width * LIST_SHARE)
     list_height = height - 5 if width >= NARROW else int((height - 5) * NARROW_SHARE)
     for index in range(min(list_height, len(rows))):
-        background = CURSOR if index == 0 else BACKGROUND
+        background = palette.cursor if index == 0 else plain
         spans = format_row(rows.row(index), list_width - 1, now)
         if index == 0:
             spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
         line = ""
         for text, look in spans:
-            colour, is_dim, attributes = _LOOKS[look]
+            name, is_dim, attributes = _LOOKS[look]
+            colour: Colour = getattr(palette, name)
             if index == 0:
                 attributes = "1" if attributes in ("", "1") else f"1;{attributes}"
             line += _sgr(text, _mix(colour, background, DIM) if is_dim else colour, background, attributes)
         lines.append(line)
-    blank = _sgr("", FOREGROUND, BACKGROUND) + "\x1b[2J"
+    blank = _sgr("", foreground, plain) + "\x1b[2J"
     placed = "".join(f"\x1b[{number};1H{line}" for number, line in enumerate(lines, 1))
     note = clip(f" {one_line(location.note, 400)}", width)
-    status = f"\x1b[{height - 1};1H{_sgr(note, muted, BACKGROUND)}"
-    keys = f"\x1b[{height};1H{_sgr(' ' * width, FOREGROUND, PANEL)}"
+    status = f"\x1b[{height - 1};1H{_sgr(note, muted, plain)}"
+    keys = f"\x1b[{height};1H{_sgr(' ' * width, foreground, panel)}"
     return f"\x1b[?1049h\x1b[?25l{blank}{placed}{status}{keys}\x1b[0m"
 
 
@@ -169,7 +197,13 @@ class Taken:
 
 @contextlib.contextmanager
 def painted(
-    catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float, *, is_wanted: bool = True
+    catalog: Catalog,
+    shown: Sequence[Conversation],
+    location: Location,
+    now: float,
+    *,
+    theme: str = "hermes-dark",
+    is_wanted: bool = True,
 ) -> Iterator[Taken]:
     """Paint where it is possible, and put the terminal back at the end of the block, however it ends.
 
@@ -178,13 +212,14 @@ def painted(
         shown: Its first conversations, with previews.
         location: Of the store.
         now: Unix seconds.
-        is_wanted: False where the first frame is to be another one: another view, order or theme.
+        theme: Of the first frame; some are not painted ahead.
+        is_wanted: False where the first frame is to be another one: another view or order.
 
     Yields:
         Who has the screen.
     """
     taken = Taken()
-    if not is_wanted or not is_possible():
+    if not is_wanted or theme not in PALETTES or not is_possible():
         yield taken
         return
     import termios
@@ -197,7 +232,7 @@ def painted(
     handlers = {number: signal.signal(number, taken.leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
-        os.write(sys.stderr.fileno(), frame(catalog, shown, location, terminal_size(), now).encode())
+        os.write(sys.stderr.fileno(), frame(catalog, shown, location, terminal_size(), now, PALETTES[theme]).encode())
         taken.is_taken = True
         taken.put_back = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
         yield taken

@@ -1,4 +1,4 @@
-"""resume = "return": the terminal is lent to Hermes and taken back."""
+"""What is set shows on a real terminal: lent to Hermes and taken back, with the mouse and without."""
 
 from __future__ import annotations
 
@@ -47,3 +47,16 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home: Path, tmp_path: Path, 
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
     assert terminal.is_restored
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_the_mouse_is_left_to_the_terminal(hermes_home: Path, is_wanted: bool) -> None:
+    """Where that is set nothing asks for it."""
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "hermes-browse"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text(f"mouse = {str(is_wanted).lower()}\n")
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("search:")
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    assert (b"\x1b[?1000h" in terminal.raw) == is_wanted

@@ -10,6 +10,7 @@ from browsing import browsing, demo_app
 from terminal import Terminal
 
 from hermes_browse.tui import prepaint
+from hermes_browse.tui.config.folders import config_path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
@@ -28,9 +29,15 @@ def cells(terminal: Terminal, lines: range, columns: int) -> list[list[tuple[str
     ]
 
 
-@pytest.mark.parametrize(("columns", "rows", "width"), [(120, 36, 54), (80, 24, 79), (200, 60, 91)])
-def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int, width: int) -> None:
+@pytest.mark.parametrize(
+    ("columns", "rows", "width", "theme"),
+    [(120, 36, 54, ""), (80, 24, 79, ""), (200, 60, 91, ""), (120, 36, 54, "light")],
+)
+def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int, width: int, theme: str) -> None:
     """List and views stay letter by letter and colour by colour when Textual takes over."""
+    if theme:
+        config_path().parent.mkdir(parents=True)
+        config_path().write_text(f'theme = "hermes-{theme}"\n')
     terminal = Terminal(["--home", str(hermes_home)], columns=columns, rows=rows, **CONDITIONS)
     terminal.wait_for("started 119 days ago")
     terminal.read(0.05)  # the rest of the frame: it is longer than a pty hands over at once
@@ -61,18 +68,24 @@ def test_no_colours_no_painting_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not prepaint.is_possible()
 
 
-async def test_the_colours_are_those_of_the_theme(tmp_path: Path) -> None:
-    """The table painted from is the dark theme as Textual resolves it."""
+@pytest.mark.parametrize("theme", prepaint.PALETTES)
+async def test_the_colours_are_those_of_the_theme(tmp_path: Path, theme: str) -> None:
+    """The tables painted from are the themes as Textual resolves them."""
+    palette = prepaint.PALETTES[theme]
     async with browsing(demo_app(tmp_path)) as browser:
+        browser.app.theme = theme
+        await browser.settle()
         rows = browser.screen.rows
+        keys = browser.screen.query_one("#keys").rich_style
+        assert keys.bgcolor is not None and keys.bgcolor.triplet == palette.panel
         base = rows.rich_style
-        assert base.bgcolor is not None and base.bgcolor.triplet == prepaint.BACKGROUND
-        for look, (colour, is_dim, _) in prepaint._LOOKS.items():
+        assert base.bgcolor is not None and base.bgcolor.triplet == palette.background
+        for look, (name, is_dim, _) in prepaint._LOOKS.items():
             style = rows.get_component_rich_style(f"list--{look}", partial=True)
-            assert style.color is not None and style.color.triplet == colour, look
+            assert style.color is not None and style.color.triplet == getattr(palette, name), look
             assert bool(style.dim) == is_dim, look
         cursor = rows.get_component_rich_style("list--cursor", partial=True)
-        assert cursor.bgcolor is not None and cursor.bgcolor.triplet == prepaint.CURSOR
+        assert cursor.bgcolor is not None and cursor.bgcolor.triplet == palette.cursor
 
 
 def test_a_failure_while_loading_puts_the_terminal_back(hermes_home: Path) -> None:

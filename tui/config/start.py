@@ -44,9 +44,8 @@ class Start(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the first frame is the one that can be painted ahead."""
-        usual = self.view is View.CHATS and self.sort is Sort.ACTIVITY and not self.reverse
-        return usual and self.theme == DEFAULT_THEME
+        """Whether the first rows are the newest chats, which can be painted ahead."""
+        return self.view is View.CHATS and self.sort is Sort.ACTIVITY and not self.reverse
 
 
 def read_start() -> Start:

@@ -14,6 +14,7 @@ from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.preview import with_details
 
 from ..list_model import CatalogRows, incomplete, make_rows
+from ..rows import FixedRows, NoteRow
 
 if TYPE_CHECKING:
     from .main import MainScreen
@@ -67,6 +68,7 @@ class Listing:
     def begin(self) -> None:
         """Show the first page, which is the newest of the chats: other first rows come with the first reading."""
         if not self.catalog.exact and (self.view, self.sort, self.reverse) != (View.CHATS, Sort.ACTIVITY, False):
+            self._screen.rows.show(FixedRows([NoteRow("reading the store …")]), top=True)
             return
         rows = make_rows(
             self.catalog, self._screen.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
