@@ -10,7 +10,6 @@ _VIM = {
     "palette": "ctrl+p,colon",
 }
 _EMACS = {
-    "search": "slash,ctrl+s",
     "back": "escape,ctrl+g",
     "next-pane": "tab,ctrl+o",
     "to-list": "left,ctrl+b",
@@ -21,7 +20,6 @@ _EMACS = {
     **{f"{pane}-page-up": "pageup,alt+v" for pane in ("list", "transcript")},
     "list-first": "home,alt+less_than_sign",
     "list-last": "end,alt+greater_than_sign",
-    "transcript-find-here": "backslash",
     "transcript-start": "home,alt+less_than_sign",
     "transcript-end": "end,alt+greater_than_sign",
 }
