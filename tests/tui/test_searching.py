@@ -9,16 +9,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app
+from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import big_store, make_store
 from store_builder import T0, tool_call
 
-from hermes_browse.store.catalog import allowed_sessions
+from hermes_browse.store.catalog import allowed_sessions, read_catalog
 from hermes_browse.store.connect import Reader, Row, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.models import View
-from hermes_browse.store.search import Total, count, parse, read_coverage, search
+from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, read_coverage, search
 from hermes_browse.tui.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from hermes_browse.tui.search_model import PAGE, run
 
 
 @pytest.fixture(scope="module")
@@ -310,3 +311,21 @@ async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
         found = browser.screen.searching.found
         assert found is not None and len(found.hits) > 64
         assert browser.text("#status").split(" · ")[0] == before
+
+
+@pytest.mark.parametrize("typed", ["absentword zz", "ferry", "ferry source:cli", "ferr"])
+def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> None:
+    """Counting, coverage and what else would find something wait for the keyboard to rest."""
+    query = parse(typed)
+    conditions = make_conditions(query, NOW)
+    with Store(large).reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        ids = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
+        before = reader.statements
+        answer = search(reader, query, limit=PAGE, prefix_last=True, scope=Scope(ids.__contains__))
+        searched = reader.statements - before
+        before = reader.statements
+        found = run(reader, query, conditions, catalog=catalog, view=View.ALL, sort="newest", now=NOW, deadline=2e9)
+        assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in answer.hits]
+        named = 8  # previews of conversations without a title
+        assert reader.statements - before <= searched + named
