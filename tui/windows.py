@@ -151,11 +151,7 @@ class Windows:
             return self._kitty(plan)
         if name == "wt":
             return self._windows_terminal(plan)
-        return Outcome(
-            False,
-            "no new window from here: start the browser inside tmux, Zellij, WezTerm, kitty or Windows Terminal, "
-            "or copy the command with Y",
-        )
+        return Outcome(False, "no window here: it takes tmux, Zellij, WezTerm or kitty · Y copies")
 
     def _tmux(self, plan: ResumePlan) -> Outcome:
         # A directory is a format to tmux, and a word that ends in a semicolon ends its command.
@@ -171,11 +167,7 @@ class Windows:
     def _kitty(self, plan: ResumePlan) -> Outcome:
         if not self._environment.get("KITTY_LISTEN_ON"):
             # Without a socket kitty would answer through the terminal, in the midst of what is typed.
-            return Outcome(
-                False,
-                "kitty opens windows for programs when kitty.conf has `allow_remote_control socket-only` and "
-                "`listen_on unix:/tmp/kitty`; Y copies the command",
-            )
+            return Outcome(False, "kitty wants allow_remote_control and listen_on in its kitty.conf")
         words = ["kitty", "@", "launch", "--type=tab", "--tab-title", _title(plan), "--cwd", os.getcwd()]
         answer = _ask([*words, "--var", f"hermes_session={_key(plan)}", *_command(plan)])
         return Outcome(True, "Hermes is in a new tab of kitty") if answer.code == 0 else _failed("kitty", answer)
@@ -191,7 +183,7 @@ class Windows:
             run += _command(plan)
             words = run
         if not all(_PLAIN.fullmatch(word) for word in words):
-            return Outcome(False, "this command holds letters that Windows Terminal takes for its own; Y copies it")
+            return Outcome(False, "Windows Terminal would misread this command · Y copies it")
         answer = _ask([shutil.which("wt.exe") or "wt.exe", *tab, *run])
         done = Outcome(True, "Hermes is in a new tab of Windows Terminal")
         return done if answer.code == 0 else _failed("Windows Terminal", answer)

@@ -122,7 +122,7 @@ def test_windows_terminal_takes_plain_words_only(
 
 def test_no_terminal_no_program(plan: ResumePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sentence that says what there could be; a program that is missing is one too."""
-    assert "start the browser inside tmux" in Windows({}).open(plan).text
+    assert "it takes tmux" in Windows({}).open(plan).text
     monkeypatch.setenv("PATH", "/nowhere")
     for variable in ("TMUX", "ZELLIJ", "WEZTERM_PANE", "WT_SESSION"):
         windows = Windows({variable: "1"})
@@ -256,7 +256,7 @@ async def test_without_a_terminal_that_has_windows_a_sentence(
             await browser.press("y")
             await browser.app.workers.wait_for_complete()
         await browser.settle()
-        assert "start the browser inside tmux" in browser.text("#status")
+        assert "it takes tmux" in browser.text("#status")
         assert browser.app.is_running
 
 
