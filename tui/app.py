@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -128,6 +130,22 @@ class BrowseApp(_App):
         sentence = f"hermes-browse: something unexpected went wrong ({name}). Details: {log_failure()}"
         self._exit_renderables.append(Text(sentence))
         self._close_messages_no_wait()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Lend the terminal to another program, as it was before this one came.
+
+        Raises:
+            SuspendNotSupported: There is no terminal to lend.
+        """
+        with self.suspend():
+            self.put_terminal_back()
+            # Ctrl+c is for that program; a handler of ours, unlike an ignored signal, does not pass on to it.
+            before = signal.signal(signal.SIGINT, lambda number, frame: None)
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGINT, before)
 
     def get_default_screen(self) -> Screen[object]:
         """The one screen everything happens on."""

@@ -72,13 +72,14 @@ class MainScreen(ChangingActions, TranscriptActions):
         self.transcript_worker = Worker(store, post, "transcript")
         self.search_worker = Worker(store, post, "search")
         self.plan_worker = Worker(store, post, "plan")
-        self.workers_of_store = (
+        self.workers_of_store = [
             self.list_worker,
             self.page_worker,
             self.transcript_worker,
             self.search_worker,
             self.plan_worker,
-        )
+        ]
+        """All that may have the store open; screens over this one add theirs."""
         self.writer = Writer(post)
         self.listing = Listing(self, first)
         self.reading = ConversationPane(self)

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -145,8 +145,15 @@ def run(main: MainScreen, reclaim: Reclaim) -> None:
     before = main.store.sizes()[0]
     for worker in main.workers_of_store:
         worker.let_go()
-    with main.app.suspend():
-        code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
+    try:
+        with main.browse_app().lent():
+            code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
+    except SuspendNotSupported:
+        main.failed(BrowseError("This terminal cannot be lent to Hermes and taken back."))
+        return
+    except OSError as error:
+        main.failed(BrowseError(f"{reclaim.executable} could not be started: {error.strerror}."))
+        return
     after = main.store.sizes()[0]
     # Before 0.22 Hermes ends with 0 whatever happened, so what the file says counts.
     said = f"the file has {formats.size(after)}, it had {formats.size(before)}"

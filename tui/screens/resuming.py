@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -117,11 +116,8 @@ class Resuming:
 
     def _run_and_return(self, plan: ResumePlan) -> None:
         assert plan.executable is not None
-        # Ctrl+c is for Hermes; a handler of ours, unlike an ignored signal, does not pass on to it.
-        before = signal.signal(signal.SIGINT, lambda number, frame: None)
         try:
-            with self._screen.app.suspend():
-                self._screen.browse_app().put_terminal_back()
+            with self._screen.browse_app().lent():
                 ended = subprocess.run(
                     [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
                 ).returncode
@@ -131,8 +127,6 @@ class Resuming:
         except OSError as error:
             self._screen.failed(BrowseError(f"{plan.executable} could not be started: {error.strerror}."))
             return
-        finally:
-            signal.signal(signal.SIGINT, before)
         self._screen.listing.read()
         self._screen.reading.changed()
         self._screen.say("back from Hermes" if ended == 0 else f"back from Hermes, which ended with {ended}")

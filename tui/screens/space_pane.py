@@ -76,6 +76,7 @@ class SpacePane:
             known = catalog if catalog.exact else read_catalog(reader, main.clock())
             return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)
 
+        main.workers_of_store.append(self._worker)
         self._worker.start()
         self._worker.submit("space", work, self._take, self._failed)
         self._looking = self._screen.set_interval(_LOOK, self._show_measuring)
@@ -84,6 +85,7 @@ class SpacePane:
     def end(self) -> None:
         """No more measuring."""
         if self._begun:
+            self._screen.main.workers_of_store.remove(self._worker)
             self._worker.stop()
 
     def _show_measuring(self) -> None:

@@ -116,7 +116,7 @@ class TakingAway:
 
         piece = document(message, model)
         try:
-            with self._screen.app.suspend():
+            with self._screen.browse_app().lent():
                 wrong = show(command, piece.text, piece.suffix)
         except SuspendNotSupported:
             self._screen.say("the terminal cannot be handed over here")
