@@ -79,7 +79,8 @@ def _is_closed(text: str) -> bool:
         return _past_quotes(text, 0) >= 0
     depth, index = 0, 0
     while index < len(text):
-        if text[index] in "\"'":
+        # A quote begins a quoted text only where a key or a value begins; elsewhere it is a letter.
+        if text[index] in "\"'" and text[:index].rstrip()[-1:] in "[{,:?":
             index = _past_quotes(text, index)
             if index < 0:
                 return False

@@ -126,6 +126,17 @@ def test_plain_settings_are_read(tmp_path: Path) -> None:
     )
 
 
+def test_a_quote_inside_of_a_key_or_text_is_a_letter(tmp_path: Path) -> None:
+    """What follows is not hidden by it."""
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        "'0':\n- {0\": null, a: it's}\nsessions: {auto_prune: false}\nx:\n- [it's, 5\"]\n", encoding="utf-8"
+    )
+    assert read_block(path).trouble or not read_block(path).values
+    path.write_text("'0':\n- {0\": null, a: it's}\nsessions:\n  auto_prune: false\n", encoding="utf-8")
+    assert read_block(path).values == {"auto_prune": False}
+
+
 _SCALARS = st.one_of(st.booleans(), st.integers(-10, 1000), st.floats(0, 99), st.text(max_size=60), st.none())
 _TREES = st.recursive(
     _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
