@@ -69,6 +69,42 @@ class PlanRow(NamedTuple):
         return _line(lead, (name, "title" if self.goes else "dim"), columns, width)
 
 
+class PlanJobRow(NamedTuple):
+    """All runs of a cron job that would go."""
+
+    name: str
+    runs: tuple[Planned, ...]
+    goes: int
+    """How many of them were not unmarked by hand."""
+    messages: int
+    bytes: int | None
+    """Of all runs; None until they are measured."""
+    is_open: bool
+
+    @property
+    def key(self) -> str:
+        """The job."""
+        return f"j{self.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """In exactly so many cells."""
+        columns = formats.fit(_idle(self.runs[-1].conversation, now), 6, right=True)
+        if width >= 52:
+            columns += f" {formats.fit('', 5)} {formats.fit('cron', 6)}"
+        if width >= 60:
+            columns += formats.fit(formats.number(self.messages), 6, right=True)
+        if width >= 76:
+            cost = sum(each.cost_usd for each in self.runs)
+            columns += formats.fit(formats.money(cost), 8, right=True)
+        columns += formats.fit(formats.size(self.bytes) if self.bytes is not None else "…", 9, right=True)
+        all_go = self.goes == len(self.runs)
+        mark = "✓" if all_go else "−" if self.goes else "·"
+        count = f"{len(self.runs):,} runs" if all_go or not self.goes else f"{self.goes:,} of {len(self.runs):,} runs"
+        name = f"{'▾' if self.is_open else '▸'} {one_line(self.name, 200)} · {count}"
+        look = "title" if self.goes else "dim"
+        return _line((f" {mark} ", "mark" if self.goes else "dim"), (name, look), columns, width)
+
+
 class SparedRow(NamedTuple):
     """A conversation that the rules mean and that stays, with the reason."""
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.models import Conversation
 
 from . import formats
-from .clean_rows import KindRow, PlanRow, SpaceRow, SparedRow
+from .clean_rows import KindRow, PlanJobRow, PlanRow, SpaceRow, SparedRow
+from .list_model import job_name
 from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
@@ -32,24 +33,50 @@ _KINDS = (
 
 
 class PlanRows:
-    """What would go, then what is spared.
+    """What would go, the runs of a cron job as one line until it is opened; then what is spared.
 
     Args:
         plan: Any.
         details: Previews read so far.
         unmarked: Roots that stay after all.
         empty: A sentence for a plan in which nothing goes.
+        opened: Keys of jobs whose runs are shown.
     """
 
-    def __init__(self, plan: Plan, details: Details, unmarked: Container[str], empty: str) -> None:
-        self._plan, self._details, self._unmarked = plan, details, unmarked
+    def __init__(
+        self, plan: Plan, details: Details, unmarked: Container[str], empty: str, opened: Container[str] = ()
+    ) -> None:
+        self._plan, self._details, self._unmarked, self._opened = plan, details, unmarked, opened
+        self._jobs: dict[str, list[int]] = {}
+        self._sums: dict[str, tuple[int, int | None]] = {}
+        self._places = self._lay_out()
         self._note = NoteRow(f"{len(plan.spared):,} more that the rules mean, and that stay:") if plan.spared else None
         self._empty = NoteRow(empty)
-        self._first_spared = max(len(plan.would), 1) + 1
+        self._first_spared = max(len(self._places), 1) + 1
         self._index: dict[str, int] | None = None
 
+    def _lay_out(self) -> list[int | str]:
+        """Places in the plan, and names of jobs, in the order of the lines; a job stands where its first run would."""
+        lines: list[int | str] = []
+        for index, each in enumerate(self._plan.would):
+            job = job_name(each.conversation.root)
+            if job is None:
+                lines.append(index)
+                continue
+            if job not in self._jobs:
+                lines.append(job)
+            self._jobs.setdefault(job, []).append(index)
+        if not any(f"j{job}" in self._opened for job in self._jobs):
+            return lines
+        opened: list[int | str] = []
+        for line in lines:
+            opened.append(line)
+            if isinstance(line, str) and f"j{line}" in self._opened:
+                opened += self._jobs[line]
+        return opened
+
     def __len__(self) -> int:
-        return max(len(self._plan.would), 1) + (1 + len(self._plan.spared) if self._note is not None else 0)
+        return max(len(self._places), 1) + (1 + len(self._plan.spared) if self._note is not None else 0)
 
     def take(self, plan: Plan) -> None:
         """The same plan with more of its sizes.
@@ -58,15 +85,27 @@ class PlanRows:
             plan: With the same conversations in the same order.
         """
         self._plan = plan
+        self._sums.clear()
 
     def _known(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]
 
+    def _job(self, job: str) -> PlanJobRow:
+        runs = tuple(self._plan.would[index] for index in self._jobs[job])
+        if job not in self._sums:
+            measured = all(each.is_measured for each in runs)
+            size = sum(each.own.total + each.along.total for each in runs) if measured else None
+            self._sums[job] = sum(each.own.rows + each.along.rows for each in runs), size
+        goes = sum(each.conversation.root_id not in self._unmarked for each in runs)
+        return PlanJobRow(job, runs, goes, *self._sums[job], f"j{job}" in self._opened)
+
     def row(self, index: int) -> ListRow:
         """The row at an index."""
-        would = self._plan.would
-        if index < len(would):
-            each = would[index]
+        if index < len(self._places):
+            place = self._places[index]
+            if isinstance(place, str):
+                return self._job(place)
+            each = self._plan.would[place]
             known = self._known(each.conversation)._replace(size=each.conversation.size)
             return PlanRow(each._replace(conversation=known), each.conversation.root_id not in self._unmarked)
         if index >= self._first_spared:
@@ -78,7 +117,10 @@ class PlanRows:
         """Where the row with a key is."""
         if self._index is None:
             would, spared = self._plan.would, self._plan.spared
-            self._index = {f"p{each.conversation.root_id}": index for index, each in enumerate(would)}
+            self._index = {
+                f"j{place}" if isinstance(place, str) else f"p{would[place].conversation.root_id}": index
+                for index, place in enumerate(self._places)
+            }
             for index, stays in enumerate(spared, self._first_spared):
                 self._index[f"s{stays.conversation.root_id}"] = index
         return self._index.get(key)

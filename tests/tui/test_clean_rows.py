@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from hermes_browse.store.prune.rules import DAY, Rules
 from hermes_browse.store.prune.spacemap import SpaceMap, read_space_map
 from hermes_browse.store.prune.spare import Why
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.clean_rows import BundleRow, FateRow, KindRow, PlanRow, SpaceRow, SparedRow, bar
+from hermes_browse.tui.clean_rows import BundleRow, FateRow, KindRow, PlanJobRow, PlanRow, SpaceRow, SparedRow, bar
 from hermes_browse.tui.list_model import Details
 from hermes_browse.tui.plan_rows import PlanRows, space_rows
 from hermes_browse.tui.row_format import format_row
@@ -47,6 +48,7 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
     bundle = Bundle("20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store")
     rows: list[ListRow] = [
         PlanRow(each._replace(conversation=conversation), True),
+        PlanJobRow(title or "x", (each, each), 1, 7, None, True),
         SparedRow(Spared(conversation, Why("open", title))),
         SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
         KindRow("said", 10, 100, 2, "cli"),
@@ -65,9 +67,12 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     """What goes, a sentence, what is spared; each found again by its key."""
     found = plan[0]
     rows = PlanRows(found, Details(), {found.would[1].conversation.root_id}, "nothing")
-    assert len(rows) == len(found.would) + 1 + len(found.spared)
-    kinds = [type(rows.row(index)) for index in range(len(rows))]
-    assert kinds == [PlanRow] * len(found.would) + [NoteRow] + [SparedRow] * len(found.spared)
+    runs = [each for each in found.would if each.conversation.source == "cron"]
+    kinds = Counter(type(rows.row(index)) for index in range(len(rows)))
+    alone = len(found.would) - len(runs)
+    assert kinds == {PlanRow: alone, PlanJobRow: 2, NoteRow: 1, SparedRow: len(found.spared)}
+    opened = PlanRows(found, Details(), (), "nothing", {"jcron job1", "jcron job2"})
+    assert len(opened) == len(rows) + len(runs)
     for index in range(len(rows)):
         row = rows.row(index)
         if not isinstance(row, NoteRow):

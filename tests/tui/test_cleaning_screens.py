@@ -13,7 +13,7 @@ from textual.widgets import Input
 from trashing import differences, dump, health
 
 from hermes_browse.store.homes import Location
-from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanRow, SparedRow
+from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.dropping import DropScreen
@@ -49,6 +49,9 @@ def planned(browser: Browser) -> tuple[set[str], dict[str, str]]:
     source = plan_list(browser).source
     rows = [source.row(index) for index in range(len(source))]
     goes = {row.planned.conversation.id for row in rows if isinstance(row, PlanRow) and row.goes}
+    for job in (row for row in rows if isinstance(row, PlanJobRow)):
+        assert job.goes == len(job.runs)
+        goes |= {each.conversation.id for each in job.runs}
     return goes, {row.spared.conversation.id: row.spared.why.code for row in rows if isinstance(row, SparedRow)}
 
 
@@ -114,6 +117,30 @@ async def test_by_hand(path: Path) -> None:
         assert {"old", "pinned", "hidden"} <= ids(path) and not ids(path) & {"open", "boss", "helper", "helper2"}
         await browser.press("u")
         assert {"open", "boss", "helper", "helper2"} <= ids(path)
+
+
+async def test_a_job_is_one_line(path: Path) -> None:
+    """With the number of its runs; Enter shows them, space leaves all of them, or one."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        plan = plan_list(browser)
+        index = plan.source.index_of("jcron job1")
+        assert index is not None and "cron job1 · 2 runs" in browser.text("#plan")
+        plan.cursor = index
+        count = len(plan.source)
+        await browser.press("enter")
+        assert len(plan.source) == count + 2 and plan.cursor == index
+        await browser.press("down", "space")
+        assert "1 of 2 runs" in browser.text("#plan") and "4 conversations" in browser.text("#totals")
+        plan.cursor = index
+        await browser.press("space")
+        assert "5 conversations" in browser.text("#totals"), "some of it stayed: all of it goes"
+        plan.cursor = index
+        await browser.press("space")
+        assert "3 conversations" in browser.text("#totals")
+        await browser.press("D")
+        await browser.press("3", "enter")
+        assert "cron_job1_20260101_030000" in ids(path) and "cron_job2_20260102_040000" not in ids(path)
 
 
 async def test_archive_by_rules_and_undo(path: Path) -> None:

@@ -19,7 +19,7 @@ from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, to
 from hermes_browse.store.prune.plan import Plan, narrowed
 
 from .. import header
-from ..clean_rows import PlanRow, SparedRow
+from ..clean_rows import PlanJobRow, PlanRow, SparedRow
 from ..plan_rows import PlanRows
 from ..rows import FixedRows, NoteRow
 from ..widgets.conversation_list import ConversationList
@@ -74,6 +74,8 @@ class PruneScreen(SubScreen):
         self._unmarked: set[str] = set()
         self._timer: Timer | None = None
         self._is_looking = False
+        self._opened: set[str] = set()
+        self._empty = ""
         self.space = SpacePane(self)
 
     def compose(self) -> ComposeResult:
@@ -212,11 +214,16 @@ class PruneScreen(SubScreen):
             self.tell(header.status("", ""))
         words = self._parsed.rules.words()
         empty = f"Nothing goes: no conversation is like this ({words})." if words else "Nothing goes."
-        rows = PlanRows(planned.plan, self.main.details, self._unmarked, empty)
-        self.plan_list.show(rows)
+        self._empty = empty
+        self._show_rows()
         self.show_totals()
         self.space.show()
         self._measure_on(planned)
+
+    def _show_rows(self) -> None:
+        if self._planned is not None:
+            plan, details = self._planned.plan, self.main.details
+            self.plan_list.show(PlanRows(plan, details, self._unmarked, self._empty, self._opened))
 
     def _measure_on(self, planned: Planned) -> None:
         if planned.plan.is_measured:
@@ -303,12 +310,17 @@ class PruneScreen(SubScreen):
             along = len(row.planned.subagents)
             words = f" · {along:,} subagent session{'s' if along != 1 else ''} along in a delete" if along else ""
             self.tell(header.status(f"{row.planned.conversation.id}{words} · Enter reads it", ""))
+        elif isinstance(row, PlanJobRow):
+            self.tell(header.status("Enter shows the runs of this job · space leaves all of them, or takes them", ""))
 
     @on(ConversationList.Selected, "#plan")
     def selected(self, event: ConversationList.Selected) -> None:
-        """Enter: read it."""
+        """Enter: read it; on a job show its runs."""
         event.stop()
-        if isinstance(event.row, PlanRow):
+        if isinstance(event.row, PlanJobRow):
+            self._opened ^= {event.row.key}
+            self._show_rows()
+        elif isinstance(event.row, PlanRow):
             self.read(event.row.planned.conversation)
         elif isinstance(event.row, SparedRow):
             self.read(event.row.spared.conversation)
@@ -316,8 +328,13 @@ class PruneScreen(SubScreen):
     def action_take(self) -> None:
         """Leave a conversation out, or take it after all."""
         row = self.plan_list.current
-        if isinstance(row, PlanRow):
-            self._unmarked ^= {row.planned.conversation.root_id}
+        if isinstance(row, PlanRow | PlanJobRow):
+            runs = row.runs if isinstance(row, PlanJobRow) else (row.planned,)
+            roots = {each.conversation.root_id for each in runs}
+            if roots & self._unmarked:
+                self._unmarked -= roots
+            else:
+                self._unmarked |= roots
             self.plan_list.refresh_rows()
             self.plan_list.action_move(1)
             self.show_totals()
