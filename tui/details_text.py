@@ -181,13 +181,14 @@ def _identity(conversation: Conversation) -> Iterator[Row]:
     yield "session key", one_line(conversation.tip.session_key or "", 200)
 
 
-def details_lines(conversation: Conversation, details: Details, now: float) -> list[Line]:
+def details_lines(conversation: Conversation, details: Details, now: float, fate: str = "") -> list[Line]:
     """The card as lines, not wrapped.
 
     Args:
         conversation: Whose.
         details: Read for it.
         now: Unix seconds; for how long ago things were.
+        fate: When Hermes deletes it by itself, or why it does not.
     """
     facts = details.facts
     route = [one_line(facts.get(name, ""), 120) for name in ("billing_provider", "billing_mode", "billing_base_url")]
@@ -201,7 +202,7 @@ def details_lines(conversation: Conversation, details: Details, now: float) -> l
         for tool in details.tools
     ]
     sections: list[tuple[str, list[Row]]] = [
-        ("", list(_about(conversation, details, now))),
+        ("", [*_about(conversation, details, now), ("retention", one_line(fate, 200))]),
         ("Where it comes from", list(_origin(facts))),
         ("Model, tokens, cost", [*models, *_tokens(conversation, details), *_cost(conversation, details)]),
         ("Messages", list(_messages(details))),

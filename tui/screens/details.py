@@ -18,6 +18,7 @@ from hermes_browse.store.text import one_line
 
 from .. import clipboard, formats
 from ..details_text import LABEL, details_lines
+from ..places import read_radar_at
 from ..styled import Line, line_text
 from ..widgets.lines_view import LinesView
 from .card import Card
@@ -63,16 +64,19 @@ class DetailsScreen(Card[None]):
 
 def show_details(screen: MainScreen, conversation: Conversation) -> None:
     """Read the details of a conversation and show the card."""
-    now = screen.clock()
+    now, location = screen.clock(), screen.location
 
     def work(reader: Reader) -> tuple[Conversation, list[Line]]:
         from hermes_browse.store.preview import with_details
 
         known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
-        return known, details_lines(known, read_details(reader, known), now)
+        fate = read_radar_at(location, reader, now).fate(known)
+        days = fate.prune_in_days
+        kept = fate.reason if days is None else f"in {days:,.0f} days: {fate.reason}"
+        return known, details_lines(known, read_details(reader, known), now, kept)
 
     def done(result: tuple[Conversation, list[Line]]) -> None:
         known, lines = result
         screen.app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
 
-    screen.page_worker.submit("details", work, done, screen.failed)
+    screen.page_worker.submit("card", work, done, screen.failed)

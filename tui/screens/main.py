@@ -21,7 +21,7 @@ from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.models import Conversation, View
 
 from .. import header
 from ..list_model import Details, shown_line
@@ -37,6 +37,7 @@ from .changing_actions import ChangingActions
 from .cleaning import Cleaning
 from .finding import Finding
 from .listing import Listing
+from .main_actions import MainActions
 from .reading import ConversationPane
 from .resuming import Resuming
 from .searching import Searching
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from ..app import BrowseApp
 
 
-class MainScreen(ChangingActions, TranscriptActions):
+class MainScreen(ChangingActions, TranscriptActions, MainActions):
     """Composition and wiring; what is shown in the panes is decided by four small controllers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*MAIN_BINDINGS]
@@ -315,94 +316,12 @@ class MainScreen(ChangingActions, TranscriptActions):
         """To the search box."""
         self.set_focus(self.box)
 
-    def action_hit(self, by: int) -> None:
-        """To the next or previous hit."""
-        self.searching.step(by)
-
-    def action_view(self, name: str) -> None:
-        """Another view."""
-        if self.searching.is_active:
-            self.searching.set_view(View(name))
-        else:
-            self.listing.set_view(View(name))
-        self.show_header()
-
-    def action_sort(self) -> None:
-        """The next order."""
-        order: Sequence[Sort] = [sort for sort in Sort if sort is not Sort.SIZE]
-        self.listing.set_sort(order[(order.index(self.listing.sort) + 1) % len(order)], reverse=False)
-        self.show_header()
-
-    def action_reverse(self) -> None:
-        """The other way round."""
-        self.listing.set_sort(self.listing.sort, reverse=not self.listing.reverse)
-        self.show_header()
-
-    def action_searches(self) -> None:
-        """Kept and earlier searches."""
-        self.typing.list_searches()
-
-    def action_fold(self, by: int) -> None:
-        """More or fewer hits of a conversation."""
-        self.searching.fold(self.rows.current, by)
-
-    def action_keep_search(self) -> None:
-        """Keep the search, or no longer."""
-        self.typing.keep()
-
-    def action_search_order(self) -> None:
-        """Hits newest, best or oldest first."""
-        self.searching.next_order()
-
-    def action_reading(self) -> None:
-        """Said, live, everything."""
-        self.reading.next_reading()
-
-    def action_recap(self) -> None:
-        """The recap in place of the transcript."""
-        self.reading.show_recap()
-
     def action_details(self) -> None:
         """Everything worth knowing of the conversation shown."""
         from .details import show_details
 
         if self.reading.conversation is not None:
             show_details(self, self.reading.conversation)
-
-    def action_resume(self) -> None:
-        """Resume what is shown."""
-        conversation = self.reading.conversation
-        if conversation is not None:
-            self.resuming.start(conversation.id)
-
-    def action_resume_window(self) -> None:
-        """Resume what is shown in a window of its own."""
-        conversation = self.reading.conversation
-        if conversation is not None:
-            self.resuming.start_in_window(conversation.id)
-
-    def action_copy_id(self) -> None:
-        """Copy the id of the conversation shown."""
-        conversation = self.reading.conversation
-        if conversation is not None:
-            self.taking.copy(conversation.id, conversation.id)
-
-    def action_copy_command(self) -> None:
-        """Copy the command that resumes the conversation shown."""
-        conversation = self.reading.conversation
-        if conversation is not None:
-            self.resuming.copy_command(conversation.id)
-
-    def action_reload(self) -> None:
-        """Read the store again now."""
-        self.listing.read()
-        self.say("reading the store again")
-
-    def action_help(self) -> None:
-        """All keys."""
-        from .help import HelpScreen
-
-        self.app.push_screen(HelpScreen())
 
     def action_step_back(self) -> None:
         """One step: from a pane to the list, from a search to the list as it was, then out."""
