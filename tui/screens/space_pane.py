@@ -20,7 +20,7 @@ from ..widgets.conversation_list import ConversationList
 from ..worker import Worker
 
 if TYPE_CHECKING:
-    from .prune import PruneScreen
+    from .plan_screen import PlanScreen
 
 _LOOK = 0.4
 """Seconds between looks at how far the measuring is."""
@@ -39,7 +39,7 @@ def file_line(name: str, file: FileSpace) -> str:
 class SpacePane:
     """Measures the store behind the plan, on a thread of its own."""
 
-    def __init__(self, screen: PruneScreen) -> None:
+    def __init__(self, screen: PlanScreen) -> None:
         self._screen = screen
         self._opened: set[str] = set()
         self._map: SpaceMap | None = None
