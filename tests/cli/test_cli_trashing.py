@@ -50,7 +50,7 @@ def run(capsys: Capture, home: Path, *words: str) -> Any:
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Somebody sits at a terminal and types."""
-    monkeypatch.setattr(trashing, "_on_a_terminal", lambda: True)
+    monkeypatch.setattr(trashing, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 

@@ -70,6 +70,21 @@ async def test_archive_and_undo(path: Path) -> None:
     assert not differences(before, dump(path)) and set(health(path).values()) == {"ok"}
 
 
+async def test_undo_pressed_twice_at_once(path: Path) -> None:
+    """Takes back two things, the last one first, not one of them twice."""
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await go_to(browser, "old")
+        await browser.press("a")
+        await go_to(browser, "new")
+        await browser.press("D")
+        await browser.press("y")
+        await browser.pilot.press("u", "u")
+        await browser.settle()
+        assert not len(browser.screen.changing.journal)
+    assert not differences(before, dump(path))
+
+
 async def test_marks(path: Path) -> None:
     """One by one, as a range, all; counted where they can be seen; Esc takes them away before anything else."""
     async with browsing(open_app(loose(path), NOW)) as browser:

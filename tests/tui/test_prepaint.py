@@ -45,7 +45,7 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
     height = rows - 5 if columns >= prepaint.NARROW else int((rows - 5) * prepaint.NARROW_SHARE)
     lines = range(3, 3 + min(height, 40))
     before = cells(terminal, lines, width)
-    terminal.wait_for("answered yesterday" if columns >= prepaint.NARROW else "read-only")
+    terminal.wait_for("answered yesterday" if columns >= prepaint.NARROW else "quiet")
     terminal.wait_for("search:")
     terminal.read(0.5)
     assert cells(terminal, lines, width) == before

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
 
+from .asking import ask, on_a_terminal
 from .carrying import carry_out
 from .columns import money, note, print_table, short_number, short_time
 from .jsonform import Json, conversation_json
@@ -81,13 +81,14 @@ def prune(context: Context) -> int:
         radar = read_radar_of(context, reader) if context.json else None
     totals = plan.totals(subagents=not wanted.archive)
     asks = act and not wanted.yes and bool(plan.would)
-    if asks and (context.json or not _on_a_terminal()):
+    if asks and (context.json or not on_a_terminal()):
         verb = "archive" if wanted.archive else "delete"
         raise RefusedError(f"Nothing was changed: it would {verb} {_words(totals)}.", remedy="Add --yes to do it.")
     if not context.json:
         _print(plan, totals, archive=wanted.archive)
     if asks and wanted.delete:
-        _ask(totals.conversations)
+        count = totals.conversations  # a bulk delete is not confirmed by a key that is pressed by habit
+        ask(f"Type {count} to delete {count:,} conversations, anything else to leave: ", str(count))
     bundles: list[Json] = []
     if act and plan.would:
         ordered = plan._replace(would=tuple(parents_first(catalog, plan.would)))
@@ -128,18 +129,6 @@ def _words(totals: Totals) -> str:
         f"{totals.conversations:,} conversations, {totals.sessions:,} sessions, {totals.messages:,} messages, "
         f"{short_number(totals.bytes)}B"
     )
-
-
-def _on_a_terminal() -> bool:
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-def _ask(count: int) -> None:
-    """Ask for the count: a bulk delete is not confirmed by a key that is pressed by habit."""
-    print(f"Type {count} to delete {count:,} conversations, anything else to leave: ", end="", file=sys.stderr)
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().replace(",", "") != str(count):
-        raise RefusedError("Nothing was changed.")
 
 
 def _planned_json(planned: Planned, radar: Radar | None, *, archive: bool) -> Json:

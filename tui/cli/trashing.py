@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.text import one_line
 
 from ..places import sessions_folder, trash_folder
+from .asking import ask, on_a_terminal
 from .columns import note, print_table, print_text, short_number, short_time
 from .jsonform import Json
 from .run import Context, print_json
@@ -37,10 +37,6 @@ def bundle_json(bundle: Bundle) -> Json:
     }
 
 
-def _on_a_terminal() -> bool:
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
 def _confirm(count: int, what: str, *, may_ask: bool) -> None:
     """Go on only after a yes; where several things go, after their number.
 
@@ -50,10 +46,7 @@ def _confirm(count: int, what: str, *, may_ask: bool) -> None:
     if not may_ask:
         raise RefusedError(f"Not without --yes: this would {what}. Nothing was changed.")
     wanted = str(count) if count > 1 else "y"
-    print(f"This will {what}. Type {wanted} to go on, anything else to leave: ", end="", file=sys.stderr)
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().replace(",", "").lower() != wanted:
-        raise RefusedError("Nothing was changed.")
+    ask(f"This will {what}. Type {wanted} to go on, anything else to leave: ", wanted)
 
 
 def _counted(number: int, one: str) -> str:
@@ -86,7 +79,7 @@ def delete_conversations(context: Context) -> int:
             note(f"{gone.id} · {gone.source} · {one_line(gone.title or '(no title)', _TITLE)}")
         for orphan in doomed.closure.orphaned:
             note(f"{orphan.id} stays, and loses its parent.")
-        asks = _on_a_terminal() and not context.json
+        asks = on_a_terminal() and not context.json
         _confirm(len(doomed.conversations), _what(doomed), may_ask=asks)
     done = delete(
         context.store,
@@ -198,7 +191,7 @@ def _drop(context: Context) -> int:
         for each in bundles:
             note("  ".join(_row(each)))
         what = f"remove {_counted(len(bundles), 'bundle')} for good"
-        _confirm(len(bundles), what, may_ask=_on_a_terminal() and not context.json)
+        _confirm(len(bundles), what, may_ask=on_a_terminal() and not context.json)
     for each in bundles:
         drop(trash, each.name)
         if not context.json:

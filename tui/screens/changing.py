@@ -200,16 +200,16 @@ class Changing:
 
         def done(result: tuple[str, tuple[str, ...]]) -> None:
             sentence, touched = result
-            self.journal.forget(entry)
             more = f" · u undoes {len(self.journal):,} more" if len(self.journal) else ""
             self._screen.say(sentence + more)
             self._screen.listing.touched(touched)
 
         def failed(error: BrowseError) -> None:
-            if isinstance(error, RefusedError):  # it will not be otherwise the next time
-                self.journal.forget(entry)
+            if not isinstance(error, RefusedError):  # a refusal would be the same the next time
+                self.journal.add(entry)
             self._screen.failed(error)
 
+        self.journal.forget(entry)  # a second u while this runs is about what was done before
         self._screen.say(f"undoing: {entry.sentence} …")
         self._screen.writer.submit(entry.undo, done, failed)
 

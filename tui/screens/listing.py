@@ -200,4 +200,4 @@ class Listing:
 
     def state_text(self) -> str:
         """Whether the store is being written to."""
-        return "live" if self._live else "read-only"
+        return "live" if self._live else "quiet"
