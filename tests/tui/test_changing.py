@@ -248,6 +248,24 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
     assert not differences(before, dump(path))
 
 
+async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
+    """A reason names the subagent that stays by its id, and ids are as hostile as any text of a store."""
+    evil = "help\x1b]0;owned\x07er"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE messages SET session_id = ? WHERE session_id = 'helper'", [evil])
+        connection.execute("UPDATE sessions SET id = ?, pinned = 1 WHERE id = 'helper'", [evil])
+        connection.execute("UPDATE sessions SET parent_session_id = ? WHERE parent_session_id = 'helper'", [evil])
+    connection.close()
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        for root in ("old", "boss"):
+            await go_to(browser, root)
+            await browser.press("space")
+        await browser.press("D")
+        card = browser.card()
+        assert "its subagent help" in card and "\x1b" not in card and "\x07" not in card
+
+
 async def test_what_is_live_is_not_deleted(path: Path) -> None:
     """The reason stands in the status line."""
     connection = sqlite3.connect(path)

@@ -74,7 +74,9 @@ class DeleteScreen(Card[bool]):
             with VerticalScroll(id="doomed", can_focus=False):
                 for line in self._lines():
                     yield Static(line)
-            yield Static(Content.styled(f"They go into {self._trash}: u brings them back, X shows it.", "dim"))
+            yield Static(
+                Content.styled(f"They go into {one_line(self._trash, 300)}: u brings them back, X shows it.", "dim")
+            )
             if count > 1:
                 yield Input(placeholder=f"type {count} to delete them", id="count")
                 yield keys_line(f"{count} and Enter delete · Esc back")
@@ -103,7 +105,9 @@ class DeleteScreen(Card[bool]):
             lines.append(Content.styled(f"  {spared_line(plan)}", "$warning"))
             for spared in plan.spared[:SPARED]:
                 name = one_line(formats.name(spared.conversation), 60)
-                lines.append(Content.assemble(("    stays  ", "dim"), name, (f"  {spared.why.words}", "dim")))
+                lines.append(
+                    Content.assemble(("    stays  ", "dim"), name, (f"  {one_line(spared.why.words, 300)}", "dim"))
+                )
         return lines
 
     def action_go(self) -> None:

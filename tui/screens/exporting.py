@@ -94,7 +94,7 @@ class ExportScreen(Card[Wish | None]):
         self.query_one("#formats", Static).update(Content("\n").join(lines))
         secrets = "● secrets are taken out" if self._redact else "○ secrets are kept as they are"
         self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
-        self.query_one("#verdict", Static).update(Content.styled(self._refused, "$warning"))
+        self.query_one("#verdict", Static).update(Content.styled(one_line(self._refused, 400), "$warning"))
 
     def action_format(self, by: int) -> None:
         """The next format; a name that was proposed follows it."""

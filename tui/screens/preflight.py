@@ -39,7 +39,7 @@ class PreflightScreen(Card[bool]):
         plan, conversation = self._plan, self._plan.conversation
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
-            yield Static(Content.styled(f"{plan.target.id} · {plan.target.reason}", "dim"))
+            yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}", "dim"))
             for warning in plan.warnings:
                 yield Static(Content.assemble(("! ", "$warning bold"), printable(warning.text)), classes="warning")
             yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")

@@ -162,7 +162,7 @@ def run(main: MainScreen, reclaim: Reclaim) -> None:
 
 
 def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:
-    print(" ".join(argv), flush=True)
+    print(printable(" ".join(argv)), flush=True)
     environment = {**os.environ, "HERMES_HOME": home}
     code = subprocess.run([executable, *argv[1:]], env=environment, check=False).returncode
     print("\nEnter goes back to the browser.", end="", flush=True)

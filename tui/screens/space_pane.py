@@ -11,6 +11,7 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.prune.spacemap import FileSpace, SpaceMap
+from hermes_browse.store.text import one_line
 
 from .. import formats, header
 from ..clean_rows import SpaceRow
@@ -111,7 +112,7 @@ class SpacePane:
         self._map = found
         told = f"{formats.size(found.total.total)} of content and index · Tab, Enter opens"
         self._screen.line("map-title").update(Content.assemble(("  where the bytes are  ", "bold"), (told, "dim")))
-        text = file_line(self._screen.main.store.path.name, found.file)
+        text = file_line(one_line(self._screen.main.store.path.name, 60), found.file)
         self._screen.line("file").update(Content.styled(text, "dim"))
         self.show()
         self._screen.show_totals()
