@@ -6,19 +6,23 @@ neighbourhood of the newest ones (`read_first_page`, the same at 300 and at 100,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from heapq import merge
 
 from .connect import Reader
 from .forest import AUTOMATION_SOURCES, Chain, Forest
 from .models import Conversation, Hidden, Kind, Session, Sort, View
 from .sessions import read_all_sessions, read_busy, read_children, read_sessions
 from .text import as_text
+from .titles_index import NameIndex, TitleIndex
 
 _ROUNDS = ((200, 2, 8), (800, 6, 60), (3200, 20, 200))
 """A try after another: newest messages whose sessions are candidates, newest-started sessions that are, and among
 how many these are looked for; the last two times the size of a page."""
 _PAGE = 50
 _MOST_CANDIDATES = 3000
+_MOST_FRESH_NAMES = 2000
+"""With more names than this that have changed, all are put together again."""
 _FAR_PAST = float("-inf")
 
 
@@ -39,7 +43,7 @@ class Catalog:
         """Whether this is all there is."""
         self._made: dict[str, Conversation] = {}
         self._views: dict[View | None, list[Chain]] = {}
-        self._names: list[tuple[str, str]] | None = None
+        self._names: NameIndex | None = None
 
     @property
     def chains(self) -> Collection[Chain]:
@@ -54,17 +58,37 @@ class Catalog:
             self._made[root_id] = made
         return made
 
-    def names(self) -> list[tuple[str, str]]:
-        """Titles and ids of each conversation as one case-folded text, with its root id; made once.
+    def named(self, words: Sequence[str]) -> Iterator[str]:
+        """Root ids of the conversations whose titles or ids contain all of these words, newest first."""
+        chains = self.forest.chains
+        return merge(*self._name_index().find(words), key=lambda root: -chains[root].last_active)
 
-        As many letters as there are in 100,000 titles take longer to put together than to look through.
+    def take_names(self, earlier: Catalog) -> None:
+        """Go on with what an earlier catalog of the same store has put together of the names.
+
+        Args:
+            earlier: Most of its chains are chains of this one too.
         """
+        index, chains, before = earlier._names, self.forest.chains, earlier.forest.chains
+        if index is None or chains is before:
+            self._names = index
+            return
+        changed = {root for root, chain in chains.items() if before.get(root) is not chain}
+        hidden = index.hidden | changed | (before.keys() - chains.keys())
+        if len(hidden) < _MOST_FRESH_NAMES:
+            self._names = NameIndex(index.whole, self._named(root for root in hidden if root in chains), hidden)
+
+    def _name_index(self) -> NameIndex:
         if self._names is None:
-            self._names = [
-                (" ".join(f"{segment.title or ''} {segment.id}" for segment in chain.segments).casefold(), root)
-                for root, chain in self.forest.chains.items()
-            ]
+            self._names = NameIndex(self._named(self.forest.chains))
         return self._names
+
+    def _named(self, roots: Iterable[str]) -> TitleIndex:
+        chains = sorted((self.forest.chains[root] for root in roots), key=lambda each: each.last_active, reverse=True)
+        return TitleIndex(
+            (chain.root.id, " ".join(f"{segment.title or ''} {segment.id}" for segment in chain.segments))
+            for chain in chains
+        )
 
     def of_session(self, session_id: str) -> Conversation | None:
         """The conversation any segment belongs to."""

@@ -85,4 +85,6 @@ def read_increment(
     if mark.sessions + len(added) + len(back) - len(gone) != new.sessions:
         return None
     fresh = [each for each in found if known.get(each.id) != each]
-    return Catalog(catalog.forest.updated(fresh, gone) if fresh or gone else catalog.forest, now), new
+    updated = Catalog(catalog.forest.updated(fresh, gone) if fresh or gone else catalog.forest, now)
+    updated.take_names(catalog)
+    return updated, new

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -182,13 +183,9 @@ def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None)
     plan = make_plan(query, prefix_last=True)
     if not query.groups or query.in_reasoning or query.files:
         return ()
-    words = [each.term.text.casefold() for each in plan.groups[0]]
-    found = []
-    for text, root in catalog.names():
-        if all(word in text for word in words) and (scope is None or scope(root)):
-            found.append(catalog.conversation(root))
-    found.sort(key=lambda each: each.last_active or 0.0, reverse=True)
-    return tuple(found[:_MOST_TITLES])
+    words = [each.term.text for each in plan.groups[0]]
+    roots = (root for root in catalog.named(words) if scope is None or scope(root))
+    return tuple(catalog.conversation(root) for root in islice(roots, _MOST_TITLES))
 
 
 def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:

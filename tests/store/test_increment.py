@@ -33,10 +33,19 @@ def picture(catalog: Catalog) -> dict[str, object]:
         "conversations": {root: catalog.conversation(root) for root in forest.chains},
         "views": {view: set(catalog.order(view)) for view in View},
         "counts": catalog.counts(),
+        "named": {word: names(catalog, word) for word in ("", "c2", "an", "kid")},
         "children": {
             parent: sorted(child.id for child in children) for parent, children in forest.children.items() if children
         },
     }
+
+
+def names(catalog: Catalog, word: str) -> list[str]:
+    """Conversations by name; of those used at the same time, in the order of their ids."""
+    found = list(catalog.named([word]))
+    activity = [catalog.forest.chains[root].last_active for root in found]
+    assert activity == sorted(activity, reverse=True), "newest first"
+    return [root for _, root in sorted(zip(activity, found, strict=True))]
 
 
 sessions = st.builds(
@@ -64,9 +73,12 @@ def test_a_forest_brought_up_to_date_is_the_forest_of_all(
     gone = lost & old.keys()
     fresh = {session.id: session for session in after if session.id not in gone}
     forest = Forest(old.values())
-    was = picture(Catalog(forest, NOW))
+    catalog = Catalog(forest, NOW)
+    was = picture(catalog)
     now = Forest([each for each in (old | fresh).values() if each.id not in gone])
-    assert picture(Catalog(forest.updated(fresh.values(), gone), NOW)) == picture(Catalog(now, NOW))
+    updated = Catalog(forest.updated(fresh.values(), gone), NOW)
+    updated.take_names(catalog)
+    assert picture(updated) == picture(Catalog(now, NOW))
     assert picture(Catalog(forest, NOW)) == was, "the old one stays as it is"
 
 
@@ -99,6 +111,8 @@ def test_changes_are_seen(store: Path, what: str) -> None:
         assert step is not None
         assert picture(step[0]) == picture(read_catalog(reader, NOW))
         assert picture(step[0]) != picture(catalog)
+        step[0].take_names(catalog)  # the picture has looked for names: they are there to go on with
+        assert picture(step[0]) == picture(read_catalog(reader, NOW))
         again = read_increment(reader, *step, NOW)
         assert again is not None and again[0].forest is step[0].forest, "nothing has changed since"
 

@@ -67,6 +67,13 @@ class Panes(Screen[object]):
         """The search box."""
         return self.query_one("#search", SearchBox)
 
+    def show_family(self, shown: bool) -> None:
+        """Show the family tree below the transcript, or leave it out.
+
+        A class of the screen would have the style of every widget worked out again.
+        """
+        self.query_one("#side").set_class(shown, "-family")
+
     def line(self, name: str) -> TextLine:
         """One of the one-line texts."""
         return self.query_one(f"#{name}", TextLine)

@@ -93,7 +93,7 @@ class ConversationPane:
         self._screen.transcript.show(None)
         self._screen.finding.shown(None)
         self._screen.lineage.show(FixedRows([]))
-        self._screen.remove_class("-family")
+        self._screen.show_family(False)
         for name in ("title", "facts", "lineage-title"):
             self._screen.line(name).update("")
 
@@ -162,7 +162,7 @@ class ConversationPane:
         def done(lineage: Lineage) -> None:
             rows = FixedRows(list(lineage_rows(lineage)))
             self._screen.lineage.show(rows, key=f"l{tip}")
-            self._screen.set_class(len(lineage.nodes) > 1, "-family")
+            self._screen.show_family(len(lineage.nodes) > 1)
             self._screen.line("lineage-title").update(header.lineage_title(lineage))
 
         def work(reader: Reader) -> Lineage:

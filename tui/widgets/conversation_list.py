@@ -14,13 +14,13 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
 
 from ..row_format import format_row
 from ..rows import FixedRows, ListRow, NoteRow, RowSource
+from .long_view import LongView
 
 
 @dataclass
@@ -35,7 +35,7 @@ class _FromList(Message):
         return self.list
 
 
-class ConversationList(ScrollView, can_focus=True):
+class ConversationList(LongView, can_focus=True):
     """A list over a `RowSource`; one line a row."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

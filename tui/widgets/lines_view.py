@@ -9,16 +9,16 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
 
 from ..styled import Line, breaks, line_text, line_width, slice_spans, wrap_spans
+from .long_view import LongView
 from .transcript_base import LOOKS
 
 
-class LinesView(ScrollView, can_focus=True):
+class LinesView(LongView, can_focus=True):
     """Lines with looks, wrapped to the width.
 
     Args:

@@ -12,7 +12,9 @@ from rich.text import Text
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 _HINT = 'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
@@ -44,6 +46,9 @@ class SearchBox(Input):
         Binding("escape", "step_back", "clear, then leave"),
         Binding("tab", "accept", "complete", show=False),
     ]
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    """A letter more does not make the box wider; Textual would lay out the screen for it, at half a frame."""
 
     @dataclass
     class Moved(Message):

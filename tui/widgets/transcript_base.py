@@ -9,7 +9,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hermes_browse.store.models import ChatMessage
@@ -18,6 +17,7 @@ from hermes_browse.store.text import printable
 from ..blocks import Look
 from ..entries import TranscriptModel
 from ..page import Page
+from .long_view import LongView
 
 LOOKS = (
     "text", "dim", "bold", "italic", "strike", "struck", "code", "link", "heading", "bar", "rule", "note", "error",
@@ -32,7 +32,7 @@ _GUTTER = 2
 """Cells on the left, for the mark of the current message."""
 
 
-class TranscriptScroll(ScrollView, can_focus=True):
+class TranscriptScroll(LongView, can_focus=True):
     """A `Page` on the screen."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
