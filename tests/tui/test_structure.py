@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import big_store
+from textual.geometry import Region
+from textual.widget import Widget
 
 from hermes_browse.store.catalog import read_catalog, read_first_page
 from hermes_browse.store.connect import Store
@@ -20,6 +22,7 @@ from hermes_browse.store.increment import read_increment
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.reader import Reader, Row
 from hermes_browse.store.search import parse, search
+from hermes_browse.tui.compositor import NearCompositor
 from hermes_browse.tui.screens import listing
 from hermes_browse.tui.widgets.conversation_list import ConversationList
 
@@ -112,6 +115,47 @@ async def test_a_step_draws_two_rows(stores: list[Path], monkeypatch: pytest.Mon
         await browser.pilot.press("j")
         await browser.pilot.pause()
         assert 0 < len(drawn) <= 4
+
+
+async def test_a_step_looks_at_no_other_pane(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the list and what lies behind it two lines are looked at, of the other panes none."""
+    async with browsing(open_app(loose(stores[1]))) as browser:
+        frames: list[dict[str | None, int]] = []
+        lines, frame = Widget.render_lines, NearCompositor.render_partial_update
+
+        def render_lines(self: Widget, crop: Region) -> object:
+            frames[-1][self.id] = crop.height
+            return lines(self, crop)
+
+        def render_partial_update(self: NearCompositor) -> object:
+            frames.append({})
+            return frame(self)
+
+        monkeypatch.setattr(Widget, "render_lines", render_lines)
+        monkeypatch.setattr(NearCompositor, "render_partial_update", render_partial_update)
+        await browser.press("j")
+        step = next(frame for frame in frames if "list" in frame)
+        assert not {"transcript", "title", "facts", "header", "keys"} & step.keys()
+        assert max(step.values()) <= 2
+
+
+async def test_a_letter_lays_nothing_out(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the text in the box nor another number of rows asks for the place of every widget."""
+    async with browsing(open_app(loose(stores[1]))) as browser:
+        await browser.press("slash", "t")
+        asked: list[str | None] = []
+        original = Widget.refresh
+
+        def refresh(self: Widget, *regions: Region, layout: bool = False, **other: bool) -> Widget:
+            if layout:
+                asked.append(self.id)
+            return original(self, *regions, layout=layout, **other)
+
+        rows = len(browser.screen.rows)
+        monkeypatch.setattr(Widget, "refresh", refresh)
+        await browser.press("h", "x", "q")
+        assert len(browser.screen.rows) != rows
+        assert not {"search", "list"} & set(asked)
 
 
 async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

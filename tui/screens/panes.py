@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 from textual.screen import Screen
 
+from ..compositor import NearCompositor
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
@@ -25,6 +26,10 @@ class Panes(Screen[object]):
     """Layout and focus; knows nothing of what is shown."""
 
     AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = NearCompositor()
 
     query_edited: Callable[[str], None]
     """Takes the query at each keystroke."""
