@@ -33,8 +33,8 @@ class TakingAway:
         """Begin.
 
         Args:
-            what: `message`, `code` or `output` to copy, `pager`, `editor` or `raw` to open; of the message the
-                transcript is about.
+            what: `message`, `code` or `output` to copy, `pager`, `editor`, `raw` or `links` to open; of the message
+                the transcript is about.
         """
         actions: dict[str, Callable[[ChatMessage], Coroutine[None, None, None]]] = {
             "message": self._copy_message,
@@ -42,6 +42,7 @@ class TakingAway:
             "output": self._copy_output,
             "pager": self._page,
             "editor": self._edit,
+            "links": self._show_references,
         }
         message = self._screen.transcript.current
         if message is None:
@@ -122,6 +123,18 @@ class TakingAway:
             self._screen.say("the terminal cannot be handed over here")
             return
         self._screen.say(wrong or after)
+
+    async def _show_references(self, message: ChatMessage) -> None:
+        from ..references import references
+        from .references import ReferencesScreen
+
+        model = self._screen.transcript.model
+        assert model is not None
+        found = await asyncio.to_thread(references, message, model)
+        if found:
+            self._screen.app.push_screen(ReferencesScreen(self._screen, f"message {message.id}", found))
+        else:
+            self._screen.say("no link and no path in this message")
 
     def _show_raw(self, message: ChatMessage) -> None:
         if message.id < 0:  # the system prompt and the recap are no rows of this table

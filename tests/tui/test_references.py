@@ -1,0 +1,187 @@
+"""Links and paths of a message: what is found, what may be opened, what the card does with them."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, loose, open_app
+from hypothesis import given
+from hypothesis import strategies as st
+from store_builder import StoreBuilder, tool_call
+from test_transcript_view import model_of
+
+from hermes_browse.store.models import ChatMessage, ToolCall
+from hermes_browse.store.text import printable
+from hermes_browse.tui import browser as system_browser
+from hermes_browse.tui.references import Kind, Reference, references
+from hermes_browse.tui.screens.references import ReferencesScreen
+
+
+def found_in(text: str, *calls: ToolCall) -> dict[str, Reference]:
+    """References of an assistant's message, by target."""
+    return {each.target: each for each in references(ChatMessage(1, "s", "assistant", text, tool_calls=calls), EMPTY)}
+
+
+EMPTY = model_of(0)
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("see [the docs](https://example.org/a?b=c).", ["https://example.org/a?b=c"]),
+        ("(https://en.wikipedia.org/wiki/Sixel_(graphics)), and", ["https://en.wikipedia.org/wiki/Sixel_(graphics)"]),
+        ("**https://example.org/x**. Then <https://example.org/y>", ["https://example.org/y", "https://example.org/x"]),
+        ("詳細はhttps://example.jp/ページ。次", ["https://example.jp/ページ"]),
+        ("write to mailto:a@example.org!", ["mailto:a@example.org"]),
+        ("[a](src/auth.py) and `tests/test_auth.py:12`", ["src/auth.py", "tests/test_auth.py"]),
+        ("in /etc/hosts, ~/notes/a.md and ./b/c", ["/etc/hosts", "~/notes/a.md", "./b/c"]),
+        ("yes/no and 1/2 and/or nothing", []),
+        ("[up](#heading)", []),
+    ],
+)
+def test_what_a_text_refers_to(text: str, targets: list[str]) -> None:
+    assert list(found_in(text)) == targets
+
+
+def test_calls_and_their_results_are_looked_through(tmp_path: Path) -> None:
+    model = model_of(2)
+    call = ToolCall("c", "terminal", '{"path": "with space.txt", "command": "curl https://example.org/in"}')
+    caller = ChatMessage(0, "s", "assistant", "", tool_calls=(call,))
+    result = ChatMessage(1, "s", "tool", '{"output": "moved to https:\\/\\/example.org\\/out"}', tool_call_id="c")
+    model.add([caller, result])
+    targets = [each.target for each in references(caller, model)]
+    assert targets == ["https://example.org/in", "https://example.org/out", "with space.txt"]
+    assert [each.target for each in references(result, model)] == ["https://example.org/out"]
+
+
+def test_a_label_that_says_something_else_is_told() -> None:
+    """Whoever opens a link sees where it goes, not only what it is called."""
+    link = found_in("[your **bank**](https://evil.example/)")["https://evil.example/"]
+    assert link.label == "your bank"
+    assert found_in("<https://example.org/>")["https://example.org/"].label == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "may"),
+    [
+        ("https://example.org", True),
+        ("HTTP://example.org/ü", True),
+        ("mailto:a@example.org", True),
+        ("mailto:", False),
+        ("https:///nowhere", False),
+        ("https://[broken", False),
+        ("file:///etc/passwd", False),
+        ("javascript:alert(1)", False),
+        ("vscode://open?x", False),
+        ("-https://example.org", False),
+        ("https://example.org/\x1b]0;x\x07", False),
+        ("https://example.org/\u202egnp", False),
+        ("https://example.org/ --flag", False),
+    ],
+)
+def test_only_the_web_and_mails_are_opened(target: str, may: bool) -> None:
+    assert Reference(Kind.LINK, target).can_be_opened is may
+    assert not Reference(Kind.PATH, target).can_be_opened
+
+
+@given(st.text())
+def test_any_text_is_looked_through(text: str) -> None:
+    """Nothing raises, and what would be handed to a browser begins with a scheme that may."""
+    for each in references(ChatMessage(1, "s", "user", text), EMPTY):
+        assert printable(each.label) == each.label
+        if each.can_be_opened:
+            assert each.target.lower().startswith(("http://", "https://", "mailto:"))
+
+
+def linked_store(path: Path) -> Path:
+    """One message with a link, one that must not be opened, and a path; another with none."""
+    builder = StoreBuilder(path)
+    builder.session("s", title="Links")
+    builder.message("s", "user", "nothing here")
+    text = (
+        "[docs](https://example.org/docs), [odd](ftp://example.org/x) and /etc/hosts \x1b]8;;https://evil.example\x07"
+    )
+    builder.message("s", "assistant", text, tool_calls=[tool_call("terminal", {"command": "ls"}, id="c")])
+    return builder.write()
+
+
+async def card(browser: Browser) -> ReferencesScreen:
+    """Open it on the last message."""
+    await browser.press("tab", "G", "right_curly_bracket", "L")
+    await browser.app.workers.wait_for_complete()
+    await browser.settle()
+    screen = browser.app.screen
+    assert isinstance(screen, ReferencesScreen)
+    return screen
+
+
+async def use(browser: Browser, *keys: str) -> str:
+    """Press keys of the card; what it answers."""
+    await browser.press(*keys)
+    await browser.app.workers.wait_for_complete()
+    await browser.settle()
+    return browser.text("#answer")
+
+
+async def test_links_are_opened_and_the_rest_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(system_browser, "takes_the_terminal", lambda: False)
+    monkeypatch.setattr(system_browser, "open_quietly", lambda address: opened.append(address) or True)
+    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+        await card(browser)
+        shown = browser.text("#references")
+        assert "https://example.org/docs  docs" in shown and "ftp://example.org/x  odd  is only copied" in shown
+        assert "handed to the system's browser" in await use(browser, "home", "enter")
+        assert opened == ["https://example.org/docs"]
+        assert "copied" in await use(browser, "c") or "OSC 52" in browser.text("#answer")
+        assert browser.app.clipboard == "https://example.org/docs"
+        while "ftp:" not in browser.app.clipboard:
+            answer = await use(browser, "j", "enter")
+        assert "not of the web" in answer or "OSC 52" in answer
+        await use(browser, "end", "enter")
+        assert browser.app.clipboard == "/etc/hosts"
+        assert opened == ["https://example.org/docs"], "neither the other scheme nor the path was opened"
+        await browser.press("escape")
+        assert browser.app.screen is browser.screen
+
+
+async def test_where_there_is_no_browser_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+        await card(browser)
+        monkeypatch.setattr(system_browser, "takes_the_terminal", lambda: None)
+        assert "no browser on this machine" in await use(browser, "home", "enter")
+        monkeypatch.setattr(system_browser, "takes_the_terminal", lambda: True)
+        assert "cannot be handed over" in await use(browser, "enter"), "this terminal is none"
+        monkeypatch.setattr(browser.app, "suspend", nullcontext)
+        monkeypatch.setattr(system_browser, "open_here", lambda address: True)
+        assert "back from the browser" in await use(browser, "enter")
+
+
+async def test_a_message_without_any_says_so(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "K", "L")
+        await browser.app.workers.wait_for_complete()
+        await browser.settle()
+        assert "no link and no path" in browser.text("#status")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")
+def test_the_browser_is_started_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It gets the address as one argument, and what it says goes nowhere."""
+    program = tmp_path / "opener"
+    program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{program} --new-tab %s")
+    monkeypatch.setattr(webbrowser, "_tryorder", None)
+    assert system_browser.open_quietly("https://example.org/a?b=c&d=%s")
+    assert (tmp_path / "kept").read_text() == "--new-tab|https://example.org/a?b=c&d=%s|"
+    assert capfd.readouterr() == ("", "")
+    assert system_browser.takes_the_terminal() is True, "a program named in BROWSER runs in the foreground"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert not system_browser.open_quietly("https://example.org/")
