@@ -13,14 +13,20 @@ from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.search.fold import MARKS, fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
 from hermes_browse.store.search.terms import Matcher
+from hermes_browse.store.text import printable
 from hermes_browse.store.transcript import Bone, read_messages
 
+from .blocks import MARKDOWN_LIMIT
+from .styled import line_text
 from .tool_text import as_shown
 
 _BATCH = 40
 """Messages read at a time: a few milliseconds."""
 _SECONDS = 0.05
 """A slice takes no longer than this by much, so that what comes into sight is read between two of them."""
+_SIGNS = re.compile(r"[*_`~\\\[\]]|\]\([^)\s]*\)")
+_WIDE = 20_000
+"""Cells of a line that is broken nowhere."""
 _OVERLAP = 24
 """Messages before a slice that are read again: a result belongs to the call above it."""
 
@@ -64,7 +70,20 @@ def contains(message: ChatMessage, wanted: Matcher) -> bool:
         folded = fold(text)
         if wanted.in_folded(folded, has_marks(folded)):
             return True
-    return False
+    return _stands_rendered(without_injections(message.text), wanted)
+
+
+def _stands_rendered(text: str, wanted: Matcher) -> bool:
+    """Whether the needle stands in what is shown of a Markdown text, across signs that are not: `**bold** words`."""
+    if len(text) > MARKDOWN_LIMIT:
+        return False
+    without_signs = fold(_SIGNS.sub("", text))
+    if len(without_signs) == len(text) or not wanted.in_folded(without_signs, has_marks(without_signs)):
+        return False
+    from .markdown import render_markdown  # seldom needed; to parse each message would be slow
+
+    shown = fold("\n".join(map(line_text, render_markdown(printable(text), _WIDE))))
+    return wanted.in_folded(shown, has_marks(shown))
 
 
 class Slice(NamedTuple):

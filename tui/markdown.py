@@ -190,7 +190,8 @@ def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) ->
         for depth in range(max(map(len, cells))):
             line: Line = []
             for i, cell in enumerate(cells):
-                part = cell[depth] if depth < len(cell) else []
+                # What goes on below in a cell does not go on at the end of the line: no joints in a table.
+                part = [span for span in cell[depth] if span[0]] if depth < len(cell) else []
                 space = " " * max(widths[i] - line_width(part), 0)
                 right = "right" in (aligned[i] if i < len(aligned) else "")
                 line += [(" │ ", "rule")] if i else []

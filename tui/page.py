@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .blocks import Look, message_lines, rule_line
 from .entries import EntryKind, TranscriptModel
 from .heights import Heights
-from .styled import Line, light, line_text
+from .styled import Line
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
@@ -57,6 +57,8 @@ class Page:
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page, None when all are there."""
         self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
+        self._lit: dict[tuple[int, bool], list[int]] = {}
+        """Of what is laid out: lines on which something lit begins."""
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
@@ -87,6 +89,7 @@ class Page:
     def forget(self) -> None:
         """Lay out anew: width, look, folds or messages have changed."""
         self._laid.clear()
+        self._lit.clear()
         self._frame = None
 
     def forget_entry(self, index: int | None) -> None:
@@ -121,7 +124,7 @@ class Page:
         if lines is not None:
             self._laid[key] = lines
             if len(self._laid) > _KEPT:
-                self._laid.popitem(last=False)
+                self._lit.pop(self._laid.popitem(last=False)[0], None)
             self.heights.set(index, len(lines))
         return lines
 
@@ -136,25 +139,15 @@ class Page:
         lines = message_lines(message, self.model, self.width, self.look, is_open=index in self.opened)
         if not self.matchers:
             return lines
-        from hermes_browse.store.search import find_ranges  # there is something to light: it is loaded already
+        from .lighting import light_lines  # there is something to light: the search is loaded already
 
-        is_hit = message.id == self.hit
-        lit = 0
-        for number, line in enumerate(lines):
-            ranges = find_ranges(line_text(line), self.matchers)
-            if ranges:
-                is_current = is_hit and self.hit_number in (None, lit)
-                lines[number] = light(line, ranges, "hit-current" if is_current else "hit")
-                lit += 1
+        key = (index, index in self.opened)
+        lines, self._lit[key] = light_lines(lines, self.matchers, message.id == self.hit, self.hit_number)
         return lines
 
     def lit(self, index: int) -> list[int]:
-        """The lines of an entry in which something is lit."""
-        return [
-            number
-            for number, line in enumerate(self.lines(index) or ())
-            if any(looks.endswith((" hit", " hit-current")) for _, looks in line)
-        ]
+        """The lines of an entry on which something lit begins."""
+        return self._lit.get((index, index in self.opened), []) if self.lines(index) is not None else []
 
     def _height(self, index: int) -> int:
         lines = self.lines(index)

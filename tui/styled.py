@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from rich.cells import cell_len, split_graphemes
 
@@ -12,6 +13,10 @@ Line = list[Span]
 """One line of the screen."""
 
 TAB = "    "
+JOINT, SPACE_JOINT = ("", "joint"), ("", "space-joint")
+"""Stand where a line goes on that was broken for want of room, behind whatever is put in front of it: nothing was left
+out there, or one space. They are empty, so they are never painted and never counted.
+"""
 
 
 def _breaks_ascii(text: str, width: int) -> list[tuple[int, int]]:
@@ -84,8 +89,12 @@ def slice_spans(spans: Sequence[Span], start: int, end: int) -> Line:
     return found
 
 
+def _joint(before: int, start: int) -> Span:
+    return SPACE_JOINT if start > before else JOINT
+
+
 def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
-    """Spans, which may hold newlines, as lines of at most `width` cells."""
+    """Spans, which may hold newlines, as lines of at most `width` cells; each that was broken begins with a joint."""
     lines: list[Line] = []
     current: Line = []
     for text, look in spans:
@@ -100,15 +109,23 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
     for line in lines:
         joined = "".join(text for text, _ in line)
         ranges = breaks(joined, width)
-        wrapped += [line] if len(ranges) == 1 else [slice_spans(line, *each) for each in ranges]
+        if len(ranges) == 1:
+            wrapped.append(line)
+            continue
+        wrapped.append(slice_spans(line, *ranges[0]))
+        for (_, before), (start, end) in pairwise(ranges):
+            wrapped.append([_joint(before, start), *slice_spans(line, start, end)])
     return wrapped
 
 
 def wrap_text(text: str, width: int, look: str) -> list[Line]:
-    """Plain text as lines of one look; each piece is wrapped on its own, so that long texts stay quick."""
+    """Plain text as lines of one look, with joints; each piece is wrapped on its own, so that long texts stay quick."""
     lines: list[Line] = []
     for line in text.replace("\t", TAB).split("\n"):
-        lines += [[(line[start:end], look)] if end > start else [] for start, end in breaks(line, width)]
+        ranges = breaks(line, width)
+        lines.append([(line[: ranges[0][1]], look)] if ranges[0][1] else [])
+        for (_, before), (start, end) in pairwise(ranges):
+            lines.append([_joint(before, start), (line[start:end], look)])
     return lines
 
 

@@ -25,12 +25,12 @@ def _starts_inside(text: str, position: int) -> bool:
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
 
 
-def _ranges(folded: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
-    """Where the terms stand, in order, overlaps joined."""
+def _ranges(folded: str, matchers: Sequence[Matcher], most: int | None = _MOST_MATCHES) -> list[tuple[int, int]]:
+    """Where the terms stand, in order, overlaps joined; `most` of each term, None for all."""
     found: list[tuple[int, int]] = []
     marked = has_marks(folded)
     for each in matchers:
-        found += islice(each.find(folded, marked), _MOST_MATCHES)
+        found += islice(each.find(folded, marked), most)
     merged: list[tuple[int, int]] = []
     for start, end in sorted(found):
         if merged and start <= merged[-1][1]:
@@ -41,13 +41,13 @@ def _ranges(folded: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
 
 
 def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
-    """Half-open ranges of a text in which the terms stand, code points.
+    """Half-open ranges of a text in which the terms stand, code points; all of them.
 
     Args:
         text: Any text, e.g. of a message on screen.
         matchers: Of a plan.
     """
-    return _ranges(fold(text), matchers)
+    return _ranges(fold(text), matchers, None)
 
 
 def _on_one_line(text: str) -> str:

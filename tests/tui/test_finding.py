@@ -74,6 +74,50 @@ def test_what_is_looked_through_is_what_can_be_shown() -> None:
     assert not contains(ChatMessage(1, "s", "user", "x", tool_call_id="tea"), needed("tea"))
 
 
+def test_signs_of_markdown_that_are_not_shown_part_no_words() -> None:
+    """What is on the screen can be typed as it is read there."""
+    text = "the **bold** words, `some code` here and [a link](https://example.org) to_see 2 * 3 * 4"
+    message = ChatMessage(1, "s", "assistant", text)
+    for each in ("the bold words", "words, some code here", "to_see", "2 * 3", "**bold**"):
+        assert contains(message, needed(each)), each
+    for each in ("tosee", "2 3", "link to"):
+        assert not contains(message, needed(each)), each
+
+
+def broken(tmp_path: Path) -> Path:
+    """Texts that are wrapped in the middle of what is looked for: a phrase, a word, one without spaces, code."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    builder.message("s", "user", "x" * 30 + " some words " + "NEEDLE in the haystack of things. " * 9)
+    builder.message("s", "assistant", "y" * 7 + "unbreakable" * 30)
+    builder.message("s", "user", "- item\n\n  > 漢字かな" + "日本語の検索" * 30)
+    builder.message("s", "assistant", "```\nrun" + " --option value" * 20 + "\n```\n\nvalue\n\n--option")
+    return builder.write()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (93, 30), (120, 36)])
+async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path: Path, size: tuple[int, int]) -> None:
+    """However a line is broken: as many letters are lit as stand in the text, and `n` stops at each once."""
+    async with browsing(open_app(loose(broken(tmp_path))), size) as browser:
+        await browser.press("tab", "z", "home")
+        for text, count in (("needle in the haystack", 9), ("unbreakable", 30), ("検索", 30), ("--option value", 20)):
+            await find(browser, text)
+            await browser.press("enter")
+            page = browser.screen.transcript.page
+            lines = [line for index in range(len(page)) for line in page.lines(index) or ()]
+            lit_text = "".join(span for line in lines for span, looks in line if "hit" in looks)
+            wanted = text.replace(" ", "")
+            assert lit_text.replace(" ", "").lower() == wanted * count
+            index = page.model.entry_of(page.hit) if page.model is not None and page.hit is not None else None
+            assert index is not None
+            stops = len(page.lit(index))
+            for _ in range(stops - 1):
+                assert lit(browser), "each stop is on the page"
+                await browser.press("n")
+            assert page.hit_number == stops - 1
+            await browser.press("escape")
+
+
 def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However little a slice is given, each message is looked at once, from the origin around the end."""
     monkeypatch.setattr(find_model, "_SECONDS", 0.0)

@@ -84,7 +84,7 @@ class LinesView(LongView, can_focus=True):
             return Strip.blank(width, base)
         line = self._wrapped[number]
         return Strip(
-            [Segment(printable(text), base + self._look_style(looks)) for text, looks in line]
+            [Segment(printable(text), base + self._look_style(looks)) for text, looks in line if text]
         ).adjust_cell_length(width, base)
 
     def action_move(self, lines: int) -> None:

@@ -155,5 +155,5 @@ class TranscriptScroll(LongView, can_focus=True):
         gutter = "▎" if self.has_focus and index == self._current_index() and line else " "
         segments = [Segment(gutter + " ", base + self._look_style("gutter"))]
         # Lines are printable already; this is the last door before the terminal, so it is shut as well.
-        segments += [Segment(printable(text), base + self._look_style(looks)) for text, looks in line]
+        segments += [Segment(printable(text), base + self._look_style(looks)) for text, looks in line if text]
         return Strip(segments).adjust_cell_length(width, base)

@@ -72,7 +72,7 @@ class TranscriptFind(TranscriptMoves):
         lit = self.page.lit(index)
         if lit:
             self._show_lit(index, len(lit) - 1 if last else 0)
-        else:  # it is there, but broken over two lines, or in what the look hides
+        else:  # it is there, but in what the look hides
             self._go_to(index, lead=_LEAD)
         return True
 
