@@ -8,10 +8,12 @@ the window asked for. Rows are ordered by id within a segment, not by time: cloc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
 from .connect import Reader
+from .id_gaps import IdGap, after_no_call, read_id_gaps, without_call
 from .messages import is_hidden, select, state_of, to_message
 from .models import ChatMessage, Reading, Session, State
 from .text import as_text
@@ -48,6 +50,10 @@ class Skeleton(NamedTuple):
     """Rows not in this reading (rewound, hidden, or compacted when only live ones are asked for)."""
     gaps: Mapping[int, tuple[int, int]] = MappingProxyType({})
     """Where rows are left out that were once said: id of the bone that follows, or `END` → rewound, compacted."""
+    id_gaps: Mapping[int, IdGap] = MappingProxyType({})
+    """When everything is read: id of a bone → ids before it that are in no row of the store."""
+    lost_calls: frozenset[int] = frozenset()
+    """Results of tools whose call is in no row of the conversation."""
 
     def index_of(self, message_id: int) -> int | None:
         """Position of a chat message, through folds; None when this reading leaves it out."""
@@ -148,10 +154,15 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     folded: dict[int, int] = {}
     gaps: dict[int, tuple[int, int]] = {}
     left_out = rewound = compacted = 0
+    neighbours: list[tuple[int, int]] = []
+    doubtful: list[int] = []
     for index, session in enumerate(segments):
         rows = _read_bones(reader, session.id, index)
         twins = _twins(reader, rows) if reading is Reading.SAID else {}
         folded.update(twins)
+        doubtful += after_no_call((bone.id, bone.role) for bone, _ in rows)
+        if reading is Reading.EVERYTHING:
+            neighbours += pairwise(bone.id for bone, _ in rows)
         for bone, _ in rows:
             if bone.id in twins:
                 continue
@@ -168,7 +179,10 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
             bones.append(bone)
     if rewound or compacted:
         gaps[END] = (rewound, compacted)
-    return Skeleton(tuple(session.id for session in segments), tuple(bones), reading, folded, left_out, gaps)
+    session_ids = tuple(session.id for session in segments)
+    missing = read_id_gaps(reader, neighbours)
+    lost = frozenset(without_call(reader, session_ids, doubtful))
+    return Skeleton(session_ids, tuple(bones), reading, folded, left_out, gaps, missing, lost)
 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:

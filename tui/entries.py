@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hermes_browse.store.id_gaps import IdGap
 from hermes_browse.store.models import ChatMessage, Conversation
 from hermes_browse.store.transcript import END, Bone, Skeleton
 
@@ -22,6 +23,7 @@ class EntryKind(StrEnum):
     GAP = "gap"
     SEAM = "seam"
     LEFT_OUT = "left out"
+    GONE = "gone"
     MESSAGE = "message"
 
 
@@ -49,8 +51,15 @@ def _left_out(rewound: int, compacted: int) -> Entry:
     return Entry(EntryKind.LEFT_OUT, f"{words} left out here · v shows more")
 
 
+def _gone(gap: IdGap) -> Entry:
+    if gap.number == 1:
+        return Entry(EntryKind.GONE, f"id {gap.first} is in no row: deleted, from here or from another session")
+    where = f"{gap.number:,} ids from {gap.first} to {gap.last}"
+    return Entry(EntryKind.GONE, f"{where} are in no row: deleted, from here or from other sessions")
+
+
 def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
-    """The entries of a conversation: days, pauses, seams and what is left out where they belong.
+    """The entries of a conversation: days, pauses, seams, what is left out and what is gone where they belong.
 
     Args:
         conversation: Whose segments the skeleton has.
@@ -71,6 +80,10 @@ def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
         last = bone.timestamp if bone.timestamp is not None else last
         if bone.id in skeleton.gaps:
             entries.append(_left_out(*skeleton.gaps[bone.id]))
+        if bone.id in skeleton.id_gaps:
+            entries.append(_gone(skeleton.id_gaps[bone.id]))
+        if bone.id in skeleton.lost_calls:
+            entries.append(Entry(EntryKind.GONE, "the call of this result is gone: no row of this conversation has it"))
         entries.append(Entry(EntryKind.MESSAGE, bone=index))
     if END in skeleton.gaps:
         entries.append(_left_out(*skeleton.gaps[END]))

@@ -78,13 +78,34 @@ class Page:
         Returns:
             How many messages are new.
         """
-        before = len(self)
+        before, old = len(self), self.model
+        if old is not None and model.entries[:before] != old.entries:
+            return self._change(old, model)
         self.model = model
         self.heights = Heights(
             [self.heights[index] if index < before else self._estimate(index) for index in range(len(model))]
         )
         self.forget()
         return sum(entry.kind is EntryKind.MESSAGE for entry in model.entries[before:])
+
+    def _change(self, old: TranscriptModel, model: TranscriptModel) -> int:
+        """What was there before has changed too, as where rows were deleted: the place stays by its message."""
+
+        def moved(index: int) -> int | None:
+            bone = old.bone(index)
+            return model.entry_of(bone.id) if bone is not None else None
+
+        (index, line), last = self.place, len(old) - 1
+        while index < last and moved(index) is None:
+            index, line = index + 1, 0
+        kept = moved(index) if last >= 0 else None
+        self.opened = {each for each in map(moved, self.opened) if each is not None}
+        self.model = model
+        self.heights = Heights([self._estimate(each) for each in range(len(model))])
+        self.place = (kept, line) if kept is not None else (max(len(model) - 1, 0), 0)
+        self.forget()
+        known = {bone.id for bone in old.skeleton.bones}
+        return sum(bone.id not in known for bone in model.skeleton.bones)
 
     def forget(self) -> None:
         """Lay out anew: width, look, folds or messages have changed."""

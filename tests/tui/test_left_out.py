@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, demo_app, loose, open_app
+from gone import mixed_store, without
 from store_builder import StoreBuilder
 from test_transcript_view import model_of
 
@@ -50,6 +53,40 @@ async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_pat
         await browser.press("v", "v")
         shown = browser.text("#transcript")
         assert "wrong answer" in shown and "left out" not in shown
+
+
+async def test_what_is_gone_is_told_where_it_stood(tmp_path: Path) -> None:
+    """A call that is gone in every reading, ids that are in no row only when everything is read."""
+    path = without(mixed_store(tmp_path / "state.db"), 3, 4, 9)
+    async with browsing(open_app(loose(path))) as browser:
+        await browser.press("tab", "z", "home")
+        shown = browser.text("#transcript")
+        assert "the call of this result is gone" in shown and "in no row: deleted" not in shown
+        assert shown.index("message 6") < shown.index("the call of") < shown.index("out")
+        await browser.press("v", "v", "home")
+        shown = browser.text("#transcript")
+        assert shown.index("message 0") < shown.index("2 ids from 3 to 4 are in no row") < shown.index("message 4")
+        assert "id 9 is in no row" in shown, "8 is the other session's"
+
+
+async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    for number in range(1, 81):
+        builder.message("s", "user", f"message {number:03}")
+    path = builder.write()
+    async with browsing(open_app(loose(path))) as browser:
+        await browser.press("tab", "home", "pagedown", "pagedown")
+        top = browser.text("#transcript").split("\n")[0]
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("DELETE FROM messages WHERE id IN (2, 3)")
+            connection.execute(
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'new', ?)", [NOW]
+            )
+        browser.screen.reading.changed()
+        await browser.settle()
+        assert browser.text("#transcript").split("\n")[0] == top
+        assert "1 new" in browser.text("#status")
 
 
 @pytest.mark.parametrize(
