@@ -53,9 +53,9 @@ def _left_out(rewound: int, compacted: int) -> Entry:
 
 def _gone(gap: IdGap) -> Entry:
     if gap.number == 1:
-        return Entry(EntryKind.GONE, f"id {gap.first} is in no row: deleted, from here or from another session")
-    where = f"{gap.number:,} ids from {gap.first} to {gap.last}"
-    return Entry(EntryKind.GONE, f"{where} are in no row: deleted, from here or from other sessions")
+        return Entry(EntryKind.GONE, f"id {gap.first} is in no row: deleted, here or elsewhere")
+    words = f"{gap.number:,} ids ({gap.first} to {gap.last}) are in no row: deleted, here or elsewhere"
+    return Entry(EntryKind.GONE, words)
 
 
 def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:

@@ -65,7 +65,7 @@ async def test_what_is_gone_is_told_where_it_stood(tmp_path: Path) -> None:
         assert shown.index("message 6") < shown.index("the call of") < shown.index("out")
         await browser.press("v", "v", "home")
         shown = browser.text("#transcript")
-        assert shown.index("message 0") < shown.index("2 ids from 3 to 4 are in no row") < shown.index("message 4")
+        assert shown.index("message 0") < shown.index("2 ids (3 to 4) are in no row") < shown.index("message 4")
         assert "id 9 is in no row" in shown, "8 is the other session's"
 
 
