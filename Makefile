@@ -56,7 +56,7 @@ screenshots: $(VENV)/.dev-ready ## Draw the pictures of the README anew
 
 lock: ## Pin the newest allowed versions (needs uv)
 	uv pip compile pyproject.toml --generate-hashes --universal --no-header --quiet -o requirements.lock
-	uv pip compile pyproject.toml --group dev --generate-hashes --universal --no-header --quiet -o requirements-dev.lock
+	uv pip compile pyproject.toml --group dev --extra images --generate-hashes --universal --no-header --quiet -o requirements-dev.lock
 
 clean: ## Remove what was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis snapshot_report.html

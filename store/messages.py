@@ -19,7 +19,8 @@ SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
 _SUMMARY_END = re.compile(r"^--- END OF CONTEXT SUMMARY.*$", re.MULTILINE)
 _SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"
 _MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
-_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
+DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
+"""The beginning of an embedded file (RFC 2397): type, and whether it is base64."""
 
 COLUMNS = (
     "id",
@@ -91,7 +92,7 @@ def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
 
 
 def _image(url: str) -> Part:
-    match = _DATA_URL.match(url[:200])
+    match = DATA_URL.match(url[:200])
     if not match:
         return Part("image", f"[image {url}]", url=url)
     mime = match[1] or "image"
@@ -112,17 +113,34 @@ def _part(item: object) -> Part:
     text = item.get("text")
     if isinstance(text, str):
         return Part("text", as_text(text) or "")
-    if "image" in kind:
-        url: object = item.get("image_url", item.get("url"))
-        if isinstance(url, dict):
-            url = url.get("url")
-        if isinstance(url, str):
-            return _image(as_text(url) or "")
-        source = item.get("source")
-        if isinstance(source, dict) and isinstance(source.get("data"), str):
-            return _image(f"data:{source.get('media_type', 'image')};base64,{source['data']}")
-        return Part("image", "[image]")
+    address = image_url(item)
+    if address is not None:
+        return _image(address) if address else Part("image", "[image]")
     return Part(kind, f"[{kind}]")
+
+
+def image_url(item: object) -> str | None:
+    """The address of an image part, a `data:` URL for an embedded one; empty where none is stored.
+
+    Args:
+        item: A part of multimodal content, as loaded.
+
+    Returns:
+        None for what is no image.
+    """
+    if not isinstance(item, dict) or isinstance(item.get("text"), str):
+        return None
+    if "image" not in (as_text(item.get("type")) or ""):
+        return None
+    url: object = item.get("image_url", item.get("url"))
+    if isinstance(url, dict):
+        url = url.get("url")
+    if isinstance(url, str):
+        return as_text(url) or ""
+    source = item.get("source")
+    if isinstance(source, dict) and isinstance(source.get("data"), str):
+        return f"data:{source.get('media_type', 'image')};base64,{source['data']}"
+    return ""
 
 
 def decode_content(value: object) -> tuple[str, tuple[Part, ...]]:

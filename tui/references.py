@@ -1,4 +1,4 @@
-"""What a chat message refers to: links of its Markdown, addresses as they stand in text, paths of files."""
+"""What a chat message refers to: its images, links of its Markdown, addresses as they stand in text, paths of files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from hermes_browse.store.messages import without_injections
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.text import one_line, printable
 
+from . import formats
 from .entries import TranscriptModel
 from .markdown import parse
+from .pictures import is_image_file
 from .tool_text import as_shown, load
 
 MOST = 300
@@ -37,8 +39,12 @@ _CLOSING = {")": "(", "]": "["}
 class Kind(StrEnum):
     """What a reference is."""
 
+    IMAGE = "image"
     LINK = "link"
     PATH = "path"
+
+
+_ORDER = list(Kind)
 
 
 class Reference(NamedTuple):
@@ -46,9 +52,13 @@ class Reference(NamedTuple):
 
     kind: Kind
     target: str
-    """As it stands; not printable yet."""
+    """As it stands; not printable yet. Type and size of an image that is embedded."""
     label: str = ""
     """What the message calls it, printable; empty where that is the target itself."""
+    message_id: int = 0
+    """Of an embedded image: the row it is in."""
+    number: int = -1
+    """Of an embedded image: which of the row's image parts; -1 for all else."""
 
     @property
     def can_be_opened(self) -> bool:
@@ -112,32 +122,47 @@ def _in_call(arguments: str) -> Iterator[Reference]:
     yield from _in_text(as_shown(arguments))
 
 
+def _images(message: ChatMessage) -> Iterator[Reference]:
+    for number, part in enumerate(part for part in message.parts if part.kind == "image"):
+        if not part.url and part.size:
+            name = f"{one_line(part.mime.rpartition('/')[2], 30) or 'image'}, {formats.size(part.size)}"
+            yield Reference(Kind.IMAGE, name, f"in message {message.id}", message.id, number)
+        elif part.url:
+            is_address = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", part.url) is not None
+            path = unquote(part.url[7:]) if part.url.startswith("file:///") else part.url
+            yield Reference(Kind.LINK if is_address and path == part.url else Kind.PATH, path)
+
+
 def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
+    yield from _images(message)
     if message.role == "tool":
         yield from _in_text(as_shown(message.text))
         return
     text = without_injections(message.text)[:_LOOKED_THROUGH]
     yield from _in_markdown(text)
-    yield from (Reference(Kind.LINK, part.url) for part in message.parts if part.url and ":" in part.url)
     yield from _in_text(text)
     for call in message.tool_calls:
         yield from _in_call(call.arguments)
         result = model.result(call.id) if call.id else None
         if result is not None:
+            yield from _images(result)
             yield from _in_text(as_shown(result.text))
 
 
 def references(message: ChatMessage, model: TranscriptModel) -> list[Reference]:
-    """What a message and the results of its calls refer to: addresses, then paths, each once, at most `MOST`.
+    """What a message and the results of its calls refer to: images, addresses, then paths; each once, at most `MOST`.
 
     Args:
-        message: Of any role; a long one is parsed whole, which takes longer than a frame.
+        message: Of any role; a long one is parsed whole and files are looked for, which takes longer than a frame.
         model: Where results are found, as far as they have been read.
     """
-    found: dict[tuple[Kind, str], Reference] = {}
+    found: dict[tuple[Kind, str, int, int], Reference] = {}
     for each in _every(message, model):
-        if len(each.target) > 1 and (each.kind, each.target) not in found:
-            found[each.kind, each.target] = each
-    links = [each for each in found.values() if each.kind is Kind.LINK]
-    paths = [each for each in found.values() if each.kind is Kind.PATH]
-    return [*links, *paths][:MOST]
+        key = (each.kind, each.target, each.message_id, each.number)
+        if len(each.target) > 1 and key not in found:
+            found[key] = each._replace(kind=Kind.IMAGE) if _is_picture(each) else each
+    return sorted(found.values(), key=lambda each: _ORDER.index(each.kind))[:MOST]
+
+
+def _is_picture(reference: Reference) -> bool:
+    return reference.kind is Kind.PATH and is_image_file(reference.target)

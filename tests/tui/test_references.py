@@ -166,7 +166,7 @@ async def test_a_message_without_any_says_so(tmp_path: Path) -> None:
         await browser.press("tab", "K", "L")
         await browser.app.workers.wait_for_complete()
         await browser.settle()
-        assert "no link and no path" in browser.text("#status")
+        assert "no link, image or path" in browser.text("#status")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")

@@ -143,7 +143,8 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
             self.app.exit()
 
     def on_unmount(self) -> None:
-        """Let go of the store."""
+        """Let go of the store, and of what was written to be looked at."""
+        self.taking.close()
         self.writer.stop()
         for worker in self.workers_of_store:
             worker.stop()

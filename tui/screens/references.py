@@ -1,9 +1,10 @@
-"""The card of what a message refers to: links to open or to copy, paths to copy."""
+"""The card of what a message refers to: images to look at, links to open or to copy, paths to copy."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -14,9 +15,10 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from hermes_browse.store.images import read_image
 from hermes_browse.store.text import one_line
 
-from .. import browser, clipboard
+from .. import browser, clipboard, pictures
 from ..references import Kind, Reference
 from .card import Card, counted, keys_line
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from .main import MainScreen
 
 _KEYS = "↵ open · c copy · Esc back"
+_IMAGE_KEYS = "↵ open · v show here · c copy · Esc back"
+_UNKNOWN = "not an image known here; & shows the row as it is stored"
 
 
 class ReferencesScreen(Card[None]):
@@ -40,6 +44,7 @@ class ReferencesScreen(Card[None]):
         Binding("j", "move(1)", "down", show=False),
         Binding("k", "move(-1)", "up", show=False),
         Binding("c,y", "copy", "copy"),
+        Binding("v", "show_here", "show here"),
         Binding("escape,q,L", "dismiss(None)", "back"),
     ]
 
@@ -49,14 +54,13 @@ class ReferencesScreen(Card[None]):
 
     def compose(self) -> ComposeResult:
         """Title, references, keys."""
-        links = sum(each.kind is Kind.LINK for each in self._found)
-        paths = len(self._found) - links
-        counts = [counted(links, "link") if links else "", counted(paths, "path") if paths else ""]
+        kinds = [each.kind for each in self._found]
+        counts = [counted(kinds.count(kind), kind.value) if kind in kinds else "" for kind in Kind]
         with Vertical(id="card"):
             words = " · ".join(each for each in counts if each)
             yield Static(Content.assemble((self._title, "bold"), (f"  {words}", "dim")))
             yield OptionList(*map(self._row, self._found), id="references", markup=False)
-            yield keys_line(_KEYS)
+            yield keys_line(_IMAGE_KEYS if Kind.IMAGE in kinds else _KEYS)
 
     def _row(self, reference: Reference) -> Option:
         shown = one_line(reference.target, 2000)
@@ -85,8 +89,10 @@ class ReferencesScreen(Card[None]):
     def action_copy(self) -> None:
         """Put the target on the clipboard, and say by which way."""
         reference = self._current
-        if reference is not None:
+        if reference is not None and reference.number < 0:
             self.run_worker(self._copy(reference), group="reference", exclusive=True)
+        elif reference is not None:
+            self._tell("an embedded image has no path to copy · ↵ opens it")
 
     async def _copy(self, reference: Reference, before: str = "") -> None:
         route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
@@ -99,6 +105,9 @@ class ReferencesScreen(Card[None]):
         self.run_worker(self._open(self._found[event.option_index]), group="reference", exclusive=True)
 
     async def _open(self, reference: Reference) -> None:
+        if reference.kind is Kind.IMAGE:
+            self._with_file(reference, self._outside)
+            return
         if not reference.can_be_opened:
             why = "" if reference.kind is Kind.PATH else "not of the web: "
             await self._copy(reference, why)
@@ -118,3 +127,49 @@ class ReferencesScreen(Card[None]):
             self._tell("opening …")
             went = await asyncio.to_thread(browser.open_quietly, reference.target)
             self._tell("handed to the system's browser" if went else "no browser took it · c copies")
+
+    # Images
+
+    def action_show_here(self) -> None:
+        """Draw the image on the terminal, where it can be done."""
+        reference = self._current
+        if reference is None or reference.kind is not Kind.IMAGE:
+            self._tell("not an image")
+        elif not pictures.can_show():
+            self._tell(pictures.HOW_TO_GET)
+        else:
+            self._with_file(reference, self._here)
+
+    def _with_file(self, reference: Reference, then: Callable[[Path], None]) -> None:
+        """Have the file of an image, written for an embedded one, and go on."""
+        if reference.number < 0:
+            then(Path(reference.target).expanduser())
+            return
+
+        def done(data: bytes | None) -> None:
+            path = self._main.taking.pictures.keep(data) if data is not None else None
+            if path is None:
+                self._tell(_UNKNOWN)
+            elif self.is_attached:
+                then(path)
+
+        self._main.page_worker.submit(
+            "image",
+            lambda reader: read_image(reader, reference.message_id, reference.number),
+            done,
+            self._main.failed,
+        )
+
+    def _outside(self, path: Path) -> None:
+        async def work() -> None:
+            self._tell(await asyncio.to_thread(pictures.open_outside, path))
+
+        self.run_worker(work(), group="reference", exclusive=True)
+
+    def _here(self, path: Path) -> None:
+        try:
+            with self._main.browse_app().lent():
+                wrong = pictures.show_here(path)
+        except SuspendNotSupported:
+            wrong = "the terminal cannot be handed over here"
+        self._tell(wrong or f"back from {path.name}")

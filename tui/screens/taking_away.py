@@ -19,6 +19,7 @@ from ..styled import Line
 from ..takings import Piece, code_blocks, document, outputs, said
 
 if TYPE_CHECKING:
+    from ..pictures import Pictures
     from .main import MainScreen
 
 
@@ -28,6 +29,7 @@ class TakingAway:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._last: tuple[str, int, int] | None = None
+        self._pictures: Pictures | None = None
 
     def take(self, what: str) -> None:
         """Begin.
@@ -61,6 +63,20 @@ class TakingAway:
             name: What it is, in printable words.
         """
         self._begin(self._copy(text, name))
+
+    @property
+    def pictures(self) -> Pictures:
+        """Files of images that were opened."""
+        from ..pictures import Pictures
+
+        if self._pictures is None:
+            self._pictures = Pictures()
+        return self._pictures
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        if self._pictures is not None:
+            self._pictures.close()
 
     def _begin(self, work: Coroutine[None, None, None]) -> None:
         """A newer one takes the place of one that is still under way."""
@@ -134,7 +150,7 @@ class TakingAway:
         if found:
             self._screen.app.push_screen(ReferencesScreen(self._screen, f"message {message.id}", found))
         else:
-            self._screen.say("no link and no path in this message")
+            self._screen.say("no link, image or path in this message")
 
     def _show_raw(self, message: ChatMessage) -> None:
         if message.id < 0:  # the system prompt and the recap are no rows of this table

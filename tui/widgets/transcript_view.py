@@ -50,7 +50,13 @@ class TranscriptView(TranscriptFind):
         Binding("O", "screen.take('pager')", "pager", tooltip="All of this message in $PAGER", show=False),
         Binding("E", "screen.take('editor')", "editor", tooltip="A copy of this message in $EDITOR", show=False),
         Binding("ampersand", "screen.take('raw')", "raw", tooltip="This message as it is stored, as JSON", show=False),
-        Binding("L", "screen.take('links')", "links", tooltip="Links of this message: open, copy", show=False),
+        Binding(
+            "L",
+            "screen.take('links')",
+            "links",
+            tooltip="Links and images of this message: open, copy",
+            show=False,
+        ),
         Binding("t", "cycle_tools", "tools", tooltip="Tool calls off, short, full"),
         Binding("r", "toggle_reasoning", "reasoning", tooltip="Reasoning folded or shown"),
     ]

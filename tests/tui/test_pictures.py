@@ -1,0 +1,222 @@
+"""Images of messages: known by their first bytes, opened outside through a private file, drawn where that can be."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import io
+import json
+import stat
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, loose, open_app
+from hypothesis import given
+from hypothesis import strategies as st
+from store_builder import StoreBuilder
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.demo.scenes_world import picture
+from hermes_browse.store.images import decode_data_url, read_image, suffix_of
+from hermes_browse.tui import pictures
+from hermes_browse.tui.pictures import Pictures, cells_of, is_image_file
+from hermes_browse.tui.screens.references import ReferencesScreen
+
+PNG = picture()
+GIF = b"GIF89a" + b"\x00" * 20
+
+
+def url(data: bytes, mime: str = "image/png") -> dict[str, object]:
+    """A part that embeds an image."""
+    address = f"data:{mime};base64,{base64.b64encode(data).decode()}"
+    return {"type": "image_url", "image_url": {"url": address}}
+
+
+def picture_store(path: Path, *extra: dict[str, object]) -> Path:
+    """A message with two images, a text that claims to be one, and whatever else."""
+    builder = StoreBuilder(path)
+    builder.session("s", title="Pictures")
+    parts = [
+        {"type": "text", "text": "look"},
+        url(PNG),
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/gif", "data": base64.b64encode(GIF).decode()},
+        },
+        url(b"#!/bin/sh\n"),
+        *extra,
+    ]
+    builder.message("s", "user", "\x00json:" + json.dumps(parts))
+    return builder.write()
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix"),
+    [
+        (PNG, ".png"),
+        (b"\xff\xd8\xff\xe0", ".jpg"),
+        (GIF, ".gif"),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", ".webp"),
+        (b"\x00\x00\x00 ftypavif", ".avif"),
+        (b"<svg onload='x()'>", ""),
+        (b"#!/bin/sh", ""),
+        (b"[Desktop Entry]", ""),
+        (b"", ""),
+    ],
+)
+def test_an_image_is_known_by_its_first_bytes(head: bytes, suffix: str) -> None:
+    assert suffix_of(head) == suffix
+
+
+def test_embedded_images_are_read_as_they_were(tmp_path: Path) -> None:
+    with Store(picture_store(tmp_path / "state.db")).reader() as reader:
+        assert read_image(reader, 1, 0) == PNG
+        assert read_image(reader, 1, 1) == GIF
+        assert read_image(reader, 1, 7) is None and read_image(reader, 99, 0) is None
+    assert decode_data_url("data:image/gif,GIF89a%00") == b"GIF89a\x00"
+    assert decode_data_url("data:image/png;base64,!") is None or decode_data_url("data:image/png;base64,!") == b""
+    assert decode_data_url("https://example.org/x.png") is None
+
+
+def test_files_are_private_and_gone_at_the_end() -> None:
+    kept = Pictures()
+    path = kept.keep(PNG)
+    assert path is not None and path.suffix == ".png" and path.read_bytes() == PNG
+    if sys.platform != "win32":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert kept.keep(b"#!/bin/sh\n") is None, "what is no image is not written, whatever it claims"
+    kept.close()
+    assert not path.exists() and not path.parent.exists()
+    kept.close()
+
+
+def test_a_path_is_an_image_where_one_stands(tmp_path: Path) -> None:
+    good, bad, odd = tmp_path / "a b.PNG", tmp_path / "bad.png", tmp_path / "image.desktop"
+    good.write_bytes(PNG)
+    bad.write_text("[Desktop Entry]")
+    odd.write_bytes(PNG)
+    assert is_image_file(str(good))
+    for each in (
+        str(bad),
+        str(odd),
+        str(tmp_path / "absent.png"),
+        "relative.png",
+        str(tmp_path),
+        "//host/x.png",
+        "\x00.png",
+    ):
+        assert not is_image_file(each), each
+
+
+async def card(browser: Browser) -> ReferencesScreen:
+    """The card of the only message."""
+    await browser.press("tab", "home", "L")
+    await browser.app.workers.wait_for_complete()
+    await browser.settle()
+    assert isinstance(browser.app.screen, ReferencesScreen)
+    return browser.app.screen
+
+
+async def use(browser: Browser, *keys: str) -> str:
+    """Press keys of the card; what it answers."""
+    await browser.press(*keys)
+    await browser.app.workers.wait_for_complete()
+    await browser.settle()
+    return browser.text("#answer")
+
+
+async def test_images_are_opened_outside_and_leave_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "photo.png"
+    here.write_bytes(PNG)
+    opened: list[Path] = []
+    held: list[bytes] = []
+
+    def outside(path: Path) -> str:
+        opened.append(path)
+        held.append(path.read_bytes())
+        return "handed to viewer"
+
+    monkeypatch.setattr(pictures, "open_outside", outside)
+    path = picture_store(tmp_path / "state.db", {"type": "image_url", "image_url": {"url": f"file://{here}"}})
+    async with browsing(open_app(loose(path))) as browser:
+        await card(browser)
+        shown = browser.text("#references")
+        assert "image  png, " in shown and "image  gif, 26 B" in shown and str(here) in shown
+        assert "handed to viewer" in await use(browser, "home", "enter")
+        assert "handed to viewer" in await use(browser, "j", "enter")
+        assert "not an image known here" in await use(browser, "j", "enter"), "a script that claims to be one"
+        assert "no path to copy" in await use(browser, "c")
+        await use(browser, "j", "enter")
+        assert held == [PNG, GIF, PNG] and opened[2] == here
+    assert not opened[0].exists() and here.exists(), "ours are gone, the reader's own stay"
+
+
+async def test_without_the_extra_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *_: None)
+    async with browsing(open_app(loose(picture_store(tmp_path / "state.db")))) as browser:
+        await card(browser)
+        assert "pip install 'hermes-browse[images]'" in await use(browser, "home", "v")
+
+
+async def test_an_image_is_drawn_on_the_lent_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Path] = []
+    monkeypatch.setattr(pictures, "can_show", lambda: True)
+    monkeypatch.setattr(pictures, "show_here", lambda path: shown.append(path) or "")
+    async with browsing(open_app(loose(picture_store(tmp_path / "state.db")))) as browser:
+        await card(browser)
+        assert "cannot be handed over" in await use(browser, "home", "v"), "this terminal is none"
+        monkeypatch.setattr(browser.app, "suspend", nullcontext)
+        assert "back from image-2.png" in await use(browser, "v")
+        assert shown[0].name == "image-2.png"
+
+
+def test_nothing_of_the_extra_is_loaded_before_it_is_wanted() -> None:
+    code = "import sys, hermes_browse.tui.app, hermes_browse.tui.pictures; hermes_browse.tui.pictures.can_show()"
+    code += "; print([name for name in ('PIL', 'textual_image') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@given(*[st.integers(1, 30_000)] * 2, *[st.integers(1, 300)] * 2)
+def test_an_image_fits_whatever_its_shape(width: int, height: int, columns: int, rows: int) -> None:
+    across, down = cells_of(width, height, columns, rows)
+    assert 1 <= across <= max(columns, 1) and 1 <= down <= rows
+
+
+@pytest.mark.skipif(importlib.util.find_spec("textual_image") is None, reason="the extra is not installed")
+def test_the_library_draws_what_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the real one: a picture comes out, and what is none ends in a sentence."""
+    path = tmp_path / "x.png"
+    path.write_bytes(PNG)
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "__stdout__", out)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    assert pictures.show_here(path) == ""
+    assert "Enter goes back" in out.getvalue() and len(out.getvalue().splitlines()) > 2
+    path.write_bytes(b"\x89PNG\r\n\x1a\nbroken")
+    assert "cannot be drawn" in pictures.show_here(path)
+    path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n")
+    assert "cannot be drawn" in pictures.show_here(path), "formats that run programs are not decoded"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="xdg-open is Linux's")
+def test_the_viewer_is_started_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "xdg-open"
+    program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert pictures.open_outside(tmp_path / "-x.png") == "handed to xdg-open"
+    assert (tmp_path / "kept").read_text() == f"{tmp_path}/-x.png|"
+    assert capfd.readouterr() == ("", "")
+    program.write_text("#!/bin/sh\nexit 4\n")
+    assert "did not take it" in pictures.open_outside(tmp_path / "x.png")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert "no program" in pictures.open_outside(tmp_path / "x.png")
