@@ -97,8 +97,7 @@ class Reader:
             StoreError: With the sentence for what SQLite said.
             QueryInterruptedError: `interrupt` was called.
         """
-        if self._stopped:
-            raise QueryInterruptedError("The query was interrupted.")
+        self.check()
         self.statements += 1
         for attempt in range(1, _IOERR_TRIES + 1):
             try:
@@ -192,6 +191,15 @@ class Reader:
     def begin(self) -> None:
         """Forget an interrupt: what follows is another piece of work."""
         self._stopped = False
+
+    def check(self) -> None:
+        """Between other work than statements: leave off if `interrupt` was called.
+
+        Raises:
+            QueryInterruptedError: It was.
+        """
+        if self._stopped:
+            raise QueryInterruptedError("The query was interrupted.")
 
     def interrupt(self) -> None:
         """Stop the statement in flight and those to come until `begin`, from any thread."""

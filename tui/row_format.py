@@ -182,7 +182,8 @@ def _more(row: MoreRow, width: int) -> list[Span]:
 def _suggestion(row: SuggestionRow, width: int) -> list[Span]:
     count = formats.fit(f"{row.hits:,}{'+' if row.at_least else ''}", 8, right=True)
     room = max(width - cell_len(count) - 3, 0)
-    text = formats.fit(one_line(row.text, 300), room)
+    what = ("conversation" if row.of_list else "hit") + ("s" if row.hits != 1 else "")
+    text = formats.fit(f"{what} {one_line(row.text, 300)}", room)
     return [(f" {count}", "accent"), (f"  {text}", "plain")]
 
 

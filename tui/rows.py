@@ -108,11 +108,15 @@ class SuggestionRow(NamedTuple):
     """Where it looks."""
     hits: int
     at_least: bool = False
+    of_list: bool = False
+    """`hits` counts conversations."""
+    profile: str = ""
+    """Another profile it looks in; empty for this one."""
 
     @property
     def key(self) -> str:
         """The search."""
-        return f"s{self.view.value} {self.query}"
+        return f"s{self.view.value} {self.profile} {self.query}"
 
 
 ListRow = ConversationRow | JobRow | HitRow | LineageRow | NoteRow | MoreRow | SuggestionRow | DrawnRow

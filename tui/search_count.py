@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.homes import Location
 from hermes_browse.store.models import View
-from hermes_browse.store.search import Conditions, Coverage, Query, Total, count, read_coverage, suggest
+from hermes_browse.store.search import Conditions, Coverage, Total, count, read_coverage
 
 from .rows import SuggestionRow
-from .search_model import Found, scope_of
+from .search_elsewhere import Elsewhere, look_elsewhere, scope_of
+from .search_model import Found
 
 _BREATH = 0.001
 """Seconds between two batches of a count."""
-_SECONDS = 1.0
-"""Time to look whether another view has hits."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Counted:
     coverage: Coverage
     suggestions: tuple[SuggestionRow, ...] = ()
     """What else would find something, where nothing was found."""
+    notes: tuple[str, ...] = ()
+    """What could not be looked at."""
 
 
 def _breathe() -> bool:
@@ -45,6 +47,7 @@ def count_hits(
     *,
     catalog: Catalog,
     view: View,
+    location: Location,
     now: float,
     deadline: float,
     coverage: Coverage | None = None,
@@ -57,6 +60,7 @@ def count_hits(
         conditions: Filters of its query.
         catalog: The whole store.
         view: Where was looked.
+        location: Which store this is: other profiles stand beside it.
         now: Unix seconds.
         deadline: `time.monotonic()` at which a count gives what it has.
         coverage: What the index holds where that is known.
@@ -68,24 +72,16 @@ def count_hits(
         chain_of = catalog.forest.chain_of
         roots = len({chain_of[each].root.id if each in chain_of else each for each in total.sessions})
     empty = not found.hits and not found.titles and found.answer.complete
-    others = _suggestions(reader, found.query, conditions, catalog, view, now) if empty else ()
-    return Counted(total, roots, coverage or read_coverage(reader), others)
-
-
-def _suggestions(
-    reader: Reader, query: Query, conditions: Conditions, catalog: Catalog, view: View, now: float
-) -> tuple[SuggestionRow, ...]:
-    """The same elsewhere, then other queries here; each has been tried."""
-    found: list[SuggestionRow] = []
-    elsewhere = () if view is View.ALL else tuple(each for each in View if each not in (view, View.ALL))
-    for each in elsewhere:
-        scope, deadline = scope_of(catalog, each, conditions), time.monotonic() + _SECONDS
-        total = count(reader, query, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
-        if total.count:
-            text = f"in {each.value}"
-            found.append(SuggestionRow(text, query.text, each, total.count, total.at_least))
-    sessions = scope_of(catalog, view, Conditions(None, None, ())).sessions
-    known = catalog if catalog.exact else None
-    for other in suggest(reader, query, sessions=sessions, cancelled=_breathe, now=now, catalog=known):
-        found.append(SuggestionRow(f"{other.text}", other.query, view, other.hits, other.at_least))
-    return tuple(found)
+    other = Elsewhere()
+    if empty:
+        other = look_elsewhere(
+            reader,
+            found.query,
+            conditions,
+            catalog=catalog,
+            view=view,
+            location=location,
+            now=now,
+            cancelled=_breathe,
+        )
+    return Counted(total, roots, coverage or read_coverage(reader), other.suggestions, other.notes)

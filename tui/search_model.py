@@ -9,7 +9,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import Catalog, allowed_sessions, read_neighbourhood
+from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, Hit, View
 from hermes_browse.store.preview import with_details, with_names
@@ -26,6 +26,7 @@ from hermes_browse.store.search import (
 from hermes_browse.store.search.conditions import split_by_edits
 
 from .rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from .search_elsewhere import scope_of
 
 if TYPE_CHECKING:
     from .search_count import Counted
@@ -81,6 +82,10 @@ class Found:
     """What the index holds, once that has been looked at."""
     past_edits: bool = False
     """Of a file asked for, all edits have been given: what follows are mentions."""
+    of_list: bool = False
+    """Conversations alone are asked for, and there is none like that."""
+    notes: tuple[str, ...] = ()
+    """What could not be looked at."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -113,8 +118,12 @@ class Found:
             if len(shown) < len(hits):
                 rows.append(MoreRow(root, len(hits) - len(shown)))
         if not rows:
-            rows.append(NoteRow("Nothing contains this."))
+            nothing = (
+                "No conversation is like this: Esc goes back to all." if self.of_list else "Nothing contains this."
+            )
+            rows.append(NoteRow(nothing))
             rows += self.suggestions
+            rows += map(NoteRow, self.notes)
         elif self.answer.more:
             rows.append(NoteRow(f"the newest {len(self.hits):,} hits are shown: end to read on"))
         return FixedRows(rows)
@@ -148,6 +157,7 @@ class Found:
             roots=counted.roots or self.roots,
             coverage=counted.coverage,
             suggestions=counted.suggestions,
+            notes=counted.notes,
         )
 
     def _count(self) -> str:
@@ -165,6 +175,8 @@ class Found:
     def status(self) -> str:
         """Hits, conversations, engine, time, and what was not covered."""
         answer = self.answer
+        if self.of_list:
+            return "0 conversations"
         parts = [self._count(), answer.engine, f"{answer.elapsed_ms:.0f} ms"]
         if not answer.complete:
             parts.append("stopped: not everything was looked at")
@@ -172,6 +184,11 @@ class Found:
             parts.append(str(self.coverage))
         parts += answer.notes
         return " · ".join(parts)
+
+
+def no_conversations(query: Query) -> Found:
+    """What there is to show where only conversations are asked for, and none is like that."""
+    return Found(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 
 def _hits(count: int) -> str:
@@ -186,13 +203,6 @@ def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None)
     words = [each.term.text for each in plan.groups[0]]
     roots = (root for root in catalog.named(words) if scope is None or scope(root))
     return tuple(catalog.conversation(root) for root in islice(roots, _MOST_TITLES))
-
-
-def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
-    """What may be a hit apart from the words."""
-    narrowed = view is not View.ALL or conditions.conversation is not None
-    allowed = allowed_sessions(catalog, view, (), conditions.conversation) if narrowed else None
-    return Scope(allowed.__contains__ if allowed is not None else None, frozenset(), conditions.message)
 
 
 def _joined(first: Answer, second: Answer) -> Answer:

@@ -10,7 +10,7 @@ from .engine import COUNT_CAP, Answer, Total, count, search
 from .query import FILTER_KEYS, Filter, Problem, Query, Term, TermKind, parse
 from .scope import EVERYTHING, Scope, SessionFilter
 from .snippet import find_ranges
-from .suggest import Suggestion, suggest
+from .suggest import Suggestion, asks_for_conversations, count_conversations, suggest
 from .terms import Matcher, make_plan
 from .unknown import recent_tools, unknown_filters
 from .values import HAS_VALUES, IN_VALUES, IS_VALUES, NUMBER_KEYS, parse_date
@@ -36,8 +36,10 @@ __all__ = [
     "Term",
     "TermKind",
     "Total",
+    "asks_for_conversations",
     "context",
     "count",
+    "count_conversations",
     "find_ranges",
     "make_conditions",
     "make_plan",

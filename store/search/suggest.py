@@ -7,17 +7,22 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from ..catalog import Catalog, allowed_sessions
+from ..catalog import Catalog, allowed_sessions, read_catalog
 from ..connect import Reader
 from ..models import View
-from .conditions import make_conditions
+from .conditions import Conditions, make_conditions
 from .engine import count
+from .nearby import nearby_values
 from .query import Query, Term, TermKind, parse
 from .scope import Scope, SessionFilter
 from .unknown import meant_filters
 
 _SECONDS = 1.0
 """Time for one measurement: what takes longer is not suggested."""
+
+
+_OF_NAMES = ("title", "cwd", "model", "id")
+"""Filters whose value may as well have been said in a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,27 @@ class Suggestion:
     hits: int
     at_least: bool
     """There are more than `hits`."""
+    of_list: bool = False
+    """`hits` counts conversations: the query asks for no words and nothing of a message."""
+
+
+def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
+    """Whether a query narrows the list and looks for nothing in what was said."""
+    return not query.groups and conditions.message is None and conditions.conversation is not None
+
+
+def count_conversations(catalog: Catalog, conditions: Conditions, sessions: SessionFilter | None = None) -> int:
+    """How many conversations pass the filters that look at conversations.
+
+    Args:
+        catalog: All conversations.
+        conditions: Filters of a query.
+        sessions: Only these, as in `search`.
+    """
+    passed = catalog.select(View.ALL) if conditions.conversation is not None else []
+    test = sessions if sessions is None or callable(sessions) else frozenset(sessions).__contains__
+    asked = conditions.conversation
+    return sum(1 for each in passed if asked is not None and asked(each) and (test is None or test(each.root_id)))
 
 
 def _written(term: Term) -> str:
@@ -53,7 +79,12 @@ def _variants(query: Query) -> list[tuple[str, str]]:
 
     spans = [(each.start, each.end) for each in query.filters] + [(term.start, term.end) for term in query.excluded]
     found = [(f"with {meant}", wider) for meant, wider in meant_filters(query)]
-    found += [(f"without {query.text[start:end]}", _without(query, start, end)) for start, end in spans]
+    if query.groups or len(spans) > 1:  # without its only filter nothing would be asked for
+        found += [(f"without {query.text[start:end]}", _without(query, start, end)) for start, end in spans]
+    for each in query.filters:
+        if each.key in _OF_NAMES and not each.negated:
+            words = each.value if not any(map(str.isspace, each.value)) else f'"{each.value}"'
+            found.append((f"as words: {words}", f"{query.text[: each.start]}{words}{query.text[each.end :]}"))
     if len(query.filters) > 1 and terms:
         found.append(("without the filters", " OR ".join(" ".join(map(_written, group)) for group in query.groups)))
     if len(terms) == 1 and terms[0].kind is TermKind.WORD:
@@ -69,8 +100,7 @@ def _variants(query: Query) -> list[tuple[str, str]]:
     return [each for place, each in enumerate(found) if each[1] not in (wider for _, wider in found[:place])]
 
 
-def _scope(query: Query, catalog: Catalog, now: float | None) -> Scope:
-    conditions = make_conditions(query, now)
+def _scope(conditions: Conditions, catalog: Catalog) -> Scope:
     if conditions.conversation is None:
         return Scope(message=conditions.message)
     allowed = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
@@ -86,6 +116,7 @@ def suggest(
     cancelled: Callable[[], bool] = lambda: False,
     now: float | None = None,
     catalog: Catalog | None = None,
+    lists: bool = False,
 ) -> tuple[Suggestion, ...]:
     """Wider queries that find something, each measured.
 
@@ -97,16 +128,28 @@ def suggest(
         cancelled: Asked between statements.
         now: Unix seconds, for dates in filters.
         catalog: All conversations where they are known: filters that ask for them need not read them again.
+        lists: A query that asks for conversations alone is answered with those, so they are what is counted.
     """
+    moment = time.time() if now is None else now
     found: list[Suggestion] = []
-    for text, wider in _variants(query):
+    variants = _variants(query)
+    variants += [each for each in nearby_values(reader, query) if each not in variants]
+    for text, wider in variants:
         if cancelled():
             break
         parsed = parse(wider, now=now)
+        conditions = make_conditions(parsed, moment)
+        if conditions.conversation is not None and catalog is None:
+            catalog = read_catalog(reader, moment)
+        if lists and catalog is not None and asks_for_conversations(parsed, conditions):
+            number = count_conversations(catalog, conditions, sessions)
+            if number:
+                found.append(Suggestion(text, wider, number, False, of_list=True))
+            continue
         total = count(
             reader,
             parsed,
-            scope=_scope(parsed, catalog, now) if catalog is not None else None,
+            scope=_scope(conditions, catalog) if catalog is not None else None,
             sessions=sessions,
             roles=roles,
             cancelled=cancelled,

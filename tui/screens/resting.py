@@ -75,7 +75,7 @@ class Resting:
 
         now, view, catalog = self._screen.clock(), self._searching.view, self._screen.listing.catalog
         conditions = make_conditions(found.query, now)
-        store, held = self._screen.store, self._coverage
+        store, held, location = self._screen.store, self._coverage, self._screen.location
 
         def work(reader: Reader) -> tuple[Fingerprint, Counted]:
             stamp = store.fingerprint()
@@ -86,6 +86,7 @@ class Resting:
                 conditions,
                 catalog=whole_catalog(reader, catalog, view, conditions, now),
                 view=view,
+                location=location,
                 now=now,
                 deadline=time.monotonic() + _COUNTING,
                 coverage=coverage,

@@ -13,6 +13,7 @@ from hermes_browse.store.models import Conversation, View
 
 from ..list_model import CatalogRows
 from ..rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, RowSource, SuggestionRow
+from .elsewhere import profile_command
 from .resting import Resting, whole_catalog
 from .scanning import Scan, follow
 
@@ -110,7 +111,7 @@ class Searching:
         query = self._query
         if query is None:
             return
-        from hermes_browse.store.search import make_conditions
+        from hermes_browse.store.search import asks_for_conversations, make_conditions
 
         from .. import search_model
 
@@ -125,10 +126,11 @@ class Searching:
 
         def work(reader: Reader) -> Found | CatalogRows:
             known = whole_catalog(reader, catalog, view, conditions, now)
-            if not query.groups and conditions.message is None and conditions.conversation is not None:
+            if asks_for_conversations(query, conditions):
                 # Only filters of conversations: the list itself, narrowed.
-                chosen = [each.root_id for each in known.select(view, sort=sort) if conditions.conversation(each)]
-                return CatalogRows(known, chosen, details, (), "No conversation is like this")
+                asked = conditions.conversation
+                chosen = [each.root_id for each in known.select(view, sort=sort) if asked is not None and asked(each)]
+                return CatalogRows(known, chosen, details, (), "") if chosen else search_model.no_conversations(query)
             return search_model.run(
                 reader,
                 query,
@@ -233,7 +235,11 @@ class Searching:
         self._screen.rows.show(rows, key=rows.row(index).key if index < len(rows) else None)
 
     def take_suggestion(self, row: SuggestionRow) -> None:
-        """Search for what was offered."""
+        """Search for what was offered; another profile is opened by a command, which is copied."""
+        if row.profile:
+            command = profile_command(self._screen.location, row)
+            self._screen.taking.copy(command, f"the command that asks profile {row.profile}")
+            return
         if row.query == self._screen.box.value:
             self.set_view(row.view)
         else:

@@ -1,0 +1,60 @@
+"""Values near one that nothing has: `source:telegran` beside a store full of telegram."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from ..connect import Reader
+from ..text import as_text
+from .query import Filter, Query
+from .unknown import recent_tools
+
+_ROLES = ("user", "assistant", "tool", "system")
+_MOST_TOOLS = 500
+_MOST = 2
+"""Values offered for one filter."""
+
+
+def _sources(reader: Reader) -> tuple[str, ...]:
+    if "source" not in reader.schema.session_columns:
+        return ()
+    rows = reader.rows("SELECT DISTINCT source FROM sessions WHERE source <> ''")
+    return tuple(sorted(filter(None, (as_text(row[0]) for row in rows))))
+
+
+_KNOWN: dict[str, Callable[[Reader], tuple[str, ...]]] = {
+    "source": _sources,
+    "role": lambda reader: _ROLES,
+    "tool": lambda reader: recent_tools(reader, _MOST_TOOLS),
+}
+"""Filters that want a value whole, and where those of the store are; the others are content with a part."""
+
+
+def _near(value: str, known: tuple[str, ...]) -> list[str]:
+    by_fold = {each.casefold(): each for each in known}
+    wanted = value.casefold()
+    if wanted in by_fold:
+        return []
+    begun = [each for each in by_fold if wanted and each.startswith(wanted)]
+    close = get_close_matches(wanted, by_fold, _MOST, 0.6)
+    return [by_fold[each] for each in dict.fromkeys([*begun, *close])][:_MOST]
+
+
+def _with(query: Query, each: Filter, value: str) -> tuple[str, str]:
+    written = f"{each.key}:{value}" if not any(map(str.isspace, value)) else f'{each.key}:"{value}"'
+    return f"with {written}", query.text[: each.start] + written + query.text[each.end :]
+
+
+def nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:
+    """For each filter with a value the store does not have: what it may be, and the query with that instead.
+
+    Args:
+        reader: An open reader.
+        query: Parsed.
+    """
+    found: list[tuple[str, str]] = []
+    for each in query.filters:
+        if each.key in _KNOWN and not each.negated:
+            found += [_with(query, each, value) for value in _near(each.value, _KNOWN[each.key](reader))]
+    return found

@@ -1,0 +1,140 @@
+"""What else would find something, where a search found nothing: other views, other queries, other profiles.
+
+Everything offered has been measured; what cannot be looked at is said.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
+from hermes_browse.store.forest import Forest
+from hermes_browse.store.homes import Location, profiles
+from hermes_browse.store.models import View
+from hermes_browse.store.search import (
+    Conditions,
+    Query,
+    Scope,
+    asks_for_conversations,
+    count,
+    count_conversations,
+    suggest,
+)
+
+from .rows import SuggestionRow
+
+_SECONDS = 1.0
+"""Time to look whether another view or profile has hits."""
+_MOST_PROFILES = 20
+"""More than these are not looked into."""
+
+
+class Elsewhere(NamedTuple):
+    """Searches that find something, and what could not be looked at."""
+
+    suggestions: tuple[SuggestionRow, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
+    """What may be a hit apart from the words."""
+    narrowed = view is not View.ALL or conditions.conversation is not None
+    allowed = allowed_sessions(catalog, view, (), conditions.conversation) if narrowed else None
+    return Scope(allowed.__contains__ if allowed is not None else None, frozenset(), conditions.message)
+
+
+def look_elsewhere(
+    reader: Reader,
+    query: Query,
+    conditions: Conditions,
+    *,
+    catalog: Catalog,
+    view: View,
+    location: Location,
+    now: float,
+    cancelled: Callable[[], bool],
+) -> Elsewhere:
+    """The same in other views, then other queries here, then the same in other profiles.
+
+    Args:
+        reader: Open.
+        query: What found nothing.
+        conditions: Its filters.
+        catalog: The whole store, if it has been read.
+        view: Where was looked.
+        location: Which store this is.
+        now: Unix seconds.
+        cancelled: Asked between statements.
+    """
+    found: list[SuggestionRow] = []
+    narrow = () if view is View.ALL else tuple(each for each in View if each not in (view, View.ALL))
+    for each in narrow:
+        found += _measure(reader, query, conditions, catalog, each, cancelled)
+    if view is not View.ALL and not found:  # subagents below a chat, and what Hermes hides, are in no other
+        found += _measure(reader, query, conditions, catalog, View.ALL, cancelled)
+    sessions = scope_of(catalog, view, Conditions(None, None, ())).sessions
+    known = catalog if catalog.exact else None
+    for other in suggest(reader, query, sessions=sessions, cancelled=cancelled, now=now, catalog=known, lists=True):
+        found.append(SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list))
+
+    def left() -> bool:
+        reader.check()  # a newer question interrupts the reader of this store, not that of another
+        return cancelled()
+
+    others, notes = _other_profiles(query, conditions, location, now, left)
+    return Elsewhere((*found, *others), notes)
+
+
+def _measure(
+    reader: Reader,
+    query: Query,
+    conditions: Conditions,
+    catalog: Catalog,
+    view: View,
+    cancelled: Callable[[], bool],
+    profile: str = "",
+) -> list[SuggestionRow]:
+    """The search somewhere else as a row, if it finds anything there."""
+    where = f"in profile {profile}" if profile else f"in {view.value}" if view is not View.ALL else "everywhere"
+    if asks_for_conversations(query, conditions):
+        number = count_conversations(catalog, conditions, allowed_sessions(catalog, view))
+        return [SuggestionRow(where, query.text, view, number, False, True, profile)] if number else []
+    deadline = time.monotonic() + _SECONDS
+    scope = scope_of(catalog, view, conditions)
+    total = count(reader, query, prefix_last=True, scope=scope, cancelled=cancelled, deadline=deadline)
+    if not total.count:
+        return []
+    return [SuggestionRow(where, query.text, view, total.count, total.at_least, False, profile)]
+
+
+def _other_profiles(
+    query: Query, conditions: Conditions, location: Location, now: float, cancelled: Callable[[], bool]
+) -> tuple[list[SuggestionRow], tuple[str, ...]]:
+    """The same in the stores of the other profiles: each opened, asked, and closed again."""
+    found: list[SuggestionRow] = []
+    notes: list[str] = []
+    if location.root is None or location.demo:
+        return found, ()
+    others = [each for each in profiles(location.root) if each.path != location.path]
+    for other in others[:_MOST_PROFILES]:
+        name = other.profile or ""
+        if cancelled():
+            break
+        try:
+            with Store(other.path).reader() as reader:
+                needed = conditions.conversation is not None
+                catalog = read_catalog(reader, now) if needed else Catalog(Forest(()), now, exact=False)
+                found += _measure(reader, query, conditions, catalog, View.ALL, cancelled, name)
+        except (StoreMissingError, StoreEmptyError):
+            continue  # a profile that has not been used yet has nothing to find
+        except QueryInterruptedError:
+            raise
+        except BrowseError as error:
+            notes.append(f"profile {name} could not be searched: {error.sentence}")
+    if len(others) > _MOST_PROFILES:
+        notes.append(f"{len(others) - _MOST_PROFILES:,} further profiles were not searched")
+    return found, tuple(notes)
