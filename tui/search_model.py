@@ -86,6 +86,10 @@ class Found:
     """Conversations alone are asked for, and there is none like that."""
     notes: tuple[str, ...] = ()
     """What could not be looked at."""
+    sort: str = "newest"
+    """The order of the hits."""
+    is_partial: bool = False
+    """A scan has found these so far and goes on."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -125,8 +129,16 @@ class Found:
             rows += self.suggestions
             rows += map(NoteRow, self.notes)
         elif self.answer.more:
-            rows.append(NoteRow(f"the newest {len(self.hits):,} hits are shown: end to read on"))
+            rows.append(NoteRow(self._what_follows()))
         return FixedRows(rows)
+
+    def _what_follows(self) -> str:
+        if self.is_partial:
+            return "scanning on …"
+        if not self.answer.complete:
+            return "stopped here: what follows was not looked at"
+        first = {"relevance": "best"}.get(self.sort, self.sort)
+        return f"the {first} {len(self.hits):,} hits are shown: end to read on"
 
     def completed(self, reader: Reader) -> Found:
         """The same with the messages of each conversation counted."""
@@ -231,6 +243,7 @@ def run(
     earlier: Found | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     progress: Callable[[float], None] = lambda share: None,
+    portion: Callable[[Found], None] = lambda found: None,
 ) -> Found:
     """Search, on a worker's thread.
 
@@ -246,16 +259,32 @@ def run(
         earlier: Read on after these.
         cancelled: Asked between statements: whether to give what there is.
         progress: Told which share of the rows has been scanned, from 0 to 1.
+        portion: Given what a scan has found so far, each time that is more.
     """
     scope = scope_of(catalog, view, conditions)
     sessions = scope.sessions
     before = earlier.hits[-1].message_id if earlier is not None and earlier.hits else None
+    titles = earlier.titles if earlier is not None else tuple(with_names(reader, _titles(catalog, query, sessions)))
+    known = dict(earlier.conversations) if earlier is not None else {}
+    # By relevance there is no "after this one": what has been shown is asked for again, and more.
+    anew = earlier is None or sort == "relevance"
+    shown = earlier.hits if earlier is not None and not anew else ()
+    limit = PAGE + (len(earlier.hits) if earlier is not None and anew else 0)
 
-    def ask(asked: Scope, behind: int | None) -> Answer:
+    def meet(hits: Sequence[Hit]) -> None:
+        wanted = [hit.session_id for hit in hits if hit.session_id not in known]
+        known.update(_conversations(reader, catalog, wanted, now))
+
+    def ask(asked: Scope, behind: int | None, ahead: tuple[Hit, ...] = shown) -> Answer:
+        def told(hits: tuple[Hit, ...]) -> None:
+            meet(hits)
+            so_far = Answer(query, (*ahead, *hits), "scan", False, None, False, 0.0, more=True, matchers=matchers)
+            portion(Found(query, so_far, titles, dict(known), sort=sort, is_partial=True))
+
         return search(
             reader,
             query,
-            limit=PAGE,
+            limit=limit,
             sort=sort,
             prefix_last=True,
             scope=asked,
@@ -263,26 +292,23 @@ def run(
             cancelled=cancelled,
             deadline=deadline,
             progress=progress,
+            portion=told,
         )
 
-    parts, past_edits = split_by_edits(query, conditions), earlier is not None and earlier.past_edits
+    matchers = tuple(make_plan(query, prefix_last=True).matchers)
+    parts, past_edits = split_by_edits(query, conditions), earlier is not None and not anew and earlier.past_edits
     if parts is None:
-        answer = ask(scope, before)
+        answer = ask(scope, None if anew else before)
     else:  # whoever asks for a file looks for where it was made; where it was talked about comes behind
         edits, mentions = (replace(scope, message=part.message) for part in parts)
-        answer = ask(mentions if past_edits else edits, before)
+        answer = ask(mentions if past_edits else edits, None if anew else before)
         if not past_edits and not answer.more:
             past_edits = True
-            answer = _joined(answer, ask(mentions, None))
-    titles = earlier.titles if earlier is not None else _titles(catalog, query, sessions)
-    known = dict(earlier.conversations) if earlier is not None else {}
-    known |= _conversations(
-        reader, catalog, [hit.session_id for hit in answer.hits if hit.session_id not in known], now
-    )
+            answer = _joined(answer, ask(mentions, None, (*shown, *answer.hits)))
+    meet(answer.hits)
     if earlier is not None:
-        answer = replace(answer, hits=(*earlier.hits, *answer.hits), total=earlier.answer.total)
-    named = with_names(reader, titles) if earlier is None else list(titles)
-    return Found(query, answer, tuple(named), known, past_edits=past_edits)
+        answer = replace(answer, hits=(*shown, *answer.hits), total=earlier.answer.total)
+    return Found(query, answer, titles, known, past_edits=past_edits, sort=sort)
 
 
 def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> dict[str, Conversation]:

@@ -96,15 +96,34 @@ def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
     return min(count, COUNT_CAP), count > COUNT_CAP
 
 
-def _collect(judge: Judge, walk: Walk, sort: str, most: int) -> tuple[list[Hit], bool]:
+def _can_rank(judge: Judge) -> bool:
+    """Whether bm25 can say anything: reasoning, and stores without an index to believe, are read newest first."""
+    schema, plan = judge.reader.schema, judge.plan
+    return schema.fts is not None and schema.note("fts_stale") is None and bool(plan.match) and not plan.in_reasoning
+
+
+def _collect(
+    judge: Judge, walk: Walk, sort: str, most: int, portion: Callable[[tuple[Hit, ...]], None]
+) -> tuple[list[Hit], bool]:
     plan = judge.plan
-    if sort == "relevance":
+    if sort == "relevance" and _can_rank(judge):
         light = Judge(judge.reader, plan, judge.scope, with_texts=False)
         best = most_relevant(light, walk, most + 1)
         shown = [found for found in best[:most] if found.texts is None]
         texts = {found.id: found for found in judge.judge([found.id for found in shown])}
         return [texts.get(found.id, found).to_hit(plan) for found in best[:most]], len(best) > most
-    hits = [found.to_hit(plan) for found in islice(judge.walk(walk), most + 1)]
+    hits: list[Hit] = []
+    told = 0
+
+    def passed() -> None:
+        nonlocal told
+        if told < len(hits) <= most:
+            told = len(hits)
+            portion(tuple(hits))
+
+    walk.passed = passed
+    for found in islice(judge.walk(walk), most + 1):
+        hits.append(found.to_hit(plan))
     return hits[:most], len(hits) > most
 
 
@@ -123,6 +142,7 @@ def search(
     deadline: float | None = None,
     now: float | None = None,
     progress: Callable[[float], None] = lambda share: None,
+    portion: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
 ) -> Answer:
     """Find the chat messages that a query asks for.
 
@@ -142,6 +162,8 @@ def search(
         now: Unix seconds, for dates in filters.
         progress: Told while rows are scanned which share of them has been looked at, from 0 to 1; called on
             this thread.
+        portion: Given, while rows are scanned, all hits so far, each time there are more; they stay the first of
+            the answer. Called on this thread; never where hits are put in the order of relevance.
 
     Returns:
         An answer that says itself when it is not the whole truth.
@@ -158,7 +180,7 @@ def search(
     judge, most = Judge(reader, plan, wanted), limit if limit > 0 else _ENDLESS
     walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
     try:
-        hits, more = _collect(judge, walk, sort, most)
+        hits, more = _collect(judge, walk, sort, most, portion)
     except StoreError as error:
         if not _is_of_index(reader, error):
             raise
@@ -166,7 +188,7 @@ def search(
         reader.schema = reader.schema.without_search()
         walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
         walk.notes.append(f"Hermes' search index cannot be used ({error.sentence}): {REPAIR}.")
-        hits, more = _collect(judge, walk, sort, most)
+        hits, more = _collect(judge, walk, sort, most, portion)
     total: int | None = len(hits)
     at_least = False
     if more or before is not None or walk.incomplete:

@@ -16,7 +16,7 @@ from .scope import Scope
 from .snippet import make_snippet
 from .streams import candidates
 from .terms import Plan
-from .walk import Walk, join_text
+from .walk import Passed, Walk, join_text
 
 _BATCH, _MOST = 32, 512
 
@@ -130,6 +130,11 @@ class Judge:
         waiting: list[int] = []
         least = batch
         for message_id in candidates(walk) if ids is None else ids:
+            if isinstance(message_id, Passed):  # a scan goes on for long: what it has found is not kept back
+                yield from self.judge(waiting)
+                waiting.clear()
+                walk.passed()
+                continue
             waiting.append(message_id)
             if len(waiting) >= batch:
                 found = self.judge(waiting)

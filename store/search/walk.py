@@ -19,6 +19,12 @@ from .terms import Matcher, Plan
 _FIRST_CHUNK, _CHUNK = 64, 256
 """Ids asked of an index at a time. To begin is what costs where a prefix is asked for, so a page is to need one."""
 _FIRST_SLICE, _SLICE = 50, 2000
+_LONG = 400
+"""A scan that has come to slices larger than this is long enough to be told of; a glance at the newest rows is not."""
+
+
+class Passed(int):
+    """Not a candidate: a scan has looked at everything up to this id, so what was found before it can be told."""
 
 
 @dataclass
@@ -38,6 +44,8 @@ class Walk:
     """Ids asked of an index at a time after the first few."""
     progress: Callable[[float], None] = lambda share: None
     """Told, while rows are scanned, which share of them has been looked at, from 0 to 1."""
+    passed: Callable[[], None] = lambda: None
+    """Told, while rows are scanned, that all hits up to here have been given."""
 
     def beyond(self, message_id: int) -> Walk:
         """The same run from behind this id on."""
@@ -112,6 +120,8 @@ def scanned(
 ) -> Iterator[int]:
     """Ids of rows whose text may contain all of the matchers, by reading the rows in slices of ids.
 
+    Between them it gives `Passed`, one behind each slice.
+
     Args:
         walk: The run.
         matchers: All must be there; none means every row.
@@ -141,6 +151,8 @@ def scanned(
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
         size = min(size * 2, _SLICE)
         walk.progress(1 - max(last - first + 1, 0) / whole)
+        if size > _LONG:
+            yield Passed(end if walk.ascending else start)
         if not rows and first <= last:
             # Ids may leave holes of any width (salvaged stores): step to the next row there is.
             here = first if walk.ascending else last
@@ -151,9 +163,11 @@ def scanned(
 
 
 def merge(walk: Walk, streams: Sequence[Iterator[int]]) -> Iterator[int]:
-    """The streams as one, in order, each id once."""
+    """The streams as one, in order, each id once; what all of them have passed is told on."""
     last: int | None = None
     for message_id in heapq.merge(*streams, reverse=not walk.ascending):
-        if message_id != last:
+        if isinstance(message_id, Passed):
+            yield message_id
+        elif message_id != last:
             last = message_id
             yield message_id

@@ -199,18 +199,49 @@ async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
 async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
-        await browser.type("the")
+        await browser.type("run")
         await browser.press("enter")
-        total = len(browser.screen.searching.found.hits) if browser.screen.searching.found else 0
+        with Store(browser.app.store.path).reader() as reader:
+            every = [hit.message_id for hit in search(reader, parse("run"), limit=0, prefix_last=True).hits]
+        assert PAGE < len(every) < 100
         browser.screen.rows.cursor = 0
         await browser.settle()
-        seen = set()
-        for _ in range(total + 5):
+        seen = list[str]()
+        for _ in range(2 * len(every)):
             await browser.pilot.press("n")
             await browser.pilot.pause()
-            if isinstance(browser.row, HitRow):
-                seen.add(browser.row.key)
-        assert len(seen) == total
+            if "reading on" in browser.text("#status"):
+                await browser.settle()
+            if "no further hit" in browser.text("#status"):
+                break
+            assert isinstance(browser.row, HitRow)
+            seen.append(browser.row.key)
+        found = browser.screen.searching.found
+        assert found is not None and [hit.message_id for hit in found.hits] == every, "n reads on past a page"
+        assert len(set(seen)) == len(seen) > PAGE
+        await browser.press("N")
+        assert browser.row is not None and browser.row.key == seen[-2]
+
+
+async def test_every_order_reads_on_to_the_end(large: Path) -> None:
+    """Newest, best and oldest first: pages join to what a search for all of it gives."""
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.press("slash")
+        await browser.type("ferry quay harbour lantern tide ")
+        browser.screen.set_focus(browser.screen.rows)
+        for order in ("newest", "relevance", "oldest"):
+            assert f"hits {order}" in browser.text("#views")
+            with Store(large).reader() as reader:
+                every = [
+                    hit.message_id
+                    for hit in search(reader, parse("ferry quay harbour lantern tide "), limit=0, sort=order).hits
+                ]
+            assert PAGE < len(every) < 5 * PAGE
+            for _ in range(5):
+                await browser.press("end")
+            found = browser.screen.searching.found
+            assert found is not None and [hit.message_id for hit in found.hits] == every
+            await browser.press("o")
 
 
 async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
-"""A scan under way: how far it is, told while it goes on, and stopped with Esc."""
+"""A scan under way: how far it is and what it has found, told while it goes on, and stopped with Esc."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from textual.message_pump import MessagePump
+
+if TYPE_CHECKING:
+    from ..search_model import Found
 
 _TELL = 0.25
 """Seconds between two sentences about how far a scan is, and before the first."""
@@ -21,10 +24,18 @@ class Scan:
         self.stopped = threading.Event()
         self.is_told = False
         """Whether the person has been told that this is a scan."""
+        self.found: Found | None = None
+        """What it has found so far; None before it has found anything."""
+        self.shown: Found | None = None
+        """What of that is on the screen."""
 
     def tell(self, share: float) -> None:
         """Take how far the scan is."""
         self.share = share
+
+    def take(self, found: Found) -> None:
+        """Take what it has found so far."""
+        self.found = found
 
 
 class _Teller(Protocol):
@@ -46,7 +57,9 @@ def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: _
             return
         if scan.share is not None:
             first, scan.is_told = not scan.is_told, True
-            say("stopping" if scan.stopped.is_set() else f"scanning {scan.share:.0%} · Esc stops", first=first)
+            sofar = f"{len(scan.found.hits):,} found so far · " if scan.found is not None else ""
+            state = "stopping" if scan.stopped.is_set() else f"scanning {scan.share:.0%} · Esc stops"
+            say(sofar + state, first=first)
         pump.set_timer(_TELL, tell)
 
     pump.set_timer(_TELL, tell)

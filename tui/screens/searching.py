@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import Conversation, View
+from hermes_browse.store.models import View
 
 from ..list_model import CatalogRows
-from ..rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, RowSource, SuggestionRow
+from ..rows import FixedRows, NoteRow, SuggestionRow
 from .elsewhere import profile_command
+from .hit_walk import HitWalk
 from .resting import Resting, whole_catalog
 from .scanning import Scan, follow
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher, Query
 
-    from ..search_model import Fold, Found
+    from ..search_model import Found
     from .main import MainScreen
 
 _PATIENCE = 120.0
@@ -34,23 +35,21 @@ def _load() -> None:
     from .. import completion, search_count, search_model  # noqa: F401  # for its effect: the first keystroke finds it loaded
 
 
-class Searching:
+class Searching(HitWalk):
     """Turns what is typed into rows of the list."""
 
     def __init__(self, screen: MainScreen) -> None:
-        self._screen = screen
+        super().__init__(screen)
         self.view = View.ALL
         """Where to look."""
         self.order = _ORDERS[0]
         self._query: Query | None = None
-        self._found: Found | None = None
         self._reading_on = False
         self._problems: Sequence[str] = ()
         self.resting = Resting(screen, self)
         """What is done while the keyboard rests."""
         self._scan: Scan | None = None
         """What is being looked for, until it has been answered."""
-        self._folds: dict[str, Fold] = {}
 
     def get_ready(self) -> None:
         """Load what searching needs, behind the first frame: its modules take as long to load as three frames."""
@@ -121,7 +120,7 @@ class Searching:
         conditions = make_conditions(query, now)
         details = self._screen.details
         sort = self._screen.listing.sort
-        self._reading_on = False
+        self._reading_on = self._is_stepping = False
         scan = self._scan = Scan()
 
         def work(reader: Reader) -> Found | CatalogRows:
@@ -142,6 +141,7 @@ class Searching:
                 deadline=time.monotonic() + _PATIENCE,
                 cancelled=scan.stopped.is_set,
                 progress=scan.tell,
+                portion=scan.take,
             )
 
         def done(found: Found | CatalogRows) -> None:
@@ -149,10 +149,12 @@ class Searching:
             if isinstance(found, CatalogRows):
                 self._found = None
                 self._screen.rows.show(found, top=top)
-                self._screen.say(" · ".join([*self._problems, f"{len(found):,} conversations"]))
+                what = "conversation" if len(found) == 1 else "conversations"
+                self._screen.say(" · ".join([*self._problems, f"{len(found):,} {what}"]))
             else:
                 self._found = found
-                self._screen.rows.show(self._rows(), top=top)
+                # Where a scan has shown some of it already, the cursor stays where it has been moved to.
+                self._screen.rows.show(self._rows(), top=top and scan.shown is None)
                 self._say_status()
                 self.resting.begin(found)
             self._screen.show_header()
@@ -169,8 +171,14 @@ class Searching:
             follow(scan, self._screen, lambda: self._scan is scan, self._tell_scan)
 
     def _tell_scan(self, text: str, *, first: bool) -> None:
-        if first and not self._reading_on:  # rows of another question are no answer to this one
-            note = NoteRow("Looking through the messages themselves: no index can tell.")
+        scan = self._scan
+        if scan is not None and scan.found is not None and scan.found is not scan.shown:
+            begins = scan.shown is None and not self._reading_on
+            scan.shown = scan.found
+            self._found = scan.found.with_counts(self._found) if self._reading_on and self._found else scan.found
+            self._screen.rows.show(self._rows(), top=begins)
+        elif first and not self._reading_on:  # rows of another question are no answer to this one
+            note = NoteRow("Looking through the messages: no index can tell.")
             self._screen.rows.show(FixedRows([note]), top=True)
         self._screen.say(" · ".join([*self._problems, text]))
 
@@ -186,11 +194,6 @@ class Searching:
         scan.stopped.set()
         return True
 
-    @property
-    def found(self) -> Found | None:
-        """What the list shows, None where it is no hits."""
-        return self._found
-
     def found_details(self, found: Found) -> None:
         """The rows of what was found know more: show them without moving anything."""
         self._found = found
@@ -203,36 +206,6 @@ class Searching:
         if found.suggestions and not found.hits:
             # From the sentence, which is no row to be on, to what can be taken.
             self._screen.rows.show(self._rows(), key=found.suggestions[0].key)
-
-    def _rows(self) -> RowSource:
-        return self._found.rows(self._folds) if self._found is not None else FixedRows(())
-
-    def fold(self, row: ListRow | None, by: int) -> None:
-        """Show more or fewer hits of the conversation that a row belongs to.
-
-        Args:
-            row: A conversation with hits, a hit, or the row that stands for more of them.
-            by: 1 for more, -1 for fewer.
-        """
-        from ..search_model import Fold
-
-        root = row.root_id if isinstance(row, MoreRow) else None
-        if isinstance(row, ConversationRow | HitRow) and row.conversation is not None and self._found is not None:
-            root = row.conversation.root_id
-        if root is None:
-            self._screen.say("nothing to fold here: + and - show more or fewer hits of a conversation")
-            return
-        self._folds[root] = self._folds.get(root, Fold.SOME).step(by)
-        self._screen.rows.show(self._rows(), key=f"c{root}" if by < 0 else None)
-
-    def unfold(self, row: MoreRow) -> None:
-        """Show all hits of a conversation; the cursor goes to the first that was not shown."""
-        from ..search_model import Fold
-
-        index = self._screen.rows.cursor
-        self._folds[row.root_id] = Fold.ALL
-        rows = self._rows()
-        self._screen.rows.show(rows, key=rows.row(index).key if index < len(rows) else None)
 
     def take_suggestion(self, row: SuggestionRow) -> None:
         """Search for what was offered; another profile is opened by a command, which is copied."""
@@ -265,7 +238,7 @@ class Searching:
             return
         if not found.answer.complete:
             return  # what was stopped is not begun again
-        if last < len(self._screen.rows) - 1 or self.order == "relevance":
+        if last < len(self._screen.rows) - 1:
             return
         from hermes_browse.store.search import make_conditions
 
@@ -289,16 +262,17 @@ class Searching:
                 deadline=time.monotonic() + _PATIENCE,
                 cancelled=scan.stopped.is_set,
                 progress=scan.tell,
+                portion=scan.take,
                 earlier=found,
             )
 
         def done(longer: Found) -> None:
             self._scan, self._reading_on = None, False
-            if self._found is not None and self._found.answer is found.answer:
-                self._found = longer.with_counts(self._found)
-                self._screen.rows.show(self._rows())
-                self._say_status()
-                self.resting.begin(self._found)
+            self._found = longer.with_counts(self._found or found)
+            self._screen.rows.show(self._rows())
+            self._say_status()
+            self._step_on()
+            self.resting.begin(self._found)
 
         self._screen.search_worker.submit("search", work, done, self._failed)
         self._follow(scan)
@@ -314,30 +288,3 @@ class Searching:
         self._screen.show_header()
         self._screen.say(f"hits: {self.order} first")
         self._search()
-
-    def first_hit(self, conversation: Conversation) -> int | None:
-        """The first hit of a conversation."""
-        segments = {segment.id for segment in conversation.segments}
-        hits = self._found.hits if self._found is not None else ()
-        return next((hit.message_id for hit in hits if hit.session_id in segments), None)
-
-    def step(self, by: int) -> None:
-        """To the next or previous hit, across conversations."""
-        if self._found is None:
-            self._screen.say("no search: / finds words, n and N walk the hits")
-            return
-        widget = self._screen.rows
-        index = widget.cursor + by
-        while 0 <= index < len(widget):
-            row = widget.source.row(index)
-            if isinstance(row, HitRow):
-                widget.cursor = index
-                return
-            if isinstance(row, MoreRow):
-                from ..search_model import Fold
-
-                self._folds[row.root_id] = Fold.ALL
-                widget.show(self._rows())
-                index = widget.cursor
-            index += by
-        self._screen.say("no further hit")

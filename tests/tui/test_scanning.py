@@ -1,0 +1,155 @@
+"""A scan on screen: what it has found is shown while it goes on, the cursor stays, Esc keeps what there is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, loose, open_app
+from builders import make_store
+from store_builder import T0
+
+from hermes_browse.store.connect import Reader, Row, Store
+from hermes_browse.store.models import Hit
+from hermes_browse.store.search import parse, search
+from hermes_browse.tui.rows import HitRow, ListRow, NoteRow
+
+_COUNT = 6000
+_WHERE = (5900, 4000, 2500, 100)
+"""Ids of the messages with the needle: in the first glance, and in slices far apart."""
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some thousand messages without any index, four of them with the needle, each in a session of its own."""
+    sessions = [{"id": f"s{number}", "title": f"talk {number}"} for number in range(6)]
+    rows: list[dict[str, object]] = [
+        {
+            "session_id": f"s{key // 1000 % 6}",
+            "content": "needle here" if key in _WHERE else "hay",
+            "timestamp": T0 + key,
+        }
+        for key in range(1, _COUNT + 1)
+    ]
+    return make_store(tmp_path_factory.mktemp("bare") / "state.db", "22", sessions, rows, fts=False)
+
+
+class _Gate:
+    """Lets a scan read so many slices of rows, then holds it until told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.slices = 0
+        self.free = 0
+        self._more = threading.Condition()
+        original = Reader.rows
+
+        def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+            if "m.id BETWEEN" in sql and threading.current_thread().name == "search":
+                with self._more:
+                    self._more.wait_for(lambda: self.slices < self.free, 20)
+                    self.slices += 1
+            return original(reader, sql, parameters)
+
+        monkeypatch.setattr(Reader, "rows", rows)
+
+    def let(self, slices: int) -> None:
+        """So many more."""
+        with self._more:
+            self.free += slices
+            self._more.notify_all()
+
+
+def _rows(browser: Browser) -> list[ListRow]:
+    rows = browser.screen.rows
+    return [rows.source.row(index) for index in range(len(rows))]
+
+
+def _hits(browser: Browser) -> list[int]:
+    return [row.hit.message_id for row in _rows(browser) if isinstance(row, HitRow)]
+
+
+async def _until(browser: Browser, condition: Callable[[], bool]) -> None:
+    for _ in range(200):
+        if condition():
+            return
+        await browser.pilot.pause(0.05)
+    raise AssertionError("it never came")
+
+
+def test_portions_are_the_beginning_of_the_answer(bare: Path) -> None:
+    """Each is longer than the one before and begins with it; nothing is told where nothing is scanned."""
+    portions: list[tuple[Hit, ...]] = []
+    with Store(bare).reader() as reader:
+        answer = search(reader, parse("needle"), portion=portions.append)
+    assert [hit.message_id for hit in answer.hits] == list(_WHERE)
+    assert len(portions) > 1
+    for portion in portions:
+        assert portion == answer.hits[: len(portion)]
+    assert [len(each) for each in portions] == sorted({len(each) for each in portions})
+
+
+def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path: Path) -> None:
+    """Where some rows are in the index and others are scanned, both come in order, as far as the scan has come."""
+    sessions = [{"id": "s", "source": "cli"}]
+    rows: list[dict[str, object]] = [
+        {"session_id": "s", "content": "日本語の針" if key in (5990, 5000, 10) else "hay", "timestamp": T0 + key}
+        for key in range(1, _COUNT + 1)
+    ]
+    rows[20] |= {"role": "tool", "content": "道具の日本語の針"}
+    path = make_store(tmp_path / "state.db", "31", sessions, rows)
+    portions: list[list[int]] = []
+    with Store(path).reader() as reader:
+        answer = search(reader, parse("日本語"), portion=lambda hits: portions.append([hit.message_id for hit in hits]))
+    assert [hit.message_id for hit in answer.hits] == [5990, 5000, 21, 10]
+    assert portions and portions[0][0] == 5990
+    assert [5990, 5000] in portions
+
+
+async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = _Gate(monkeypatch)
+    async with browsing(open_app(loose(bare))) as browser:
+        await browser.press("slash")
+        browser.screen.box.value = "needle "  # typed letter by letter each would be a scan
+        gate.let(1)
+        await _until(browser, lambda: "no index can tell" in browser.text("#list"))
+        gate.let(5)  # down to message 2851
+        await _until(browser, lambda: _hits(browser) == [5900, 4000])
+        assert "2 found so far · scanning" in browser.text("#status")
+        assert _rows(browser)[-1] == NoteRow("scanning on …")
+        await browser.pilot.press("down", "down", "down")
+        row = browser.row
+        assert isinstance(row, HitRow) and row.hit.message_id == 4000
+        gate.let(1)
+        await _until(browser, lambda: _hits(browser) == [5900, 4000, 2500])
+        assert browser.row is not None and browser.row.key == row.key, "what comes in does not move the cursor"
+        gate.let(100)
+        await browser.settle()
+        assert _hits(browser) == list(_WHERE) and browser.row is not None and browser.row.key == row.key
+        assert "4 hits in 4" in browser.text("#status")
+        assert not isinstance(_rows(browser)[-1], NoteRow)
+
+
+async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = _Gate(monkeypatch)
+    async with browsing(open_app(loose(bare))) as browser:
+        await browser.press("slash")
+        browser.screen.box.value = "needle "
+        gate.let(6)
+        await _until(browser, lambda: _hits(browser) == [5900, 4000])
+        await browser.pilot.press("escape")
+        gate.let(100)
+        await browser.settle()
+        assert browser.screen.box.value == "needle ", "the first Esc only stops"
+        found = _hits(browser)
+        assert found[:2] == [5900, 4000] and 100 not in found
+        status = browser.text("#status")
+        assert "stopped: not everything was looked at" in status
+        assert _rows(browser)[-1] == NoteRow("stopped here: what follows was not looked at")
+        # A conversation can be opened at a hit, and hits be walked, as in any answer.
+        browser.screen.set_focus(browser.screen.rows)
+        await browser.press("n")
+        assert isinstance(browser.row, HitRow)
+        await browser.press("end")
+        assert _hits(browser) == found, "what was stopped is not begun again"
