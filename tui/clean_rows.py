@@ -79,6 +79,7 @@ class PlanJobRow(NamedTuple):
     messages: int
     bytes: int | None
     """Of all runs; None until they are measured."""
+    cost_usd: float
     is_open: bool
 
     @property
@@ -94,8 +95,7 @@ class PlanJobRow(NamedTuple):
         if width >= 60:
             columns += formats.fit(formats.number(self.messages), 6, right=True)
         if width >= 76:
-            cost = sum(each.cost_usd for each in self.runs)
-            columns += formats.fit(formats.money(cost), 8, right=True)
+            columns += formats.fit(formats.money(self.cost_usd), 8, right=True)
         columns += formats.fit(formats.size(self.bytes) if self.bytes is not None else "…", 9, right=True)
         all_go = self.goes == len(self.runs)
         mark = "✓" if all_go else "−" if self.goes else "·"
@@ -122,6 +122,28 @@ class SparedRow(NamedTuple):
         return _line((" ⊘ ", "dim"), (name, "dim"), why, width)
 
 
+class SparedJobRow(NamedTuple):
+    """All runs of a cron job that the rules mean and that stay, with the reasons."""
+
+    name: str
+    runs: tuple[Spared, ...]
+    words: str
+    """The reason, or how many runs there are of each."""
+    is_open: bool
+
+    @property
+    def key(self) -> str:
+        """The job."""
+        return f"z{self.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """In exactly so many cells."""
+        count = f"{len(self.runs):,} run{'s' if len(self.runs) != 1 else ''}"
+        name = f"{'▾' if self.is_open else '▸'} {one_line(self.name, 200)} · {count}"
+        why = formats.clip(one_line(self.words), max(width // 2, 12))
+        return _line((" ⊘ ", "dim"), (name, "dim"), why, width)
+
+
 class SpaceRow(NamedTuple):
     """A line of the space map."""
 
@@ -137,12 +159,17 @@ class SpaceRow(NamedTuple):
     @property
     def key(self) -> str:
         """Its place in the map."""
-        return f"m{self.depth}{self.space.level}{self.space.name}"
+        return self.key_of(self.space, self.depth)
+
+    @staticmethod
+    def key_of(space: Space, depth: int) -> str:
+        """The key of the row of a line of the map."""
+        return f"m{depth}{space.level}{space.name}"
 
     def spans(self, width: int, now: float) -> list[Span]:
         """In exactly so many cells."""
         total = self.space.sizes.total
-        arrow = ("▾" if self.is_open else "▸") if self.space.below else " "
+        arrow = "▾" if self.is_open else "▸"
         freed = f"−{formats.size(self.freed)}" if self.freed else ""
         columns = formats.fit(formats.size(total), 9, right=True)
         if width >= 40:

@@ -129,6 +129,11 @@ def number(value: float) -> str:
     return f"{value:.0f}"
 
 
+def counted(number: int, one: str) -> str:
+    """`1 session`, `1,204 sessions`."""
+    return f"{number:,} {one}" + ("" if number == 1 else "s")
+
+
 def size(count: int) -> str:
     """`480 B`, `12 KB`, `1.2 GB`."""
     value, unit = float(count), "B"

@@ -1,128 +1,238 @@
-"""A plan and a space map as rows; made as they are asked for, whatever their number."""
+"""A plan as rows: laid out once beside the screen's thread, each row made as it is asked for, whatever their number."""
 
 from __future__ import annotations
 
-from collections.abc import Container
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.models import Conversation, Session
 
-from . import formats
-from .clean_rows import KindRow, PlanJobRow, PlanRow, SpaceRow, SparedRow
+from .clean_rows import PlanJobRow, PlanRow, SparedJobRow, SparedRow
 from .list_model import job_name
 from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.plan import Plan
-    from hermes_browse.store.prune.spacemap import Space, SpaceMap
+    from hermes_browse.store.prune.planned import Plan, Planned, Spared
 
     from .list_model import Details
 
-_MOST_BELOW = 100
-"""Conversations shown of one source or job: the biggest."""
-_KINDS = (
-    ("tool output", "tool_output"),
-    ("said", "text"),
-    ("tool calls", "tool_calls"),
-    ("reasoning", "reasoning"),
-    ("images", "images"),
-    ("system prompts", "prompts"),
-    ("search index, estimated", "search"),
-)
+
+class LeftOut:
+    """Roots of conversations that stay after all, counted by cron job too; added to on the screen's thread alone."""
+
+    def __init__(self, roots: Iterable[str] = ()) -> None:
+        self._roots: set[str] = set()
+        self._jobs: Counter[str] = Counter()
+        self._job_of: dict[str, str] = {}
+        self.changes = 0
+        """How often it has been changed."""
+        self.leave((root, None) for root in roots)
+
+    def __contains__(self, root: object) -> bool:
+        return root in self._roots
+
+    def __len__(self) -> int:
+        return len(self._roots)
+
+    @property
+    def roots(self) -> frozenset[str]:
+        """As they are now; may be asked for on any thread."""
+        return frozenset(self._roots)
+
+    def toggled(self, meant: Sequence[tuple[str, str | None]]) -> LeftOut:
+        """Another one that has all of these as well, or where it had some of them, none; on any thread.
+
+        Args:
+            meant: Roots, each with its job where it is a cron run.
+        """
+        made = LeftOut()
+        made._roots, made._jobs, made._job_of = set(self._roots), self._jobs.copy(), self._job_of.copy()
+        if any(root in made for root, _ in meant):
+            made.take(root for root, _ in meant)
+        else:
+            made.leave(meant)
+        return made
+
+    def of_job(self, job: str) -> int:
+        """How many runs of a job are among them."""
+        return self._jobs[job]
+
+    def leave(self, meant: Iterable[tuple[str, str | None]]) -> None:
+        """These stay.
+
+        Args:
+            meant: Roots, each with its job where it is a cron run.
+        """
+        self.changes += 1
+        for root, job in meant:
+            if root not in self._roots:
+                self._roots.add(root)
+                if job is not None:
+                    self._job_of[root] = job
+                    self._jobs[job] += 1
+
+    def take(self, roots: Iterable[str]) -> None:
+        """These go after all."""
+        self.changes += 1
+        for root in roots:
+            if root in self._roots:
+                self._roots.remove(root)
+                job = self._job_of.pop(root, None)
+                if job is not None:
+                    self._jobs[job] -= 1
+
+    def clear(self) -> None:
+        """All of them go after all."""
+        self.changes += 1
+        self._roots.clear()
+        self._jobs.clear()
+        self._job_of.clear()
+
+
+class JobSum(NamedTuple):
+    """All runs of a job that would go, added up."""
+
+    messages: int
+    bytes: int | None
+    """None until all of them are measured."""
+    cost_usd: float
+
+
+def _fold(
+    roots: Sequence[Session], opened: Container[str], mark: str
+) -> tuple[list[int | str], dict[str, tuple[int, ...]]]:
+    """Places, and names of jobs, in the order of the lines; a job stands where its first run would."""
+    lines: list[int | str] = []
+    jobs: dict[str, list[int]] = {}
+    for index, root in enumerate(roots):
+        job = job_name(root)
+        if job is None:
+            lines.append(index)
+            continue
+        if job not in jobs:
+            lines.append(job)
+        jobs.setdefault(job, []).append(index)
+    unfolded: list[int | str] = []
+    for line in lines:
+        unfolded.append(line)
+        if isinstance(line, str) and f"{mark}{line}" in opened:
+            unfolded += jobs[line]
+    return unfolded, {job: tuple(places) for job, places in jobs.items()}
+
+
+def _reasons(runs: Sequence[Spared]) -> str:
+    """Why they stay: the words where all are alike, else how many there are of each kind."""
+    if len({each.why.words for each in runs}) == 1:
+        return runs[0].why.words
+    counts = Counter(each.why.code for each in runs)
+    return ", ".join(f"{count:,} {code}" for code, count in counts.most_common())
 
 
 class PlanRows:
-    """What would go, the runs of a cron job as one line until it is opened; then what is spared.
+    """What would go, the runs of a cron job as one line until it is opened; then what is spared, likewise.
+
+    To make one looks at every conversation of the plan, so it is made beside the screen's thread; to ask it for a row
+    looks at that row alone.
 
     Args:
         plan: Any.
         details: Previews read so far.
-        unmarked: Roots that stay after all.
+        left_out: What stays after all; looked at when a row is asked for.
         empty: A sentence for a plan in which nothing goes.
         opened: Keys of jobs whose runs are shown.
     """
 
     def __init__(
-        self, plan: Plan, details: Details, unmarked: Container[str], empty: str, opened: Container[str] = ()
+        self, plan: Plan, details: Details, left_out: LeftOut, empty: str, opened: Container[str] = frozenset()
     ) -> None:
-        self._plan, self._details, self._unmarked, self._opened = plan, details, unmarked, opened
-        self._jobs: dict[str, list[int]] = {}
-        self._sums: dict[str, tuple[int, int | None]] = {}
-        self._places = self._lay_out()
+        self._plan, self._details, self._opened = plan, details, opened
+        self.left_out = left_out
+        self._goes, self._jobs = _fold([each.conversation.root for each in plan.would], opened, "j")
+        self._stays, self._spared_jobs = _fold([each.conversation.root for each in plan.spared], opened, "z")
+        self._runs = {job: tuple(plan.would[place] for place in places) for job, places in self._jobs.items()}
+        self._spared_runs = {
+            job: tuple(plan.spared[place] for place in places) for job, places in self._spared_jobs.items()
+        }
+        self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
+        self._sums = self.job_sums(plan)
         self._note = NoteRow(f"{len(plan.spared):,} more that the rules mean, and that stay:") if plan.spared else None
         self._empty = NoteRow(empty)
-        self._first_spared = max(len(self._places), 1) + 1
-        self._index: dict[str, int] | None = None
+        self._first_spared = max(len(self._goes), 1) + 1
+        self._index = self._keys()
 
-    def _lay_out(self) -> list[int | str]:
-        """Places in the plan, and names of jobs, in the order of the lines; a job stands where its first run would."""
-        lines: list[int | str] = []
-        for index, each in enumerate(self._plan.would):
-            job = job_name(each.conversation.root)
-            if job is None:
-                lines.append(index)
-                continue
-            if job not in self._jobs:
-                lines.append(job)
-            self._jobs.setdefault(job, []).append(index)
-        if not any(f"j{job}" in self._opened for job in self._jobs):
-            return lines
-        opened: list[int | str] = []
-        for line in lines:
-            opened.append(line)
-            if isinstance(line, str) and f"j{line}" in self._opened:
-                opened += self._jobs[line]
-        return opened
+    def _keys(self) -> dict[str, int]:
+        would, spared = self._plan.would, self._plan.spared
+        index = {
+            f"j{place}" if isinstance(place, str) else f"p{would[place].conversation.root_id}": line
+            for line, place in enumerate(self._goes)
+        }
+        for line, place in enumerate(self._stays, self._first_spared):
+            index[f"z{place}" if isinstance(place, str) else f"s{spared[place].conversation.root_id}"] = line
+        return index
 
     def __len__(self) -> int:
-        return max(len(self._places), 1) + (1 + len(self._plan.spared) if self._note is not None else 0)
+        return max(len(self._goes), 1) + (1 + len(self._stays) if self._note is not None else 0)
 
-    def take(self, plan: Plan) -> None:
+    def job_sums(self, plan: Plan) -> dict[str, JobSum]:
+        """What the runs of each job come to.
+
+        Args:
+            plan: With the same conversations in the same order, whatever is known of their sizes.
+        """
+        found: dict[str, JobSum] = {}
+        for job, places in self._jobs.items():
+            messages, size, measured, cost = 0, 0, True, 0.0
+            for place in places:
+                each = plan.would[place]
+                messages += each.own.rows + each.along.rows
+                size += each.own.total + each.along.total
+                measured = measured and each.is_measured
+                cost += each.cost_usd
+            found[job] = JobSum(messages, size if measured else None, cost)
+        return found
+
+    def take(self, plan: Plan, sums: dict[str, JobSum]) -> None:
         """The same plan with more of its sizes.
 
         Args:
             plan: With the same conversations in the same order.
+            sums: From `job_sums`.
         """
-        self._plan = plan
-        self._sums.clear()
+        self._plan, self._sums = plan, sums
+
+    def runs_of(self, job: str) -> Sequence[Planned]:
+        """The runs of a job that would go, those left out by hand included."""
+        return self._runs[job]
 
     def _known(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]
 
     def _job(self, job: str) -> PlanJobRow:
-        runs = tuple(self._plan.would[index] for index in self._jobs[job])
-        if job not in self._sums:
-            measured = all(each.is_measured for each in runs)
-            size = sum(each.own.total + each.along.total for each in runs) if measured else None
-            self._sums[job] = sum(each.own.rows + each.along.rows for each in runs), size
-        goes = sum(each.conversation.root_id not in self._unmarked for each in runs)
+        runs = self._runs[job]
+        goes = max(0, len(runs) - self.left_out.of_job(job))
         return PlanJobRow(job, runs, goes, *self._sums[job], f"j{job}" in self._opened)
 
     def row(self, index: int) -> ListRow:
         """The row at an index."""
-        if index < len(self._places):
-            place = self._places[index]
+        if index < len(self._goes):
+            place = self._goes[index]
             if isinstance(place, str):
                 return self._job(place)
             each = self._plan.would[place]
             known = self._known(each.conversation)._replace(size=each.conversation.size)
-            return PlanRow(each._replace(conversation=known), each.conversation.root_id not in self._unmarked)
+            return PlanRow(each._replace(conversation=known), each.conversation.root_id not in self.left_out)
         if index >= self._first_spared:
-            spared = self._plan.spared[index - self._first_spared]
+            place = self._stays[index - self._first_spared]
+            if isinstance(place, str):
+                return SparedJobRow(place, self._spared_runs[place], self._reasons[place], f"z{place}" in self._opened)
+            spared = self._plan.spared[place]
             return SparedRow(spared._replace(conversation=self._known(spared.conversation)))
         return self._note if self._note is not None and index == self._first_spared - 1 else self._empty
 
     def index_of(self, key: str) -> int | None:
         """Where the row with a key is."""
-        if self._index is None:
-            would, spared = self._plan.would, self._plan.spared
-            self._index = {
-                f"j{place}" if isinstance(place, str) else f"p{would[place].conversation.root_id}": index
-                for index, place in enumerate(self._places)
-            }
-            for index, stays in enumerate(spared, self._first_spared):
-                self._index[f"s{stays.conversation.root_id}"] = index
         return self._index.get(key)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
@@ -132,12 +242,15 @@ class PlanRows:
         return [each for each in found if not each.title and not each.preview]
 
 
-def _freed(plan: Plan | None, catalog: Catalog, unmarked: Container[str]) -> dict[str, int]:
-    """Bytes that go, by the tip of each conversation, subagents by their own tips."""
+def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
+    """Bytes that go, by the tip of each conversation, subagents by their own tips.
+
+    Args:
+        plan: Without what is left out by hand.
+        catalog: It was made from.
+    """
     freed: dict[str, int] = {}
-    for each in plan.would if plan is not None else ():
-        if each.conversation.root_id in unmarked:
-            continue
+    for each in plan.would:
         freed[each.conversation.id] = each.own.total
         if each.subagents:
             share = each.along.total // len(each.subagents)
@@ -145,60 +258,3 @@ def _freed(plan: Plan | None, catalog: Catalog, unmarked: Container[str]) -> dic
                 tip = catalog.forest.chain_of[session.id].tip.id
                 freed[tip] = freed.get(tip, 0) + share
     return freed
-
-
-def space_rows(
-    space_map: SpaceMap,
-    plan: Plan | None,
-    catalog: Catalog,
-    details: Details,
-    opened: Container[str],
-    unmarked: Container[str],
-) -> list[ListRow]:
-    """The map line by line: sources, and of those that are open their kinds of content, jobs and conversations.
-
-    Args:
-        space_map: Any.
-        plan: For what goes of each; None where there is none.
-        catalog: For names.
-        details: Previews read so far.
-        opened: Keys of rows that are open.
-        unmarked: Roots that stay after all.
-    """
-    freed = _freed(plan, catalog, unmarked)
-    sums: dict[int, int] = {}
-
-    def sum_of(space: Space) -> int:
-        known = sums.get(id(space))
-        if known is None:
-            known = freed.get(space.name, 0) if space.level == "conversation" else sum(map(sum_of, space.below))
-            sums[id(space)] = known
-        return known
-
-    def name_of(space: Space) -> str:
-        if space.level != "conversation":
-            count = f" · {space.conversations:,}" if space.level == "source" else f" · {space.conversations:,} runs"
-            return f"{formats.source(space.name) if space.level == 'source' else space.name}{count}"
-        conversation = catalog.of_session(space.name)
-        return formats.name(details.complete(conversation)[0]) if conversation is not None else space.name
-
-    rows: list[ListRow] = []
-
-    def add(space: Space, depth: int) -> None:
-        row = SpaceRow(space, depth, False, space_map.total.total, sum_of(space), name_of(space))
-        is_open = row.key in opened
-        rows.append(row._replace(is_open=is_open))
-        if not is_open:
-            return
-        if depth == 0:
-            kinds = [(name, getattr(space.sizes, field)) for name, field in _KINDS]
-            whole = space_map.total.total
-            rows.extend(KindRow(name, size, whole, 1, space.name) for name, size in kinds if size)
-        for below in space.below[:_MOST_BELOW]:
-            add(below, depth + 1)
-        if len(space.below) > _MOST_BELOW:
-            rows.append(NoteRow(f"{'  ' * (depth + 1)}  … and {len(space.below) - _MOST_BELOW:,} smaller ones"))
-
-    for source in space_map.sources:
-        add(source, 0)
-    return rows or [NoteRow("This store has no sessions.")]

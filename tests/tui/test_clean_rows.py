@@ -18,9 +18,20 @@ from hermes_browse.store.prune.rules import DAY, Rules
 from hermes_browse.store.prune.spacemap import SpaceMap, read_space_map
 from hermes_browse.store.prune.spare import Why
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.clean_rows import BundleRow, FateRow, KindRow, PlanJobRow, PlanRow, SpaceRow, SparedRow, bar
+from hermes_browse.tui.clean_rows import (
+    BundleRow,
+    FateRow,
+    KindRow,
+    PlanJobRow,
+    PlanRow,
+    SpaceRow,
+    SparedJobRow,
+    SparedRow,
+    bar,
+)
 from hermes_browse.tui.list_model import Details
-from hermes_browse.tui.plan_rows import PlanRows, space_rows
+from hermes_browse.tui.map_rows import freed_sums, space_rows
+from hermes_browse.tui.plan_rows import LeftOut, PlanRows, freed_by
 from hermes_browse.tui.row_format import format_row
 from hermes_browse.tui.rows import ListRow, NoteRow
 
@@ -34,8 +45,9 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list
     with opened(path) as (reader, catalog):
         found = make_plan(reader, catalog, Rules(older_than=30 * DAY), NOW)
         space = read_space_map(reader, catalog)
-    opened_rows = {f"m0source{each.name}" for each in space.sources} | {"m1jobjob1"}
-    return found, space, space_rows(space, found, catalog, Details(), opened_rows, frozenset())
+        sums = freed_sums(space, freed_by(found, catalog))
+    opened_rows = {f"m0source{each.name}" for each in space.sources} | {"m1jobjob1", "m1conversationboss"}
+    return found, space, space_rows(space, sums, catalog, Details(), opened_rows)
 
 
 @settings(max_examples=150, deadline=None)
@@ -48,7 +60,8 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
     bundle = Bundle("20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store")
     rows: list[ListRow] = [
         PlanRow(each._replace(conversation=conversation), True),
-        PlanJobRow(title or "x", (each, each), 1, 7, None, True),
+        PlanJobRow(title or "x", (each, each), 1, 7, None, 0.5, True),
+        SparedJobRow(title or "x", (Spared(conversation, Why("open", title)),), title, False),
         SparedRow(Spared(conversation, Why("open", title))),
         SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
         KindRow("said", 10, 100, 2, "cli"),
@@ -66,12 +79,12 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
 def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     """What goes, a sentence, what is spared; each found again by its key."""
     found = plan[0]
-    rows = PlanRows(found, Details(), {found.would[1].conversation.root_id}, "nothing")
+    rows = PlanRows(found, Details(), LeftOut([found.would[1].conversation.root_id]), "nothing")
     runs = [each for each in found.would if each.conversation.source == "cron"]
     kinds = Counter(type(rows.row(index)) for index in range(len(rows)))
     alone = len(found.would) - len(runs)
     assert kinds == {PlanRow: alone, PlanJobRow: 2, NoteRow: 1, SparedRow: len(found.spared)}
-    opened = PlanRows(found, Details(), (), "nothing", {"jcron job1", "jcron job2"})
+    opened = PlanRows(found, Details(), LeftOut(), "nothing", {"jcron job1", "jcron job2"})
     assert len(opened) == len(rows) + len(runs)
     for index in range(len(rows)):
         row = rows.row(index)
@@ -79,9 +92,9 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
             assert rows.index_of(row.key) == index
     first, second = rows.row(0), rows.row(1)
     assert isinstance(first, PlanRow) and first.goes and isinstance(second, PlanRow) and not second.goes
-    empty = PlanRows(found._replace(would=(), spared=()), Details(), (), "nothing")
+    empty = PlanRows(found._replace(would=(), spared=()), Details(), LeftOut(), "nothing")
     assert len(empty) == 1 and empty.row(0) == NoteRow("nothing")
-    only_spared = PlanRows(found._replace(would=()), Details(), (), "nothing")
+    only_spared = PlanRows(found._replace(would=()), Details(), LeftOut(), "nothing")
     assert only_spared.row(0) == NoteRow("nothing") and isinstance(only_spared.row(2), SparedRow)
 
 
@@ -93,8 +106,44 @@ def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     assert sum(row.freed for row in sources) == found.totals().bytes > 0
     levels = {row.space.level for row in rows if isinstance(row, SpaceRow)}
     assert levels == {"source", "job", "conversation"}
-    kinds = [row for row in rows if isinstance(row, KindRow) and row.under == "cli"]
-    assert sum(row.bytes for row in kinds) == next(row.space.sizes.total for row in sources if row.space.name == "cli")
+    for row in rows:
+        if isinstance(row, SpaceRow) and row.is_open:
+            kinds = [each for each in rows if isinstance(each, KindRow) and each.under == row.key]
+            assert sum(each.bytes for each in kinds) == row.space.sizes.total > 0, "each byte has its kind"
+            assert all(each.depth == row.depth + 1 for each in kinds)
+    assert {"said", "search index, estimated"} <= {
+        row.name for row in rows if isinstance(row, KindRow) and row.under == "m1conversationboss"
+    }
+
+
+def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
+    """With the reason, or how many there are of each; opened it shows every run with its own."""
+    found = plan[0]
+    runs = [each.conversation for each in found.would if each.conversation.root_id.startswith("cron_job1")]
+    spared = (*found.spared, *(Spared(each, Why("pinned", "pinned")) for each in runs))
+    rows = PlanRows(found._replace(spared=spared), Details(), LeftOut(), "nothing")
+    (line,) = (row for row in map(rows.row, range(len(rows))) if isinstance(row, SparedJobRow))
+    assert (line.name, len(line.runs), line.words, line.is_open) == ("cron job1", 2, "pinned", False)
+    index = rows.index_of("zcron job1")
+    assert index is not None and rows.row(index) == line
+    mixed = (*spared[:-1], Spared(runs[-1], Why("open", "still open")))
+    opened = PlanRows(found._replace(spared=mixed), Details(), LeftOut(), "nothing", {"zcron job1"})
+    assert len(opened) == len(rows) + 2
+    first = opened.row(index + 1)
+    assert isinstance(first, SparedRow) and first.spared.conversation.root_id == runs[0].root_id
+    line = opened.row(index)
+    assert isinstance(line, SparedJobRow) and line.words == "1 pinned, 1 open" and line.is_open
+
+
+def test_what_is_left_out_is_counted_by_job() -> None:
+    """Once each; what is taken again is forgotten."""
+    left = LeftOut(["x"])
+    left.leave([("a", "job"), ("b", "job"), ("a", "job"), ("c", None)])
+    assert left.of_job("job") == 2 and left.roots == {"x", "a", "b", "c"} and "a" in left and len(left) == 4
+    left.take(["a", "c", "none"])
+    assert left.of_job("job") == 1 and left.roots == {"x", "b"}
+    left.clear()
+    assert not len(left) and left.of_job("job") == 0
 
 
 def test_bars() -> None:

@@ -9,6 +9,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ..formats import counted
+
+__all__ = ["STYLES", "Card", "counted", "keys_line"]
+
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 Result = TypeVar("Result")
 
@@ -22,8 +26,3 @@ class Card(ModalScreen[Result]):
 def keys_line(text: str) -> Static:
     """The keys of a card, in its last line."""
     return Static(Content.styled(text, "$accent"), id="answer")
-
-
-def counted(number: int, one: str) -> str:
-    """`1 session`, `1,204 sessions`."""
-    return f"{number:,} {one}" + ("" if number == 1 else "s")

@@ -11,6 +11,7 @@ from hermes_browse.store.preview import with_details
 
 from ..marks import Undoable
 from ..places import sessions_folder, trash_folder
+from ..plan_words import spared_line, totals_line
 from ..writer import Written
 
 if TYPE_CHECKING:
@@ -137,21 +138,22 @@ class Cleaning:
             else:
                 self._screen.say("nothing was deleted")
 
-        def work(reader: Reader) -> Plan:
-            """The plan with the beginnings of those the card names."""
+        def work(reader: Reader) -> tuple[Plan, str, str]:
+            """The plan with the beginnings of those the card names, and in words."""
             would = with_details(reader, [each.conversation for each in plan.would[:NAMED]])
             named = [each._replace(conversation=more) for each, more in zip(plan.would, would, strict=False)]
             stay = with_details(reader, [each.conversation for each in plan.spared[:SPARED]])
             spared = [each._replace(conversation=more) for each, more in zip(plan.spared, stay, strict=False)]
-            return plan._replace(
+            more = plan._replace(
                 would=(*named, *plan.would[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
             )
+            return more, totals_line(plan), spared_line(plan)
 
-        def show(named: Plan) -> None:
+        def show(named: tuple[Plan, str, str]) -> None:
             location = self._screen.location
             trash = "the sample store's trash" if location.demo else f"the trash, {trash_folder(location)}"
             self._screen.say("")
-            self._screen.app.push_screen(DeleteScreen(named, trash), decided)
+            self._screen.app.push_screen(DeleteScreen(named[0], trash, *named[1:]), decided)
 
         self._screen.page_worker.submit("card", work, show, self._screen.failed)
 
@@ -188,7 +190,7 @@ class Cleaning:
         progress = self._show_progress(plan, verb)
         store, writer = screen.store, screen.writer
 
-        def work() -> Outcome[Result]:
+        def work() -> tuple[Outcome[Result], tuple[str, ...]]:
             from hermes_browse.store.prune.plan import parents_first
             from hermes_browse.store.write.carry import Step, carry_out
 
@@ -200,12 +202,14 @@ class Cleaning:
                 return writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
             ordered = plan._replace(would=tuple(parents_first(planned.catalog, plan.would)))
-            return carry_out(store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop)
+            outcome = carry_out(store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop)
+            touched = [session for each in outcome.plan.would for session in each.session_ids]
+            return outcome, (*touched, *(session.id for session in outcome.plan.reparented))
 
-        def done(outcome: Outcome[Result]) -> None:
+        def done(result: tuple[Outcome[Result], tuple[str, ...]]) -> None:
             if progress is not None:
                 progress.finish()
-            self._carried(outcome, verb, undoable)
+            self._carried(*result, verb, undoable)
 
         writer.submit(work, done, screen.failed)
 
@@ -220,10 +224,12 @@ class Cleaning:
         return progress
 
     def _carried(
-        self, outcome: Outcome[Result], verb: str, undoable: Callable[[str, Sequence[Result]], Undoable]
+        self,
+        outcome: Outcome[Result],
+        touched: Sequence[str],
+        verb: str,
+        undoable: Callable[[str, Sequence[Result]], Undoable],
     ) -> None:
-        touched = [session for each in outcome.plan.would for session in each.session_ids]
-        touched += [session.id for session in outcome.plan.reparented]
         sentence = outcome.sentence(verb).rstrip(".")
         spared = len(outcome.plan.spared) - outcome.refused
         if spared:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -26,30 +25,6 @@ SPARED = 6
 """Spared ones it names."""
 
 
-def totals_line(plan: Plan, *, archive: bool = False) -> str:
-    """`14 sessions · 1,204 messages · 4.1 MB · $1.20`.
-
-    Args:
-        plan: Any.
-        archive: Without the subagents, which an archive leaves alone.
-    """
-    totals = plan.totals(subagents=not archive)
-    parts = [
-        counted(totals.sessions, "session"),
-        counted(totals.messages, "message"),
-        ("" if plan.is_measured else "measuring, so far ") + formats.size(totals.bytes),
-        formats.money(totals.cost_usd),
-    ]
-    return " · ".join(part for part in parts if part)
-
-
-def spared_line(plan: Plan) -> str:
-    """`3 spared: 2 pinned, 1 live`; empty when none is."""
-    counts = Counter(each.why.code for each in plan.spared)
-    kinds = ", ".join(f"{count:,} {code}" for code, count in counts.most_common())
-    return f"{len(plan.spared):,} spared: {kinds}" if plan.spared else ""
-
-
 class DeleteScreen(Card[bool]):
     """Asks; for several conversations the answer is their number, never the key that came here."""
 
@@ -60,9 +35,9 @@ class DeleteScreen(Card[bool]):
         Binding("escape", "dismiss(False)", "back"),
     ]
 
-    def __init__(self, plan: Plan, trash: str) -> None:
+    def __init__(self, plan: Plan, trash: str, totals: str, spared: str) -> None:
         super().__init__()
-        self._plan, self._trash = plan, trash
+        self._plan, self._trash, self._totals, self._spared = plan, trash, totals, spared
 
     def compose(self) -> ComposeResult:
         """What goes, what stays, the question."""
@@ -70,7 +45,7 @@ class DeleteScreen(Card[bool]):
         count = len(plan.would)
         with Vertical(id="card"):
             yield Static(Content.styled(f"Move {counted(count, 'conversation')} to the trash?", "bold"))
-            yield Static(Content.styled(totals_line(plan), "$accent"))
+            yield Static(Content.styled(self._totals, "$accent"))
             with VerticalScroll(id="doomed", can_focus=False):
                 for line in self._lines():
                     yield Static(line)
@@ -102,7 +77,7 @@ class DeleteScreen(Card[bool]):
             stays = "stays and loses its" if len(plan.reparented) == 1 else "stay and lose their"
             lines.append(Content.styled(f"  {names}{more} {stays} parent", "dim"))
         if plan.spared:
-            lines.append(Content.styled(f"  {spared_line(plan)}", "$warning"))
+            lines.append(Content.styled(f"  {self._spared}", "$warning"))
             for spared in plan.spared[:SPARED]:
                 name = one_line(formats.name(spared.conversation), 60)
                 lines.append(

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.content import Content
 
+from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.prune.plan import narrowed
-from hermes_browse.store.prune.planned import Plan
 
-from .. import header
-from ..clean_rows import PlanJobRow, PlanRow, SparedRow
-from ..plan_rows import PlanRows
+from .. import formats, header
+from ..clean_rows import PlanJobRow, PlanRow, SpaceRow, SparedJobRow, SparedRow
+from ..list_model import job_name
+from ..plan_rows import LeftOut, PlanRows
+from ..plan_view import PlanLooks, PlanView, look_at
 from ..widgets.conversation_list import ConversationList
 from .cleaning import Planned
-from .deleting import spared_line, totals_line
 from .space_pane import SpacePane
 from .sub_screen import SubScreen
 
 if TYPE_CHECKING:
+    from hermes_browse.store.prune.spare import Why
+
     from .main import MainScreen
 
 _BY_HAND = frozenset(["open", "hidden"])
@@ -35,9 +38,12 @@ class PlanScreen(SubScreen):
         super().__init__(main)
         self._planned: Planned | None = None
         self._marked = frozenset(each.id for each in main.changing.marks.conversations)
-        self._unmarked: set[str] = set()
+        self._left_out = LeftOut()
         self._opened: set[str] = set()
         self._empty = ""
+        self._rows: PlanRows | None = None
+        self._view: PlanView | None = None
+        self._goes_on = False
         self.space = SpacePane(self)
 
     def _make_plan(self) -> None:
@@ -49,28 +55,15 @@ class PlanScreen(SubScreen):
         """What would go."""
         return self.query_one("#plan", ConversationList)
 
-    def _show_rows(self) -> None:
-        if self._planned is not None:
-            plan, details = self._planned.plan, self.main.details
-            self.plan_list.show(PlanRows(plan, details, self._unmarked, self._empty, self._opened))
-
     def _measure_on(self, planned: Planned) -> None:
-        if planned.plan.is_measured:
-            self.space.begin()
-        else:
-            self.main.cleaning.measure_on(planned, lambda more: self._take_sizes(planned, more))
+        self.main.cleaning.measure_on(planned, lambda more: self._take_sizes(planned, more))
 
     def _take_sizes(self, asked: Planned, more: Planned) -> None:
         """A piece of the plan has been measured: the rows stay where they are, and know more."""
-        if not self.is_attached or self._planned is not asked:
-            return
-        self._planned = more
-        rows = self.plan_list.source
-        if isinstance(rows, PlanRows):
-            rows.take(more.plan)
-        self.plan_list.refresh_rows()
-        self.show_totals()
-        self._measure_on(more)
+        if self.is_attached and self._planned is asked:
+            self._planned = more
+            self._goes_on = True
+            self._look()
 
     @property
     def planned(self) -> Planned | None:
@@ -78,33 +71,67 @@ class PlanScreen(SubScreen):
         return self._planned
 
     @property
-    def unmarked(self) -> frozenset[str]:
-        """Roots that stay after all."""
-        return frozenset(self._unmarked)
+    def view(self) -> PlanView | None:
+        """What is shown of it."""
+        return self._view
 
-    @property
-    def plan(self) -> Plan | None:
-        """The plan without what was unmarked by hand."""
-        if self._planned is None:
-            return None
-        return narrowed(self._planned.plan, self._planned.catalog, self._unmarked)
+    def _show_plan(self, planned: Planned) -> None:
+        """Another plan: lay it out, show it, measure it."""
+        self._planned, self._rows = planned, None
+        self._goes_on = True
+        self._look()
+
+    def _look(self) -> None:
+        """Have what is to be shown worked out: a large plan takes longer than a frame."""
+        planned = self._planned
+        if planned is None:
+            return
+        left_out = self._left_out
+        looks = PlanLooks(self.main.details, self._left_out, self._empty, frozenset(self._opened))
+        rows = self._rows if self._rows is not None else looks
+
+        def work(_: Reader) -> PlanView:
+            return look_at(planned.plan, planned.catalog, left_out.roots, rows)
+
+        self.main.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.main.failed)
+
+    def _take_view(self, planned: Planned, view: PlanView) -> None:
+        if not self.is_attached or self._planned is not planned:
+            return
+        self._view = view
+        self._left_out.take(view.gone)
+        if view.rows is not None:
+            self._rows = view.rows
+            self.plan_list.show(view.rows)
+        elif self._rows is not None:
+            self._rows.take(planned.plan, view.sums)
+            self.plan_list.refresh_rows()
+        self.show_totals()
+        self.space.show()
+        if self._goes_on:  # not for each of several looks at one piece
+            self._goes_on = False
+            if view.is_measured:
+                self.space.begin()
+            else:
+                self._measure_on(planned)
+
+    def _show_no_plan(self) -> None:
+        """There is none."""
+        self._planned = self._rows = self._view = None
+        self.show_totals()
+        self.space.show()
 
     def show_totals(self) -> None:
         """What goes, in numbers."""
-        plan = self.plan
-        goes, stays = Content.styled(" nothing goes", "dim"), []
-        if plan is not None and plan.would:
-            count = len(plan.would)
-            share = f" · {plan.totals().bytes / self.space.total:.0%} of all" if self.space.total else ""
+        view = self._view
+        goes = Content.styled(" nothing goes", "dim")
+        if view is not None and view.goes:
+            share = f" · {view.bytes / self.space.total:.0%} of all" if self.space.total else ""
             goes = Content.assemble(
-                (f" ✓ {count:,} conversation{'s' if count != 1 else ''}", "bold $accent"),
-                f" · {totals_line(plan)}{share}",
+                (f" ✓ {formats.counted(view.goes, 'conversation')}", "bold $accent"), f" · {view.totals}{share}"
             )
-        if plan is not None:
-            stays = [spared_line(plan)] if plan.spared else []
-            stays += [f"{len(plan.reparented):,} lose their parent and stay"] if plan.reparented else []
         self.line("totals").update(goes)
-        self.line("stays").update(Content.styled(f" {' · '.join(stays)}", "dim"))
+        self.line("stays").update(Content.styled(f" {view.stays if view is not None else ''}", "dim"))
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
@@ -133,7 +160,7 @@ class PlanScreen(SubScreen):
         event.stop()
         row = event.row
         if isinstance(row, SparedRow):
-            more = " · space takes it all the same" if row.spared.why.code in _BY_HAND else ""
+            more = " · space takes it all the same" if self.may_take(row.spared.why) else ""
             self.tell(header.status(row.spared.why.words + more, ""))
         elif isinstance(row, PlanRow):
             along = len(row.planned.subagents)
@@ -141,45 +168,93 @@ class PlanScreen(SubScreen):
             self.tell(header.status(f"{row.planned.conversation.id}{words} · Enter reads it", ""))
         elif isinstance(row, PlanJobRow):
             self.tell(header.status("Enter shows the runs of this job · space leaves all of them, or takes them", ""))
+        elif isinstance(row, SparedJobRow):
+            self.tell(header.status(f"{row.words} · Enter shows the runs of this job", ""))
+        elif isinstance(row, SpaceRow):
+            self.tell(header.status(self.space.about(row), ""))
 
     @on(ConversationList.Selected, "#plan")
     def selected(self, event: ConversationList.Selected) -> None:
         """Enter: read it; on a job show its runs."""
         event.stop()
-        if isinstance(event.row, PlanJobRow):
+        if isinstance(event.row, PlanJobRow | SparedJobRow):
             self._opened ^= {event.row.key}
-            self._show_rows()
+            self._rows = None
+            self._look()
         elif isinstance(event.row, PlanRow):
             self.read(event.row.planned.conversation)
         elif isinstance(event.row, SparedRow):
             self.read(event.row.spared.conversation)
 
     def action_take(self) -> None:
-        """Leave a conversation out, or take it after all."""
+        """Leave a conversation out, or take it after all; in the map all of a line."""
+        if self.space.rows.has_focus:
+            self.space.take_or_leave()
+            return
         row = self.plan_list.current
-        if isinstance(row, PlanRow | PlanJobRow):
-            runs = row.runs if isinstance(row, PlanJobRow) else (row.planned,)
-            roots = {each.conversation.root_id for each in runs}
-            if roots & self._unmarked:
-                self._unmarked -= roots
-            else:
-                self._unmarked |= roots
-            self.plan_list.refresh_rows()
+        if isinstance(row, PlanRow):
+            self.toggle(row.planned.conversation)
             self.plan_list.action_move(1)
-            self.show_totals()
-            self.space.show()
+        elif isinstance(row, PlanJobRow):
+            runs, job = row.runs, row.name
+            self.toggle_all(lambda: [(each.conversation.root_id, job) for each in runs])
+            self.plan_list.action_move(1)
         elif isinstance(row, SparedRow):
-            why = row.spared.why
-            if why.code not in _BY_HAND:
-                self.tell(header.status(f"it stays whatever is marked: {why.words}", ""))
+            if self.may_take(row.spared.why):
+                self.take_by_hand(row.spared.conversation)
+            else:
+                self.tell(header.status(f"it stays whatever is marked: {row.spared.why.words}", ""))
+
+    def toggle(self, conversation: Conversation) -> None:
+        """Leave a conversation of the plan out, or take it after all."""
+        root = conversation.root_id
+        if root in self._left_out:
+            self._left_out.take([root])
+        else:
+            self._left_out.leave([(root, job_name(conversation.root))])
+        self.plan_list.refresh_rows()
+        self._look()
+
+    def toggle_all(self, meant: Callable[[], list[tuple[str, str | None]]]) -> None:
+        """Leave many conversations out, or where some of them are, take all of them.
+
+        Args:
+            meant: Finds their roots, each with its job where it is a cron run; beside the screen's thread.
+        """
+        left_out = self._left_out
+
+        def work(_: Reader) -> tuple[int, LeftOut | None]:
+            before, found = left_out.changes, meant()
+            return before, left_out.toggled(found) if found else None
+
+        def done(found: tuple[int, LeftOut | None]) -> None:
+            before, more = found
+            if more is None:
+                self.tell(header.status("nothing of it goes by these rules", ""))
                 return
-            self._marked |= {row.spared.conversation.id}
-            self._make_plan()
+            if self._left_out is not left_out or left_out.changes != before:
+                self.toggle_all(meant)  # another key came in between, and counts as well
+                return
+            self._left_out = more
+            if self._rows is not None:
+                self._rows.left_out = more
+            self.plan_list.refresh_rows()
+            self._look()
+
+        self.main.plan_worker.submit("toggle", work, done, self.main.failed)
+
+    @staticmethod
+    def may_take(why: Why) -> bool:
+        """Whether a mark by hand overrules what a conversation is spared for."""
+        return why.code in _BY_HAND
+
+    def take_by_hand(self, conversation: Conversation) -> None:
+        """Take one along that the rules do not mean, or spare; what is protected stays all the same."""
+        self._marked |= {conversation.id}
+        self._make_plan()
 
     @on(ConversationList.Selected, "#space")
     def space_selected(self, event: ConversationList.Selected) -> None:
-        """Enter: open a line of the map, or read a conversation."""
+        """Enter: open a line of the map."""
         event.stop()
-        found = self.space.take(event.row)
-        if found is not None:
-            self.read(found)
+        self.space.take(event.row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -13,7 +14,9 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input
 
+from hermes_browse.store.connect import Reader
 from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, toggled
+from hermes_browse.store.prune.plan import narrowed
 
 from .. import header
 from ..rows import FixedRows, NoteRow
@@ -48,11 +51,12 @@ class PruneScreen(PlanScreen):
     EXAMPLES = EXAMPLES
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "rules", "rules", tooltip="Edit the rules", priority=True),
-        Binding("space", "take", "take/leave", tooltip="Take this one along, or leave it"),
+        Binding("space", "take", "take/leave", tooltip="Take this one along, or leave it; in the map all of a line"),
         Binding("a", "archive", "archive", tooltip="Put all of these away; no question, u undoes"),
         Binding("D", "delete", "delete", tooltip="Move all of these to the trash, after a question"),
         Binding("tab,right", "other_pane", "map", tooltip="To the map, and back", show=False),
         Binding("left", "plan_pane", "plan", show=False),
+        Binding("o", "read", "read", tooltip="Read this conversation", show=False),
         Binding("v", "reclaim", "reclaim", tooltip="Make the file smaller, by Hermes' own means"),
         *[Binding(str(n), f"switch({n - 1})", name, show=False) for n, (name, _) in enumerate(_SWITCHES, 1)],
         *BACK,
@@ -123,7 +127,7 @@ class PruneScreen(PlanScreen):
         """Make another plan when the keyboard rests."""
         event.stop()
         self.main.cleaning.last_rules = event.value
-        self._unmarked.clear()
+        self._left_out.clear()
         self._planned = None
         self._show_rules()
         if self._timer is not None:
@@ -165,7 +169,6 @@ class PruneScreen(PlanScreen):
         self._timer = None
         parsed = self._parsed
         if parsed is None or parsed.problems:
-            self._planned = None
             words = "; ".join(parsed.problems) if parsed is not None else ""
             self._show_nothing(f"A rule cannot be read: {words}")
             return
@@ -173,7 +176,6 @@ class PruneScreen(PlanScreen):
 
         rules = replace(parsed.rules, marks=self._marked)
         if rules.nothing:
-            self._planned = None
             self._show_nothing("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves.")
             return
         self._is_looking = self._planned is None
@@ -183,45 +185,49 @@ class PruneScreen(PlanScreen):
 
     def _show_nothing(self, sentence: str) -> None:
         self.plan_list.show(FixedRows([NoteRow(sentence)]), top=True)
-        self.show_totals()
-        self.space.show()
+        self._show_no_plan()
         self.space.begin()
 
     def _take_plan(self, planned: Planned) -> None:
         if not self.is_attached or self._parsed is None or self._parsed.problems:
             return
-        self._planned = planned
         if self._is_looking:  # else something else stands there that is worth reading
             self.tell(header.status("", ""))
         words = self._parsed.rules.words()
         empty = f"Nothing goes: no conversation is like this ({words})." if words else "Nothing goes."
         self._empty = empty
-        self._show_rows()
-        self.show_totals()
-        self.space.show()
-        self._measure_on(planned)
+        self._show_plan(planned)
 
     # Doing it
 
-    def _ready(self) -> Planned | None:
-        plan = self.plan
-        if plan is None or self._planned is None or not plan.would:
+    def _when_ready(self, then: Callable[[Planned], None], *, archive: bool) -> None:
+        """Have the plan narrowed to what is taken, and go on with it."""
+        planned, left_out = self._planned, self._left_out
+        if planned is None:
             self.tell(header.status("nothing goes by these rules", ""))
-            return None
-        return Planned(plan, self._planned.catalog)
+            return
+
+        def work(_: Reader) -> Planned:
+            plan = narrowed(planned.plan, planned.catalog, left_out.roots)
+            if archive:  # what is put away already stays as it is, and an undo does not bring it back
+                plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
+            return Planned(plan, planned.catalog)
+
+        def done(ready: Planned) -> None:
+            if ready.plan.would:
+                then(ready)
+            else:
+                self.tell(header.status("nothing goes by these rules", ""))
+
+        self.main.plan_worker.submit("ready", work, done, self.main.failed)
 
     def action_archive(self) -> None:
         """Put all of it away."""
-        ready = self._ready()
-        if ready is not None:
-            fresh = tuple(each for each in ready.plan.would if not each.conversation.archived)
-            self.main.cleaning.archive_planned(ready._replace(plan=ready.plan._replace(would=fresh)))
+        self._when_ready(self.main.cleaning.archive_planned, archive=True)
 
     def action_delete(self) -> None:
         """Ask, then move all of it to the trash."""
-        ready = self._ready()
-        if ready is not None:
-            self.main.cleaning.ask(ready)
+        self._when_ready(self.main.cleaning.ask, archive=False)
 
     def action_reclaim(self) -> None:
         """Make the file smaller."""
@@ -231,8 +237,15 @@ class PruneScreen(PlanScreen):
 
     def action_other_pane(self) -> None:
         """To the map, or back to the plan."""
-        space = self.query_one("#space", ConversationList)
+        space = self.space.rows
         self.set_focus(self.plan_list if space.has_focus else space)
+
+    def action_read(self) -> None:
+        """Read the conversation under the cursor, in either pane."""
+        if self.space.rows.has_focus:
+            self.space.read()
+        else:
+            self.plan_list.action_select()
 
     def action_plan_pane(self) -> None:
         """To the plan."""

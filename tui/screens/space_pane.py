@@ -15,7 +15,8 @@ from hermes_browse.store.text import one_line
 
 from .. import formats, header
 from ..clean_rows import SpaceRow
-from ..plan_rows import space_rows
+from ..map_rows import below, freed_sums, space_rows
+from ..plan_view import jobs_of
 from ..rows import FixedRows, ListRow
 from ..widgets.conversation_list import ConversationList
 from ..worker import Worker
@@ -44,6 +45,8 @@ class SpacePane:
         self._screen = screen
         self._opened: set[str] = set()
         self._map: SpaceMap | None = None
+        self._sums: tuple[dict[str, int], dict[str, int]] | None = None
+        """What goes of each line, and the plan's bytes it was worked out from."""
         self._looking: Timer | None = None
         self._begun = False
         self._worker = Worker(screen.main.store, screen.main.post_message, "space")
@@ -117,37 +120,84 @@ class SpacePane:
         self.show()
         self._screen.show_totals()
 
+    @property
+    def rows(self) -> ConversationList:
+        """The list."""
+        return self._screen.query_one("#space", ConversationList)
+
     def show(self) -> None:
-        """Draw the map, with what the plan takes of it."""
-        if self._map is None:
+        """Draw the map, with what the plan takes of it; worked out beside the screen's thread, as it may be large."""
+        space_map, screen = self._map, self._screen
+        if space_map is None:
             return
-        main, planned = self._screen.main, self._screen.planned
-        plan = planned.plan if planned is not None else None
+        main, planned, view = screen.main, screen.planned, screen.view
         catalog = planned.catalog if planned is not None else main.listing.catalog
-        rows = space_rows(self._map, plan, catalog, main.details, self._opened, self._screen.unmarked)
-        self._screen.query_one("#space", ConversationList).show(FixedRows(rows))
+        freed = view.freed if view is not None else {}
+        opened, known = frozenset(self._opened), self._sums
+
+        def work(_: Reader) -> tuple[dict[str, int], list[ListRow]]:
+            sums = known[1] if known is not None and known[0] is freed else freed_sums(space_map, freed)
+            return sums, space_rows(space_map, sums, catalog, main.details, opened)
+
+        def done(found: tuple[dict[str, int], list[ListRow]]) -> None:
+            self._sums = (freed, found[0])
+            if screen.is_attached:
+                self.rows.show(FixedRows(found[1]))
+
+        self._worker.submit("rows", work, done, self._failed)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Conversations of some lines that have no title and whose beginning has not been read."""
-        main, source = self._screen.main, self._screen.query_one("#space", ConversationList).source
+        main, source = self._screen.main, self.rows.source
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
         ids = [row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"]
         found = [each for each in map(main.listing.catalog.of_session, ids) if each is not None and not each.title]
         return [each for each in found if not main.details.complete(each)[1]]
 
-    def take(self, row: ListRow) -> Conversation | None:
+    def about(self, row: SpaceRow) -> str:
+        """What can be done with a line, in words."""
+        if row.space.level == "conversation":
+            return f"{row.space.name} · Enter shows what it is made of · space takes or leaves it · o reads it"
+        return "Enter shows what it is made of · space takes or leaves all of it that the rules mean"
+
+    def take(self, row: ListRow) -> None:
         """Enter on a line: open or close it.
 
         Args:
             row: Of the map.
-
-        Returns:
-            The conversation to be read, where the line is one.
         """
+        if isinstance(row, SpaceRow):
+            self._opened ^= {row.key}
+            self.show()
+
+    def read(self) -> None:
+        """Read the conversation under the cursor."""
+        row = self.rows.current
+        if isinstance(row, SpaceRow) and row.space.level == "conversation":
+            found = self._screen.main.listing.catalog.of_session(row.space.name)
+            if found is not None:
+                self._screen.read(found)
+
+    def take_or_leave(self) -> None:
+        """Leave what is under the cursor out of the plan, or take it."""
+        screen, row = self._screen, self.rows.current
         if not isinstance(row, SpaceRow):
-            return None
-        if row.space.level == "conversation":
-            return self._screen.main.listing.catalog.of_session(row.space.name)
-        self._opened ^= {row.key}
-        self.show()
-        return None
+            return
+        planned, view, space = screen.planned, screen.view, row.space
+        if space.level == "conversation":
+            found = screen.main.listing.catalog.of_session(space.name)
+            if found is None:
+                return
+            why = view.spared.get(found.root_id) if view is not None else None
+            if why is not None and not screen.may_take(why):
+                screen.tell(header.status(f"it stays whatever is marked: {why.words}", ""))
+                return
+            self.rows.action_move(1)
+            if view is not None and found.root_id in view.roots:
+                screen.toggle(found)
+            else:
+                screen.take_by_hand(found)
+        elif planned is None:
+            screen.tell(header.status("no rule, so nothing of it goes", ""))
+        else:
+            screen.toggle_all(lambda: jobs_of(planned.plan, frozenset(each.name for each in below(space))))
