@@ -66,7 +66,10 @@ def look_at(plan: Plan, catalog: Catalog, left_out: frozenset[str], rows: PlanRo
     taken = narrowed(plan, catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.would)
     stays = [spared_line(plan)] if plan.spared else []
-    stays += [f"{len(taken.reparented):,} lose their parent and stay"] if taken.reparented else []
+    cut = len(taken.reparented)
+    stays += (
+        [f"{cut:,} {'lose their' if cut > 1 else 'loses its'} parent and stay{'' if cut > 1 else 's'}"] if cut else []
+    )
     return PlanView(
         rows=laid_out if laid_out is not rows else None,
         sums=laid_out.job_sums(plan),

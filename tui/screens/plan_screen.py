@@ -13,10 +13,11 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 
 from .. import formats, header
-from ..clean_rows import PlanJobRow, PlanRow, SpaceRow, SparedJobRow, SparedRow
+from ..clean_rows import KindRow, PlanJobRow, PlanRow, SpaceRow, SparedJobRow, SparedRow
 from ..list_model import job_name
 from ..plan_rows import LeftOut, PlanRows
 from ..plan_view import PlanLooks, PlanView, look_at
+from ..rows import ListRow
 from ..widgets.conversation_list import ConversationList
 from .cleaning import Planned
 from .space_pane import SpacePane
@@ -158,20 +159,27 @@ class PlanScreen(SubScreen):
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Say what the row has no room for."""
         event.stop()
-        row = event.row
+        if event.list is self.plan_list or event.list.has_focus:  # the map comes later, and is not what is looked at
+            self.tell_about(event.row)
+
+    def tell_about(self, row: ListRow | None) -> None:
+        """Say what a row has no room for."""
+        words = ""
         if isinstance(row, SparedRow):
             more = " · space takes it all the same" if self.may_take(row.spared.why) else ""
-            self.tell(header.status(row.spared.why.words + more, ""))
+            words = row.spared.why.words + more
         elif isinstance(row, PlanRow):
             along = len(row.planned.subagents)
-            words = f" · {along:,} subagent session{'s' if along != 1 else ''} along in a delete" if along else ""
-            self.tell(header.status(f"{row.planned.conversation.id}{words} · Enter reads it", ""))
+            more = f" · {formats.counted(along, 'subagent session')} along in a delete" if along else ""
+            words = f"{row.planned.conversation.id}{more} · Enter reads it"
         elif isinstance(row, PlanJobRow):
-            self.tell(header.status("Enter shows the runs of this job · space leaves all of them, or takes them", ""))
+            words = "Enter shows the runs of this job · space leaves all of them, or takes them"
         elif isinstance(row, SparedJobRow):
-            self.tell(header.status(f"{row.words} · Enter shows the runs of this job", ""))
-        elif isinstance(row, SpaceRow):
-            self.tell(header.status(self.space.about(row), ""))
+            words = f"{row.words} · Enter shows the runs of this job"
+        elif isinstance(row, SpaceRow | KindRow):
+            words = self.space.about(row)
+        if words:
+            self.tell(header.status(words, ""))
 
     @on(ConversationList.Selected, "#plan")
     def selected(self, event: ConversationList.Selected) -> None:

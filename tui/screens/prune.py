@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -104,6 +105,11 @@ class PruneScreen(PlanScreen):
         self.space.announce()
         self._show_rules()
         self._make_plan()
+
+    def on_resize(self, event: Resize) -> None:
+        """Other words fit."""
+        super().on_resize(event)
+        self.space.show_file()
 
     def on_unmount(self) -> None:
         """No more measuring."""
@@ -237,8 +243,11 @@ class PruneScreen(PlanScreen):
 
     def action_other_pane(self) -> None:
         """To the map, or back to the plan."""
-        space = self.space.rows
-        self.set_focus(self.plan_list if space.has_focus else space)
+        self._go(self.plan_list if self.space.rows.has_focus else self.space.rows)
+
+    def _go(self, pane: ConversationList) -> None:
+        self.set_focus(pane)
+        self.tell_about(pane.current)
 
     def action_read(self) -> None:
         """Read the conversation under the cursor, in either pane."""
@@ -249,11 +258,11 @@ class PruneScreen(PlanScreen):
 
     def action_plan_pane(self) -> None:
         """To the plan."""
-        self.set_focus(self.plan_list)
+        self._go(self.plan_list)
 
     def action_back(self) -> None:
         """From the rules to the plan, then back to the list."""
         if self.focused is not self.plan_list:
-            self.set_focus(self.plan_list)
+            self._go(self.plan_list)
         else:
             self.dismiss(None)

@@ -14,7 +14,7 @@ from hermes_browse.store.prune.spacemap import FileSpace, SpaceMap
 from hermes_browse.store.text import one_line
 
 from .. import formats, header
-from ..clean_rows import SpaceRow
+from ..clean_rows import KindRow, SpaceRow
 from ..map_rows import below, freed_sums, space_rows
 from ..plan_view import jobs_of
 from ..rows import FixedRows, ListRow
@@ -28,14 +28,23 @@ _LOOK = 0.4
 """Seconds between looks at how far the measuring is."""
 
 
-def file_line(name: str, file: FileSpace) -> str:
-    """`state.db 6.4 GB · 210 MB free inside · log 4 MB · …`."""
+def file_line(name: str, file: FileSpace, width: int) -> str:
+    """`state.db 6.4 GB · 210 MB free inside · log 4 MB · …`.
+
+    Args:
+        name: Of the file.
+        file: In pages.
+        width: Cells there are: where they are few, so are the words.
+    """
     free = f"{formats.size(file.free_bytes)} free inside · " if file.free_bytes else ""
     log = f"log {formats.size(file.wal_bytes)} · " if file.wal_bytes else ""
     shrinks = "what goes makes room for Hermes' next rows; the file gets smaller by a VACUUM only: v"
     if file.shrinks_itself:
         shrinks = "the file gets smaller by itself"
-    return f" {name} {formats.size(file.file_bytes)} · {free}{log}{shrinks}"
+    told = f" {name} {formats.size(file.file_bytes)} · {free}{log}"
+    if not file.shrinks_itself and len(told) + len(shrinks) > width:
+        shrinks = "only a VACUUM makes it smaller: v"
+    return f"{told}{shrinks}"
 
 
 class SpacePane:
@@ -113,12 +122,18 @@ class SpacePane:
         if not self._screen.is_attached:
             return
         self._map = found
-        told = f"{formats.size(found.total.total)} of content and index · Tab, Enter opens"
+        told = f"{formats.size(found.total.total)} with index · Tab"
         self._screen.line("map-title").update(Content.assemble(("  where the bytes are  ", "bold"), (told, "dim")))
-        text = file_line(one_line(self._screen.main.store.path.name, 60), found.file)
-        self._screen.line("file").update(Content.styled(text, "dim"))
+        self.show_file()
         self.show()
         self._screen.show_totals()
+
+    def show_file(self) -> None:
+        """What the file itself holds."""
+        if self._map is not None:
+            name = one_line(self._screen.main.store.path.name, 60)
+            text = file_line(name, self._map.file, self._screen.size.width)
+            self._screen.line("file").update(Content.styled(text, "dim"))
 
     @property
     def rows(self) -> ConversationList:
@@ -154,11 +169,13 @@ class SpacePane:
         found = [each for each in map(main.listing.catalog.of_session, ids) if each is not None and not each.title]
         return [each for each in found if not main.details.complete(each)[1]]
 
-    def about(self, row: SpaceRow) -> str:
-        """What can be done with a line, in words."""
+    def about(self, row: SpaceRow | KindRow) -> str:
+        """What a line comes to, and what can be done with it, in words."""
+        if isinstance(row, KindRow):
+            return f"{row.name}: {row.bytes / row.whole:.1%} of all that is in the store" if row.whole else row.name
         if row.space.level == "conversation":
-            return f"{row.space.name} · Enter shows what it is made of · space takes or leaves it · o reads it"
-        return "Enter shows what it is made of · space takes or leaves all of it that the rules mean"
+            return "Enter: what it is made of · space takes it, or leaves it · o reads it"
+        return "Enter: what it is made of · space leaves what goes of it, or takes it"
 
     def take(self, row: ListRow) -> None:
         """Enter on a line: open or close it.
