@@ -277,3 +277,18 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
         assert "Hermes does not open this file" in browser.text("#fates")
         await browser.press("f", "b", "enter", "q")
         assert isinstance(browser.app.screen, MainScreen)
+
+
+@pytest.mark.parametrize("kind", [RetentionScreen, PruneScreen, TrashScreen])
+async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[RetentionScreen]) -> None:
+    """A sentence for the status line, or a list read anew, finds a screen that is not put together yet."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        browser.app.push_screen(kind(browser.screen))
+        assert isinstance(browser.app.screen, kind)
+        browser.screen.say("reading the store again")
+        browser.screen.catalog_changed()
+        await browser.settle()
+        assert isinstance(browser.app.screen, kind)
+        browser.screen.say("and later")
+        await browser.settle()
+        assert "and later" in browser.text("#status")

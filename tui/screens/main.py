@@ -189,15 +189,18 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
     def _tell(self, content: Content) -> None:
         """In the status line of this screen, and of the one over it."""
         self.line("status").update(content)
-        for screen in self.app.screen_stack[1:]:
-            if isinstance(screen, SubScreen):
-                screen.tell(content)
+        for screen in self._over_this():
+            screen.tell(content)
+
+    def _over_this(self) -> list[SubScreen]:
+        """Screens over this one that have been put together: one that was opened a moment ago has no lines yet."""
+        stack = self.app.screen_stack[1:]
+        return [screen for screen in stack if isinstance(screen, SubScreen) and screen.is_mounted]
 
     def catalog_changed(self) -> None:
         """The list has been read again: the screen over this one may want to know."""
-        for screen in self.app.screen_stack[1:]:
-            if isinstance(screen, SubScreen):
-                screen.catalog_changed()
+        for screen in self._over_this():
+            screen.catalog_changed()
 
     def show_header(self) -> None:
         """The store's name, what is shown, and what is hidden."""
