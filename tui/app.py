@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -67,10 +68,13 @@ LIGHT = Theme(
 )
 
 
-def _taken_screen_driver() -> type[Driver]:
-    from .driver import TakenScreenDriver  # not on Windows, where the screen is never taken ahead
+def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
+    """Our own, but on Windows, where the screen is never taken ahead and no terminal is lost, or if one is named."""
+    if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
+        return None
+    from .driver import BrowserDriver, TakenScreenDriver
 
-    return TakenScreenDriver
+    return TakenScreenDriver if is_screen_taken else BrowserDriver
 
 
 class BrowseApp(_App):
@@ -97,7 +101,7 @@ class BrowseApp(_App):
         is_screen_taken: bool = False,
         start: Start | None = None,
     ) -> None:
-        super().__init__(driver_class=_taken_screen_driver() if is_screen_taken else None)
+        super().__init__(driver_class=_driver(is_screen_taken=is_screen_taken))
         self.location = location
         """Which store."""
         self.store = store

@@ -1,13 +1,65 @@
-"""Textual's driver for a screen that has been taken already: it does not take it again."""
+"""Textual's driver for a terminal that may go away, and for a screen that has been taken already."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import IO, Any
 
 from textual.drivers.linux_driver import LinuxDriver
 
 _TAKE = "\x1b[?1049h"
 
 
-class TakenScreenDriver(LinuxDriver):
+class _Losable:
+    """What Textual's thread writes to: a terminal that is gone takes everything, and is told of once.
+
+    The thread would end at the first error. The queue in front of it holds 30 texts, and who puts the next one in waits
+    for ever (Textual 8): a browser whose window was closed would stay, out of reach of any signal but KILL.
+    """
+
+    def __init__(self, file: IO[str], gone: Callable[[], None]) -> None:
+        self._file, self._gone, self._is_gone = file, gone, False
+
+    def _lose(self) -> None:
+        if not self._is_gone:
+            self._is_gone = True
+            self._gone()
+
+    def write(self, text: str) -> int:
+        """Write, or do nothing."""
+        try:
+            return self._file.write(text)
+        except OSError:
+            self._lose()
+            return len(text)
+
+    def flush(self) -> None:
+        """Flush, or do nothing."""
+        try:
+            self._file.flush()
+        except OSError:
+            self._lose()
+
+    def fileno(self) -> int:
+        """The descriptor of the terminal."""
+        return self._file.fileno()
+
+
+class BrowserDriver(LinuxDriver):
+    """Ends the browser when its terminal is gone."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        if self._file is not None:
+            self._file: Any = _Losable(self._file, self._end)
+
+    def _end(self) -> None:
+        """From the thread that writes."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._app.exit)
+
+
+class TakenScreenDriver(BrowserDriver):
     """Leaves out the one sequence that would clear what has been painted."""
 
     _is_taken = True

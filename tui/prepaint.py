@@ -239,6 +239,7 @@ def painted(
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        if not taken.is_handed_over:
-            os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
-        termios.tcsetattr(descriptor, termios.TCSANOW, before)
+        with contextlib.suppress(OSError, termios.error):  # a terminal that is gone needs nothing put back
+            if not taken.is_handed_over:
+                os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -77,6 +78,23 @@ class Terminal:
         self.child.close()
         code = self.child.exitstatus
         return code if code is not None else -(self.child.signalstatus or 0)
+
+    def lose(self, seconds: float = 30.0) -> None:
+        """Take the terminal away, as a window that is closed does, and wait until the program is gone."""
+        # Not os.close: the pexpect object would close the number again, and by then it is someone else's.
+        self.child.ptyproc.fileobj.close()
+        self.child.ptyproc.closed = self.child.closed = True
+        self.wait_for_death(seconds)
+
+    def wait_for_death(self, seconds: float = 30.0) -> None:
+        """Wait until there is no such process, without reading what it writes."""
+        end = time.monotonic() + seconds
+        while not os.waitpid(self.child.pid, os.WNOHANG)[0]:
+            if time.monotonic() > end:
+                os.kill(self.child.pid, signal.SIGKILL)
+                raise AssertionError("the program stays")
+            time.sleep(0.02)
+        self.child.terminated = self.child.ptyproc.terminated = True
 
     @property
     def is_restored(self) -> bool:

@@ -189,3 +189,28 @@ def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
     os.kill(terminal.child.pid, signal.SIGTERM)
     terminal.wait_for_end()
     assert terminal.is_restored
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.1, 0.5])
+def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
+    """A window that is closed takes the browser with it; nothing stays behind waiting for a terminal that is gone."""
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("shown")
+    terminal.read(moment)
+    terminal.send("jjj\t")
+    terminal.lose()
+
+
+def test_its_terminal_stops_taking_anything(hermes_home: Path, tmp_path: Path) -> None:
+    """Without any signal too, the first text that cannot be written ends it."""
+    code = (
+        "import os, signal, sys\nfrom hermes_browse.tui.screens.main import MainScreen\n"
+        "MainScreen._leave_in_order = lambda self: signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from hermes_browse.tui.cli import main\ncode = main(sys.argv[1:])\n"
+        f"open({str(tmp_path / 'ended')!r}, 'w').write(str(code))\n"
+    )
+    terminal = Terminal(["--home", str(hermes_home)], code=code)
+    terminal.wait_for("search:")
+    terminal.send("jjjjj")  # something to draw
+    terminal.lose()
+    assert (tmp_path / "ended").read_text() == "0"
