@@ -13,18 +13,16 @@ from typing import NamedTuple
 
 from .catalog import Catalog
 from .connect import Reader
+from .insights.usage import UNKNOWN, read_usage
 from .messages import decode_tool_calls
 from .models import Session
 from .prune.scan import scan_messages
 from .prune.sizes import Stopped, check, never
 from .text import as_text
-from .values import as_count, as_money, as_time
+from .values import as_time
 
 BY = ("model", "source", "day", "tool")
 """What sums can be grouped by."""
-
-UNKNOWN = "unknown"
-"""The key of what names no model, tool or time."""
 
 _SLICE = 1000
 _QUARTER = 900
@@ -135,42 +133,15 @@ class _Days:
         return day
 
 
-def _usage(reader: Reader, stopped: Stopped) -> dict[str, list[tuple[str, tuple[int, ...], float]]]:
-    """By session id: model, tokens and cost of each row that Hermes keeps per model (0.19 and later)."""
-    if "session_model_usage" not in reader.schema.tables:
-        return {}
-    columns = {str(row[1]) for row in reader.rows("PRAGMA table_info(session_model_usage)")}
-    if not {"session_id", "model"} <= columns:
-        return {}
-    names = [name if name in columns else "0" for name in (*_TOKENS, "estimated_cost_usd", "actual_cost_usd")]
-    statement = (
-        f"SELECT u.rowid, u.session_id, u.model, {', '.join(names)} FROM session_model_usage u "
-        f"WHERE u.rowid > ? ORDER BY u.rowid LIMIT {_SLICE}"
-    )
-    found: dict[str, list[tuple[str, tuple[int, ...], float]]] = {}
-    last = -(2**63)
-    while True:
-        check(stopped)
-        rows = reader.rows(statement, [last])
-        for row in rows:
-            counts = tuple(map(as_count, row[3:8]))
-            # Both costs are 0 by default: an actual one of nothing says that nobody asked for it.
-            cost = as_money(row[9]) or as_money(row[8]) or 0.0
-            found.setdefault(as_text(row[1]) or "", []).append((as_text(row[2]) or UNKNOWN, counts, cost))
-        if len(rows) < _SLICE:
-            return found
-        last = int(str(rows[-1][0]))
-
-
 def _by_model(reader: Reader, catalog: Catalog, groups: _Groups, stopped: Stopped) -> None:
     """Use by model; what the rows per model leave of a session's own counters goes to the model it names."""
-    usage = _usage(reader, stopped)
+    usage = read_usage(reader, stopped)
     for session in catalog.forest.sessions.values():
         left, cost = list(_used(session)), session.cost_usd or 0.0
-        for model, tokens, spent in usage.get(session.id, ()):
-            groups.include(model, session.id).use(tokens, spent)
-            left = [max(0, have - gone) for have, gone in zip(left, tokens, strict=True)]
-            cost = max(0.0, cost - spent)
+        for used in usage.get(session.id, ()):
+            groups.include(used.model, session.id).use(used.tokens, used.cost_usd)
+            left = [max(0, have - gone) for have, gone in zip(left, used.tokens, strict=True)]
+            cost = max(0.0, cost - used.cost_usd)
         if session.id not in usage or any(left) or cost > 1e-9:
             groups.include(session.model or UNKNOWN, session.id).use(tuple(left), cost)
 

@@ -7,13 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hermes_browse.store.outcomes import LIMIT, load_json
 from hermes_browse.store.text import one_line, printable
 
 from .highlight import highlight
 from .markdown import render_markdown, table_lines
 from .sgr import coloured, has_colours, without_colours
 from .styled import TAB, Line, Span, wrap_spans, wrap_text
-from .tool_text import LIMIT, MAIN_TEXTS, load
+from .tool_text import MAIN_TEXTS
 
 _LOOKED_AT = 4000
 """Code points by which a text is judged."""
@@ -54,7 +55,7 @@ def hint_of(arguments: str, *, is_result: bool) -> Hint:
         arguments: Of the call, as stored.
         is_result: For the result; else for the arguments themselves.
     """
-    loaded = load(arguments)
+    loaded = load_json(arguments)
     if not isinstance(loaded, dict):
         return Hint(is_result=is_result)
     path = next((loaded[key] for key in ("path", "file_path", "filename") if isinstance(loaded.get(key), str)), "")
@@ -148,7 +149,7 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
     if language == "diff" or _DIFF.search(head):
         return _wrapped(_diff(text.rstrip("\n")), width)
     if head.lstrip()[:1] in ("{", "["):
-        loaded = load(text)
+        loaded = load_json(text)
         if loaded is not None:
             return pretty(loaded, width)
     if "|" in head:
@@ -231,7 +232,7 @@ def tool_text_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Li
         hint: What is known of it.
         full: Fields that hold nothing too.
     """
-    loaded = load(text)
+    loaded = load_json(text)
     if not isinstance(loaded, dict):
         return block(text, width, hint.language if hint.is_result else "")
     lines: list[Line] = []

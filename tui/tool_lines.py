@@ -8,13 +8,13 @@ from enum import StrEnum
 from rich.cells import cell_len
 
 from hermes_browse.store.models import ChatMessage, ToolCall
+from hermes_browse.store.outcomes import has_failed, load_json
 from hermes_browse.store.text import one_line
 
 from . import formats
 from .entries import TranscriptModel
 from .styled import Line, Span, indent
 from .tool_blocks import Hint, hint_of, tool_text_lines
-from .tool_text import load
 
 TEXT_LIMIT = 60_000
 """Code points shown of a text before it is unfolded."""
@@ -50,7 +50,7 @@ class Tools(StrEnum):
 
 def main_argument(call: ToolCall) -> str:
     """The argument that tells what a call is about, on one line."""
-    loaded = load(call.arguments)
+    loaded = load_json(call.arguments)
     if not isinstance(loaded, dict):
         return one_line(call.arguments, 200)
     for key in (*_MAIN_ARGUMENTS, *loaded):
@@ -62,14 +62,7 @@ def main_argument(call: ToolCall) -> str:
 
 def outcome(result: ChatMessage) -> str:
     """`error` when a result says so, else `ok`."""
-    loaded = load(result.text)
-    if isinstance(loaded, dict):
-        code = loaded.get("exit_code", loaded.get("returncode", 0))
-        failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
-        return "error" if failed or loaded.get("success") is False else "ok"
-    if result.effect and "error" in result.effect.lower():
-        return "error"
-    return "error" if result.text.lstrip().lower().startswith(("error", "traceback (most recent")) else "ok"
+    return "error" if has_failed(result.text, result.effect) else "ok"
 
 
 def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None, width: int, *, is_open: bool) -> Line:
@@ -90,7 +83,7 @@ def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None,
 
 def _beginning(text: str) -> tuple[str, int]:
     """The beginning of a long text, of each long field of an object, and how many code points are left out."""
-    loaded = load(text)
+    loaded = load_json(text)
     if not isinstance(loaded, dict):
         return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
     fields = {key: value[:_SHORT_TEXT] if isinstance(value, str) else value for key, value in loaded.items()}

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import json
 
+from hermes_browse.store.outcomes import load_json
+
 from .sgr import without_colours
 
 MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
 """Fields that hold what a tool has to say, the first of them that there is."""
-
-LIMIT = 200_000
-"""Code points of JSON that is taken apart; a longer one is shown as it stands."""
-
-
-def load(text: str) -> object:
-    """What a JSON object or list holds; None for any other text, and for one too long or too deep."""
-    stripped = text.strip()
-    if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
-        return None
-    try:
-        loaded: object = json.loads(stripped)
-    except (ValueError, RecursionError):
-        return None
-    return loaded if isinstance(loaded, dict | list) else None
 
 
 def as_shown(text: str) -> str:
@@ -31,7 +18,7 @@ def as_shown(text: str) -> str:
     Args:
         text: Arguments or a result, as stored.
     """
-    loaded = load(text)
+    loaded = load_json(text)
     if loaded is None:
         return without_colours(text)
     if isinstance(loaded, dict):  # long strings inside are what one wants to read: show them as text
@@ -51,7 +38,7 @@ def what_it_said(text: str) -> str:
     Args:
         text: A result, as stored.
     """
-    loaded = load(text)
+    loaded = load_json(text)
     if isinstance(loaded, dict):
         for key in MAIN_TEXTS:
             value = loaded.get(key)

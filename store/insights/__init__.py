@@ -1,0 +1,1 @@
+"""What a store was used for: tokens, cost, sessions and messages by time, model, source, project and tool."""

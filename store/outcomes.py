@@ -1,0 +1,37 @@
+"""Whether a tool did what it was told, as far as its result tells."""
+
+from __future__ import annotations
+
+from .values import read_json
+
+LIMIT = 200_000
+"""Code points of a result that is taken apart; a longer one is looked at from its beginning."""
+
+
+def load_json(text: str) -> object:
+    """What a JSON object or list holds; None for any other text, and for one too long or too deep."""
+    stripped = text.strip()
+    if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
+        return None
+    try:
+        loaded = read_json(stripped)
+    except ValueError:
+        return None
+    return loaded if isinstance(loaded, dict | list) else None
+
+
+def has_failed(text: str, effect: str | None) -> bool:
+    """Whether a result says that the tool failed: no column does, in any Hermes up to 0.22.
+
+    Args:
+        text: The result, decoded.
+        effect: `effect_disposition` (0.19 and later).
+    """
+    loaded = load_json(text)
+    if isinstance(loaded, dict):
+        code = loaded.get("exit_code", loaded.get("returncode", 0))
+        failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
+        return failed or loaded.get("success") is False
+    if effect and "error" in effect.lower():
+        return True
+    return text.lstrip()[:40].lower().startswith(("error", "traceback (most recent"))

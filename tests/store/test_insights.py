@@ -1,0 +1,278 @@
+"""Insights equal what plain SQL says of the same store, over every period and by every thing there is."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import DAY, big_store, hostile_store, make_store, tool_call
+from pruning import NOW, Fixture, aged, opened, said
+
+from hermes_browse.store.demo import build
+from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.insights.facts import Facts, read_facts
+from hermes_browse.store.insights.groups import GROUPINGS, Group, Only, make_report
+from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
+from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
+
+FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
+TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+
+
+def facts_of(path: Path) -> Facts:
+    """What there is to add up in a store."""
+    with opened(path) as (reader, catalog):
+        return read_facts(reader, catalog)
+
+
+def tools_of(path: Path) -> ToolFacts:
+    """The calls and answers of a store."""
+    with opened(path) as (reader, catalog):
+        return read_tools(reader, catalog)
+
+
+def sql(path: Path, statement: str, *values: object) -> list[tuple[object, ...]]:
+    """The answer of plain SQL."""
+    connection = sqlite3.connect(path)
+    found = connection.execute(statement, values).fetchall()
+    connection.close()
+    return found
+
+
+def rows(facts: Facts, by: str, period: str = "all", now: float = NOW) -> dict[str, Group]:
+    """The groups of a report by their keys."""
+    return {each.key: each for each in make_report(facts, by, period, now).rows}
+
+
+@pytest.fixture(params=["demo", "big", *FIXTURES])
+def store(request: pytest.FixtureRequest, tmp_path: Path, fixture_store: Fixture) -> Path:
+    """Stores of released versions of Hermes, the sample store, and a large one."""
+    path = tmp_path / "made.db"
+    if request.param == "demo":
+        build(path, now=NOW)
+    elif request.param == "big":
+        big_store(path, 600, 4000)
+    else:
+        return fixture_store(str(request.param))
+    return path
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_the_whole_of_a_period(store: Path, period: str) -> None:
+    """Sessions, messages, tokens and both costs, to the last of them; the clock of the tests is in UTC."""
+    total = make_report(facts_of(store), "source", period, NOW).total
+    days = {"7d": 6, "30d": 29, "90d": 89, "1y": 364}
+    since = (NOW // DAY - days[period]) * DAY if period in days else -1e18
+    sums = ", ".join(f"COALESCE(sum({each}), 0)" for each in TOKENS)
+    wanted = sql(store, f"SELECT count(*), {sums} FROM sessions WHERE started_at >= ?", since)[0]
+    assert (total.sessions, *total.tokens) == wanted
+    messages = "SELECT count(*) FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.timestamp >= ?"
+    assert total.messages == sql(store, messages, since)[0][0]
+    money = (
+        "SELECT COALESCE(sum(actual_cost_usd), 0), "
+        "COALESCE(sum(CASE WHEN actual_cost_usd IS NULL THEN estimated_cost_usd END), 0), "
+        "COALESCE(sum(actual_cost_usd IS NULL AND estimated_cost_usd IS NULL AND "
+        "input_tokens + output_tokens + cache_read_tokens + cache_write_tokens > 0), 0) "
+        "FROM sessions WHERE started_at >= ?"
+    )
+    actual, estimated, unknown = sql(store, money, since)[0]
+    assert total.actual_usd == pytest.approx(actual) and total.estimated_usd == pytest.approx(estimated)
+    assert total.unknown == unknown
+
+
+@pytest.mark.parametrize("by", GROUPINGS)
+def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
+    """Nothing is lost and nothing is counted twice; by model a session may stand in several groups."""
+    found = make_report(facts_of(store), by, "all", NOW)
+    assert found.rows and sum(each.messages for each in found.rows) == found.total.messages
+    for place in range(5):
+        assert sum(each.tokens[place] for each in found.rows) == found.total.tokens[place]
+    assert sum(each.cost_usd for each in found.rows) == pytest.approx(found.total.cost_usd)
+    assert frozenset().union(*(each.conversations for each in found.rows)) == found.total.conversations
+    if by != "model":
+        assert sum(each.sessions for each in found.rows) == found.total.sessions
+
+
+@pytest.mark.parametrize(
+    ("by", "key"),
+    [
+        ("day", "strftime('%Y-%m-%d', {at}, 'unixepoch')"),
+        ("week", "date({at}, 'unixepoch', 'weekday 0', '-6 days')"),
+        ("month", "strftime('%Y-%m', {at}, 'unixepoch')"),
+        ("hour", "((strftime('%w', {at}, 'unixepoch') + 6) % 7) || strftime('-%H', {at}, 'unixepoch')"),
+        ("source", "s.source"),
+    ],
+)
+def test_groups_as_sql_makes_them(store: Path, by: str, key: str) -> None:
+    """Messages by when they came, sessions and tokens by when the session began."""
+    found = rows(facts_of(store), by)
+    statement = f"SELECT {key}, count(*) FROM messages m JOIN sessions s ON s.id = m.session_id GROUP BY 1"
+    assert {name: each.messages for name, each in found.items() if each.messages} == dict(
+        sql(store, statement.replace("{at}", "m.timestamp"))
+    )
+    begun = f"SELECT {key}, count(*), sum(s.input_tokens) FROM sessions s GROUP BY 1".replace("{at}", "s.started_at")
+    assert sorted((name, each.sessions, each.tokens.input) for name, each in found.items() if each.sessions) == sorted(
+        sql(store, begun)
+    )
+
+
+def test_project_and_model_as_sql_makes_them(store: Path) -> None:
+    """The root of the repository before the directory; the model's own rows where there are any."""
+    columns = {str(row[1]) for row in sql(store, "PRAGMA table_info(sessions)")}
+    roots = ", ".join([*(each for each in ("git_repo_root", "cwd") if each in columns), "'unknown'", "'unknown'"])
+    found = rows(facts_of(store), "project")
+    assert {name: each.sessions for name, each in found.items() if each.sessions} == dict(
+        sql(store, f"SELECT COALESCE({roots}), count(*) FROM sessions GROUP BY 1")
+    )
+    models = rows(facts_of(store), "model")
+    if sql(store, "SELECT 1 FROM sqlite_master WHERE name = 'session_model_usage'"):
+        used = sql(store, "SELECT model, sum(input_tokens) FROM session_model_usage GROUP BY 1")
+        assert all(models[str(model)].tokens.input >= int(str(count)) for model, count in used)
+    plain = dict(sql(store, "SELECT COALESCE(model, 'unknown'), sum(input_tokens) FROM sessions GROUP BY 1"))
+    assert sum(each.tokens.input for each in models.values()) == sum(int(str(each)) for each in plain.values())
+
+
+def test_the_rows_per_model_are_used(tmp_path: Path) -> None:
+    """Another model's share goes to that model, what is left to the session's own; no session counts twice."""
+    usage = {"session_id": "a", "model": "small", "input_tokens": 30, "output_tokens": 4, "estimated_cost_usd": 0.1}
+    tables = {"session_model_usage": [usage, {**usage, "task": "title", "input_tokens": 10, "actual_cost_usd": 0.3}]}
+    session = aged("a", 5, model="big", input_tokens=100, output_tokens=8, estimated_cost_usd=1.0)
+    facts = facts_of(make_store(tmp_path / "state.db", "22", [session], [said("a", 5)], tables=tables))
+    found = rows(facts, "model")
+    assert (found["small"].tokens.input, found["big"].tokens.input) == (40, 60)
+    assert (found["small"].estimated_usd, found["small"].actual_usd) == (pytest.approx(0.1), pytest.approx(0.3))
+    assert found["big"].estimated_usd == pytest.approx(0.6) and found["big"].messages == 1
+    assert make_report(facts, "model", "all", NOW).total.sessions == 1
+
+
+def test_what_is_unknown_is_said(tmp_path: Path) -> None:
+    """No price is not a price of nothing; what a subscription includes is neither."""
+    used = {"input_tokens": 10, "estimated_cost_usd": None}
+    sessions = [
+        aged("free", 1, **used | {"estimated_cost_usd": 0.0, "cost_status": "included"}),
+        aged("nobody knows", 1, **used),
+        aged("asked in vain", 1, **used | {"estimated_cost_usd": 0.0, "cost_status": "unknown"}),
+        aged("silent", 1, estimated_cost_usd=None),
+        aged("paid", 1, **used | {"estimated_cost_usd": 9.0, "actual_cost_usd": 2.0}),
+        aged("guessed", 1, **used | {"estimated_cost_usd": 0.5}),
+    ]
+    total = make_report(facts_of(make_store(tmp_path / "state.db", "22", sessions)), "source", "7d", NOW).total
+    assert (total.unknown, total.included, total.actual_usd, total.estimated_usd) == (2, 1, 2.0, 0.5)
+
+
+def test_one_key_over_time(tmp_path: Path) -> None:
+    """The course of a source is that source's alone."""
+    path = big_store(tmp_path / "state.db", 300, 2000)
+    facts = facts_of(path)
+    for source, whole in rows(facts, "source").items():
+        course = make_report(facts, "month", "all", NOW, Only("source", source))
+        assert sum(each.messages for each in course.rows) == whole.messages
+        assert course.total.conversations == whole.conversations
+
+
+@pytest.fixture
+def far_away(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A zone half an hour off, east of Greenwich."""
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    yield
+    monkeypatch.delenv("TZ")
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_away")
+def test_days_and_hours_are_local(tmp_path: Path) -> None:
+    """2026-01-01 18:30 UTC is Friday, the second, 00:00 there."""
+    late = 1_767_292_200.0
+    messages = [{"session_id": "a", "content": "x", "timestamp": late + more} for more in (-1, 0)]
+    facts = facts_of(make_store(tmp_path / "state.db", "22", [{"id": "a", "started_at": late}], messages))
+    assert {key: each.messages for key, each in rows(facts, "day").items()} == {"2026-01-01": 1, "2026-01-02": 1}
+    assert {key: each.messages for key, each in rows(facts, "hour").items()} == {"3-23": 1, "4-00": 1}
+    week = make_report(facts, "day", "7d", late + 6 * DAY)
+    assert [(each.key, each.messages) for each in week.rows] == [("2026-01-02", 1)], "seven days, with today"
+
+
+def test_buckets_without_a_gap() -> None:
+    """Of each unit, over the end of a year."""
+    assert all_buckets("2025-12-30", "2026-01-02", "day") == ["2025-12-30", "2025-12-31", "2026-01-01", "2026-01-02"]
+    assert all_buckets("2025-12-22", "2026-01-05", "week") == ["2025-12-22", "2025-12-29", "2026-01-05"]
+    assert all_buckets("2025-11", "2026-02", "month") == ["2025-11", "2025-12", "2026-01", "2026-02"]
+    assert all_buckets("unknown", "2026-02", "month") == []
+
+
+@pytest.mark.parametrize("by", GROUPINGS)
+def test_hostile_rows(tmp_path: Path, by: str) -> None:
+    """Times that are none, counters that are texts, messages of nobody: everything is somewhere."""
+    path = hostile_store(tmp_path / "state.db")
+    facts = facts_of(path)
+    found = make_report(facts, by, "all", NOW)
+    assert found.total.messages + facts.strays == sql(path, "SELECT count(*) FROM messages")[0][0]
+    assert facts.strays >= 1 and sum(each.messages for each in found.rows) == found.total.messages
+    if by in UNITS:
+        assert any(each.key == "unknown" and each.messages for each in found.rows)
+
+
+def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path: Path) -> None:
+    """Between two statements, which are short: none covers more than a slice."""
+    path = big_store(tmp_path / "state.db", 1000, 3000)
+    told: list[float] = []
+    with opened(path) as (reader, catalog):
+        read_facts(reader, catalog, tell=told.append)
+        assert told[-1] == 1.0 and told == sorted(told) and len(told) >= 5
+        told.clear()
+        read_tools(reader, catalog, tell=told.append)
+        assert told[-1] == 1.0 and len(told) >= 7
+        for read in (read_facts, read_tools):
+            with pytest.raises(QueryInterruptedError):
+                read(reader, catalog, stopped=lambda: True)  # type: ignore[operator]  # two functions of one form
+
+
+def test_tools(tmp_path: Path) -> None:
+    """Calls, answers, failures; a nameless answer has the name of its call, in its own session."""
+    failed = json.dumps({"output": "", "exit_code": 2})
+    messages = [
+        said(
+            "a", 1, role="assistant", tool_calls=[tool_call("read"), {**tool_call("run"), "id": "c1"}, tool_call("run")]
+        ),
+        said("a", 1, '{"content": "fine"}', role="tool", tool_name="read"),
+        said("a", 1, failed, role="tool", tool_call_id="c1"),
+        said("b", 40, "Error: no such file", role="tool", tool_name="read"),
+        said("b", 40, failed, role="tool", tool_call_id="c1"),
+    ]
+    facts = tools_of(make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages))
+    found = {each.key: each for each in tool_report(facts, "all", NOW).rows}
+    assert {key: (each.calls, each.results, each.failed) for key, each in found.items()} == {
+        "read": (1, 2, 1),
+        "run": (2, 1, 1),
+        "unknown": (0, 1, 1),
+    }
+    assert found["read"].failure_rate == 0.5 and found["read"].conversations == {"a", "b"}
+    week = tool_report(facts, "7d", NOW)
+    assert (week.total.calls, week.total.results, week.total.failed, week.total.sessions) == (3, 2, 1, 1)
+    course = tool_report(facts, "all", NOW, "read", "month").rows
+    assert [(each.calls, each.results) for each in course] == [(0, 1), (1, 1)]
+
+
+def test_tools_as_sql_counts_them(store: Path) -> None:
+    """Answers by name; calls by the JSON they stand in."""
+    found = {each.key: each for each in tool_report(tools_of(store), "all", NOW).rows}
+    named = "SELECT tool_name, count(*) FROM messages WHERE role = 'tool' AND tool_name IS NOT NULL GROUP BY 1"
+    for name, count in sql(store, named):
+        assert found[str(name)].results >= int(str(count))
+    assert (
+        sum(each.results for each in found.values())
+        == sql(store, "SELECT count(*) FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.role = 'tool'")[
+            0
+        ][0]
+    )
+    calls = sum(
+        len(json.loads(str(row[0])))
+        for row in sql(store, "SELECT tool_calls FROM messages WHERE tool_calls IS NOT NULL AND json_valid(tool_calls)")
+    )
+    assert sum(each.calls for each in found.values()) >= calls > 0 or not calls
