@@ -10,13 +10,14 @@ from urllib.parse import unquote, urlsplit
 
 from hermes_browse.store.messages import without_injections
 from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.outcomes import load_json
 from hermes_browse.store.text import one_line, printable
 
 from . import formats
 from .entries import TranscriptModel
 from .markdown import parse
 from .pictures import is_image_file
-from .tool_text import as_shown, load
+from .tool_text import as_shown
 
 MOST = 300
 """References of one message; a log may hold thousands of addresses, and nobody walks through them."""
@@ -113,7 +114,7 @@ def _in_text(text: str) -> Iterator[Reference]:
 
 
 def _in_call(arguments: str) -> Iterator[Reference]:
-    loaded = load(arguments)
+    loaded = load_json(arguments)
     if isinstance(loaded, dict):
         for name in _PATH_FIELDS:
             value = loaded.get(name)

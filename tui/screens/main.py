@@ -327,6 +327,12 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         if self.reading.conversation is not None:
             show_details(self, self.reading.conversation)
 
+    def action_insights(self) -> None:
+        """Tokens, cost and activity."""
+        from .insights import InsightsScreen
+
+        self.app.push_screen(InsightsScreen(self))
+
     def action_step_back(self) -> None:
         """One step: from a pane to the list, from a search to the list as it was, then out."""
         if self.searching.stop():

@@ -1,0 +1,311 @@
+"""Insights on the screen: bars and lines agree with the store, Enter shows what is behind them, / searches for it."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from builders import DAY, make_store, tool_call
+
+from hermes_browse.store.insights.groups import Group
+from hermes_browse.store.models import Tokens
+from hermes_browse.tui.insight_query import search_for
+from hermes_browse.tui.insight_rows import GroupRow, cost, cost_line, headings, label, tokens_line
+from hermes_browse.tui.rows import ConversationRow, JobRow
+from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.insights import InsightsScreen
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.widgets.conversation_list import ConversationList
+from hermes_browse.tui.widgets.plot import BarPlot, Course, WeekPlot, axis, lay_out
+
+
+def session(id: str, days: float, **columns: object) -> dict[str, object]:
+    """A session begun so many days before `NOW`."""
+    return {"id": id, "started_at": NOW - days * DAY, "title": f"Chat {id}", "source": "cli"} | columns
+
+
+def message(id: str, days: float, **columns: object) -> dict[str, object]:
+    """A message of so many days before `NOW`."""
+    return {"session_id": id, "content": "hello", "timestamp": NOW - days * DAY} | columns
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Three chats in two weeks, of two models, with a tool that fails, and an old one."""
+    sessions = [
+        session("a", 0.1, model="m/one", input_tokens=1000, cache_read_tokens=500, estimated_cost_usd=0.5, cwd="/src"),
+        session("b", 2, model="m/two", input_tokens=3000, output_tokens=40, source="telegram"),
+        session("c", 2, model="m/one", input_tokens=10, estimated_cost_usd=9.0, actual_cost_usd=2.0, cwd="/src"),
+        session("old", 200, model="m/one", input_tokens=7),
+    ]
+    failed = '{"exit_code": 1}'
+    messages = [
+        message("a", 0.1, role="assistant", tool_calls=[tool_call("terminal")]),
+        message("a", 0.1, role="tool", tool_name="terminal", content=failed),
+        *(message("b", 2) for _ in range(5)),
+        message("c", 2),
+        message("old", 200),
+    ]
+    return make_store(tmp_path / "state.db", "31", sessions, messages)
+
+
+def lines(browser: Browser) -> list[GroupRow]:
+    """The lines of sums."""
+    source = browser.app.screen.query_one("#groups", ConversationList).source
+    return [row for row in map(source.row, range(len(source))) if isinstance(row, GroupRow)]
+
+
+def behind(browser: Browser) -> set[str]:
+    """Tips of the conversations that are listed."""
+    source = browser.app.screen.query_one("#groups", ConversationList).source
+    rows = [source.row(index) for index in range(len(source))]
+    return {row.conversation.id for row in rows if isinstance(row, ConversationRow)}
+
+
+def course(browser: Browser) -> Course:
+    """The bars."""
+    found = browser.app.screen.query_one(BarPlot).course
+    assert found is not None
+    return found
+
+
+async def test_days_with_their_bars(path: Path) -> None:
+    """Newest first; the bar of the line is the chosen one; Enter, Esc, and what is behind a day."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I")
+        assert isinstance(browser.app.screen, InsightsScreen)
+        assert [(row.group.key, row.group.tokens.total) for row in lines(browser)] == [
+            ("2026-05-28", 1500),
+            ("2026-05-26", 3050),
+        ]
+        bars = course(browser)
+        assert len(bars.values) == 30 and bars.values[-3:] == [3050, 0, 1500] and bars.chosen == 29
+        assert "~$0.50" in browser.text("#groups") and "$2.00?" in browser.text("#groups")
+        assert "$2.50: $2.00 actual + $0.50 estimated · 1 session of unknown cost" in browser.text("#costs")
+        await browser.press("down")
+        assert course(browser).chosen == 27 and "▲ 26 May" in browser.text("#bars")
+        await browser.press("enter")
+        assert behind(browser) == {"b", "c"} and "2 conversations" in browser.text("#status")
+        await browser.press("escape")
+        assert lines(browser)[1].group.key == "2026-05-26" and course(browser).chosen == 27
+        await browser.press("enter", "enter")
+        assert isinstance(browser.app.screen, MainScreen)
+        assert browser.screen.reading.conversation is not None
+        assert browser.screen.reading.conversation.id in {"b", "c"}
+
+
+async def test_periods_units_and_measures(path: Path) -> None:
+    """[ and ] look back, b changes the bars, m what they measure."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I", "left_square_bracket")
+        assert len(course(browser).values) == 7 and "7 days" in browser.text("#header")
+        await browser.press("left_square_bracket")
+        assert "no shorter" in browser.text("#status")
+        await browser.press(*["right_square_bracket"] * 4)
+        assert [row.group.key for row in lines(browser)] == ["2026-05", "2025-11"]
+        assert course(browser).labels[0] == "Nov 25" and len(course(browser).values) == 7
+        await browser.press("b")
+        assert lines(browser)[0].by == "day" and len(course(browser).values) == 201
+        await browser.press("m")
+        assert course(browser).values[-1] == 0.5 and "cost by day" in browser.text("#header")
+        await browser.press("m")
+        assert course(browser).values[-3:] == [6, 0, 2]
+
+
+async def test_by_model_source_and_directory(path: Path) -> None:
+    """Most first; the part of the line is lit in the bars of all."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I", "2")
+        assert [(row.group.key, row.group.tokens.total) for row in lines(browser)] == [
+            ("m/two", 3040),
+            ("m/one", 1510),
+        ]
+        assert course(browser).part is not None and list(course(browser).part or ())[-3:] == [3040, 0, 0]
+        await browser.press("down")
+        assert list(course(browser).part or ())[-3:] == [10, 0, 1500] and course(browser).values[-3] == 3050
+        await browser.press("tab")
+        assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
+        await browser.press("5")
+        assert {row.group.key for row in lines(browser)} == {"/src", "unknown"}
+        await browser.press("7")
+        assert [row.group.key for row in lines(browser)] == ["b", "a", "c"] and "Chat b" in browser.text("#groups")
+
+
+async def test_tools_and_their_failures(path: Path) -> None:
+    """Calls, answers, failures; what tokens a tool took nobody knows."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I", "4")
+        (row,) = lines(browser)
+        assert (row.group.key, row.group.calls, row.group.failed) == ("terminal", 1, 1)
+        assert "100.0%" in browser.text("#groups") and "by tool" in browser.text("#costs")
+        await browser.press("enter")
+        assert behind(browser) == {"a"}
+
+
+async def test_hours_of_the_week(path: Path) -> None:
+    """A map instead of bars; Enter shows what a search could not; / says so."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I", "6")
+        assert not browser.app.screen.query_one(BarPlot).display and browser.app.screen.query_one(WeekPlot).display
+        row = lines(browser)[0]
+        assert (row.group.key, row.group.messages) == ("1-20", 6), "Tuesday, two days ago at the same hour"
+        assert "Tue 20:00–21:00" in browser.text("#groups") and "█" in browser.text("#week")
+        await browser.press("slash")
+        assert "cannot ask for an hour" in browser.text("#status")
+        await browser.press("enter")
+        assert behind(browser) == {"b", "c"}
+
+
+@pytest.mark.parametrize(("keys", "query"), [("", "on:2026-05-28"), ("3", "source:telegram after:2026-04-28")])
+async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
+    """It is typed into the box of the main screen, and finds the same conversations."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I", *keys)
+        wanted = lines(browser)[0].group.conversations
+        await browser.press("slash")
+        assert isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
+        rows = [browser.screen.rows.source.row(index) for index in range(len(browser.screen.rows))]
+        assert {row.conversation.root_id for row in rows if isinstance(row, ConversationRow)} == wanted
+
+
+async def test_the_demo_as_sql_counts_it(tmp_path: Path) -> None:
+    """What the screen says of all time is what the store holds, runs of a job folded behind their line."""
+    app = demo_app(tmp_path)
+    async with browsing(app, size=(200, 50)) as browser:
+        await browser.press("I", *["right_square_bracket"] * 4, "3")
+        connection = sqlite3.connect(app.store.path)
+        counts = connection.execute(
+            "SELECT source, sum(input_tokens), count(*) FROM sessions GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+        messages = connection.execute("SELECT count(*) FROM messages").fetchone()[0]
+        connection.close()
+        found = [(row.group.key, row.group.tokens.input, row.group.sessions) for row in lines(browser)]
+        assert sorted(found) == counts and f"{messages:,} messages" in browser.text("#sums")
+        groups = browser.app.screen.query_one("#groups", ConversationList)
+        groups.cursor = groups.source.index_of("gsource cron") or 0
+        await browser.press("enter")
+        assert isinstance(groups.current, JobRow)
+        await browser.press("enter")
+        assert behind(browser)
+
+
+async def test_news_wait_for_f5(path: Path) -> None:
+    """Sums do not jump while they are looked at; the title says that there is more."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I")
+        with sqlite3.connect(path) as connection:
+            connection.execute("INSERT INTO sessions (id, source, started_at) VALUES ('new', 'cli', ?)", [NOW - 9])
+        connection.close()
+        browser.screen.listing.read(whole=False)
+        await browser.settle()
+        assert lines(browser)[0].group.sessions == 1 and "F5 reads again" in browser.text("#header")
+        await browser.press("f5")
+        assert lines(browser)[0].group.sessions == 2 and "F5" not in browser.text("#header")
+
+
+async def test_nothing_at_all(tmp_path: Path) -> None:
+    """A period without anything says what to press."""
+    path = make_store(tmp_path / "state.db", "22", [session("old", 500)], [message("old", 500)])
+    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+        await browser.press("I")
+        assert "] looks further back" in browser.text("#groups")
+        await browser.press("enter", "slash", "2", "4", "6")
+        assert "] looks further back" in browser.text("#groups")
+        await browser.press("question_mark")
+        assert isinstance(browser.app.screen, HelpScreen) and "shorter period" in browser.card()
+        await browser.press("escape", "escape")
+        assert isinstance(browser.app.screen, MainScreen)
+
+
+@pytest.mark.parametrize("theme", ["hermes-light", "ansi-dark"])
+async def test_small_and_in_other_themes(path: Path, theme: str) -> None:
+    """80 × 24: bars, lines and keys are there; what is chosen can be told without colour."""
+    app = open_app(loose(path), NOW)
+    async with browsing(app, size=(80, 24)) as browser:
+        app.theme = theme
+        await browser.press("I")
+        assert "█" in browser.text("#bars") and "▲ 28 May" in browser.text("#bars")
+        assert len(lines(browser)) == 2 and "measure" in browser.text("#keys")
+        await browser.press("2")
+        assert "█" in browser.text("#bars") and "░" in browser.text("#bars")
+
+
+async def test_a_click_on_a_bar(path: Path) -> None:
+    """Goes to its line; on a day without anything it says so."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I")
+        screen = browser.app.screen
+        layout = lay_out(course(browser), screen.query_one(BarPlot).size.width - 8)
+        for index, wanted in ((27, 1), (28, 1), (29, 0)):
+            await browser.pilot.click("#bars", offset=(1 + 7 + index * layout.step, 2))
+            await browser.settle()
+            assert screen.query_one("#groups", ConversationList).cursor == wanted
+            assert ("nothing" in browser.text("#status")) is (index == 28)
+
+
+def test_bars_in_few_cells() -> None:
+    """As many as there is room for: the last, or those around the chosen one; labels never meet."""
+    many = Course([str(number) for number in range(500)], [1.0] * 500)
+    assert lay_out(many, 100)[:2] == (400, 100) and lay_out(many._replace(chosen=50), 100).first == 25
+    few = Course(["5 Mar", "6 Mar", "7 Mar"], [1, 2, 3], chosen=2)
+    layout = lay_out(few, 60)
+    assert layout.step == 8 and axis(few, layout, 60).index("▲") == 2 * 8 + 3
+    for width in range(1, 80):
+        for chosen in range(3):
+            each = few._replace(chosen=chosen)
+            assert len(axis(each, lay_out(each, width), width)) == width
+
+
+def test_searches() -> None:
+    """What is asked for, and what cannot be."""
+    assert search_for("month", "2026-03", "all", NOW).query == "on:2026-03"
+    assert search_for("week", "2026-03-02", "1y", NOW).query == "after:2026-03-01 before:2026-03-09"
+    assert search_for("project", "/my work", "all", NOW) == (
+        'cwd:"/my work"',
+        "longer names that contain this one are found too",
+    )
+    assert search_for("tool", "terminal", "7d", NOW).query == "tool:terminal after:2026-05-21"
+    assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"
+    for by, key in (("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')):
+        found = search_for(by, key, "all", NOW)
+        assert not found.query and "cannot" in found.word
+
+
+@pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 119, 120, 200])
+@pytest.mark.parametrize("by", ["day", "tool"])
+def test_lines_fill_their_width(by: str, width: int) -> None:
+    """Exactly, wide letters included, and so does the line above them."""
+    from rich.cells import cell_len
+
+    group = Group("日本語の長い名前" * 9, frozenset("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
+    row = GroupRow(group, by, "tokens" if by == "day" else "calls", 10.0)
+    assert sum(cell_len(text) for text, _ in row.spans(width, NOW)) == width
+    assert cell_len(headings(by, "tokens", width)) == width
+
+
+def test_sentences() -> None:
+    """Words fit the width; unknown and estimated are told apart."""
+    group = Group("x", frozenset("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
+    assert "1 session begun" in tokens_line(group, 200) and len(tokens_line(group, 78)) <= 78
+    assert "no tokens recorded" in tokens_line(group._replace(tokens=Tokens()), 200)
+    assert cost(group) == "~$1.00?" and cost(group._replace(estimated_usd=0.0)) == "?"
+    assert cost(group._replace(estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
+    told = cost_line(group, 3)
+    assert "2 sessions of unknown cost" in told and "1 in a subscription" in told and "3 messages of no" in told
+    assert (
+        label("week", "2026-03-02") == "Mon 2 Mar 2026 to Sun 8 Mar 2026" and label("month", "2026-03") == "March 2026"
+    )
+
+
+def test_the_plots_are_loaded_with_the_screen_alone() -> None:
+    """The browser starts without them."""
+    program = (
+        "import sys, hermes_browse.tui.app; print('plotext' in sys.modules, 'textual_plotext' in sys.modules); "
+        "import hermes_browse.tui.screens.insights; print('textual_plotext' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["False", "False", "True"]
