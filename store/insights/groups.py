@@ -162,28 +162,112 @@ def _by_model(facts: Facts, session: Session) -> Iterator[_Part]:
         yield part._replace(is_unknown=part.is_unknown and bool(part.tokens.total) and not part.is_included)
 
 
-_Key = Callable[[Session, str, float | None], str]
+_Key = Callable[[Session, str], str]
 
 
-def _key(facts: Facts, by: str, calendar: Calendar) -> _Key:
-    """From a session, a model and a moment to the key they count for."""
+def _key(facts: Facts, by: str) -> _Key:
+    """From a session and a model to the key they count for; of a grouping by anything but time."""
     chains, projects = facts.catalog.forest.chain_of, facts.projects
-    if by == "model":
-        return lambda session, model, moment: model
-    if by == "source":
-        return lambda session, model, moment: session.source
-    if by == "project":
-        return lambda session, model, moment: projects.get(session.id, UNKNOWN)
-    if by == "conversation":
-        return lambda session, model, moment: chains[session.id].root.id
-    return lambda session, model, moment: UNKNOWN if moment is None else calendar.key(moment, by)
+    keys: dict[str, _Key] = {
+        "model": lambda session, model: model,
+        "source": lambda session, model: session.source,
+        "project": lambda session, model: projects.get(session.id, UNKNOWN),
+        "conversation": lambda session, model: chains[session.id].root.id,
+    }
+    return keys[by]
+
+
+class _Times:
+    """From a quarter of an hour to the key it counts for; None before the period."""
+
+    def __init__(self, by: str, since: float | None) -> None:
+        self._by, self._since = by, since
+        self._calendar = Calendar()
+        self._known: dict[int, str | None] = {}
+
+    def key(self, moment: float | None) -> str | None:
+        """Of a moment in Unix seconds, or of none."""
+        if moment is None:
+            return UNKNOWN if self._since is None else None
+        return self.of(int(moment // QUARTER))
+
+    def of(self, quarter: int) -> str | None:
+        """Of a quarter."""
+        if quarter in self._known:
+            return self._known[quarter]
+        moment = quarter * float(QUARTER)
+        is_before = self._since is not None and moment < self._since
+        found = None if is_before else self._calendar.key(moment, self._by)
+        self._known[quarter] = found
+        return found
 
 
 class Only(NamedTuple):
-    """A narrowing to one key of another grouping."""
+    """A narrowing to one key of another grouping, by anything but time."""
 
     by: str
     key: str
+
+
+class _Adding:
+    """A report in the making."""
+
+    def __init__(self, facts: Facts, by: str, since: float | None, only: Only | None) -> None:
+        self._facts, self._only = facts, only
+        self.groups: dict[str, _Sums] = {}
+        self.total = _Sums()
+        # What is not grouped by time has to be looked at for the period all the same: any unit tells.
+        self._is_timed = by in (*UNITS, "hour")
+        self._times = _Times(by if self._is_timed else "day", since)
+        self._key = None if self._is_timed else _key(facts, by)
+        self._wanted = _key(facts, only.by) if only is not None else None
+        self._is_split = "model" in (by, only.by if only is not None else "")
+
+    def _sums(self, name: str, root: str) -> _Sums:
+        sums = self.groups.get(name)
+        if sums is None:
+            sums = self.groups[name] = _Sums()
+        sums.roots.add(root)
+        self.total.roots.add(root)
+        return sums
+
+    def _leaves_out(self, session: Session, model: str) -> bool:
+        return self._only is not None and self._wanted is not None and self._wanted(session, model) != self._only.key
+
+    def add(self, session: Session, root: str) -> None:
+        """Add a session and its messages."""
+        self._begun(session, root)
+        model, moments = session.model or UNKNOWN, self._facts.moments.get(session.id, ())
+        if self._leaves_out(session, model):
+            return
+        if self._key is None:
+            for quarter, count in moments:
+                name = self._times.of(quarter) if quarter is not None else self._times.key(session.started_at)
+                if name is not None:
+                    self._sums(name, root).messages += count
+                    self.total.messages += count
+            return
+        of, other = self._times.of, self._times.key(session.started_at)
+        messages = sum(count for quarter, count in moments if (of(quarter) if quarter is not None else other))
+        if messages:
+            self._sums(self._key(session, model), root).messages += messages
+            self.total.messages += messages
+
+    def _begun(self, session: Session, root: str) -> None:
+        when = self._times.key(session.started_at)
+        if when is None:
+            return
+        total = self.total
+        counts = total.sessions, total.unknown, total.included
+        for part in _by_model(self._facts, session) if self._is_split else (_whole(self._facts, session),):
+            if not self._leaves_out(session, part.model):
+                self._sums(when if self._key is None else self._key(session, part.model), root).take(part)
+                total.take(part)
+        # A session of several models is one session of the whole.
+        total.sessions, total.unknown, total.included = (
+            min(before + 1, after)
+            for before, after in zip(counts, (total.sessions, total.unknown, total.included), strict=True)
+        )
 
 
 def make_report(facts: Facts, by: str, period: str, now: float, only: Only | None = None) -> Report:
@@ -200,46 +284,10 @@ def make_report(facts: Facts, by: str, period: str, now: float, only: Only | Non
         only: Nothing but what counts for this.
     """
     day = first_day(period, now)
-    since = begin_of(day) if day is not None else None
-    calendar, groups, total = Calendar(), dict[str, _Sums](), _Sums()
-    key = _key(facts, by, calendar)
-    wanted = _key(facts, only.by, calendar) if only is not None else None
-    split = "model" in (by, only.by if only is not None else "")
+    adding = _Adding(facts, by, begin_of(day) if day is not None else None, only)
     chains = facts.catalog.forest.chain_of
-
-    def of(session: Session, model: str, moment: float | None) -> _Sums | None:
-        """The sums this counts for."""
-        if since is not None and (moment is None or moment < since):
-            return None
-        if only is not None and wanted is not None and wanted(session, model, moment) != only.key:
-            return None
-        name = key(session, model, moment)
-        sums = groups.get(name)
-        if sums is None:
-            sums = groups[name] = _Sums()
-        root = chains[session.id].root.id
-        sums.roots.add(root)
-        total.roots.add(root)
-        return sums
-
     for session in facts.catalog.forest.sessions.values():
-        start = session.started_at
-        counts = total.sessions, total.unknown, total.included
-        for part in _by_model(facts, session) if split else (_whole(facts, session),):
-            sums = of(session, part.model, start)
-            if sums is not None:
-                sums.take(part)
-                total.take(part)
-        # A session of several models is one session of the whole.
-        total.sessions, total.unknown, total.included = (
-            min(before + 1, after)
-            for before, after in zip(counts, (total.sessions, total.unknown, total.included), strict=True)
-        )
-        model = session.model or UNKNOWN
-        for quarter, count in facts.moments.get(session.id, ()):
-            sums = of(session, model, quarter * float(QUARTER) if quarter is not None else start)
-            if sums is not None:
-                sums.messages += count
-                total.messages += count
+        adding.add(session, chains[session.id].root.id)
+    groups = adding.groups
     rows = tuple(groups[name].group(name) for name in (sorted(groups) if by in (*UNITS, "hour") else groups))
-    return Report(by, period, total.group(""), rows)
+    return Report(by, period, adding.total.group(""), rows)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import DAY, make_store, tool_call
 
+from hermes_browse.store.errors import QueryInterruptedError, StoreError
+from hermes_browse.store.insights.facts import Facts
 from hermes_browse.store.insights.groups import Group
 from hermes_browse.store.models import Tokens
 from hermes_browse.tui.insight_query import search_for
 from hermes_browse.tui.insight_rows import GroupRow, cost, cost_line, headings, label, tokens_line
 from hermes_browse.tui.rows import ConversationRow, JobRow
+from hermes_browse.tui.screens import adding_up
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.insights import InsightsScreen
 from hermes_browse.tui.screens.main import MainScreen
@@ -309,3 +314,31 @@ def test_the_plots_are_loaded_with_the_screen_alone() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == ["False", "False", "True"]
+
+
+async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The screen stays, F5 begins again; so it does after an error, which is said in the place of the lines."""
+
+    def endless(
+        reader: object, catalog: object, *, stopped: Callable[[], bool], tell: Callable[[float], None]
+    ) -> Facts:
+        while not stopped():
+            tell(0.5)
+            time.sleep(0.005)
+        raise QueryInterruptedError("stopped")
+
+    def broken(*given: object, **named: object) -> Facts:
+        raise StoreError("The disk is on fire.", remedy="Run.")
+
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        monkeypatch.setattr(adding_up, "read_facts", endless)
+        await browser.pilot.press("I")
+        await browser.pilot.press("escape")
+        await browser.settle()
+        assert isinstance(browser.app.screen, InsightsScreen) and "stopped: F5" in browser.text("#status")
+        monkeypatch.setattr(adding_up, "read_facts", broken)
+        await browser.press("f5")
+        assert "on fire" in browser.text("#groups") and "on fire" in browser.text("#status")
+        monkeypatch.undo()
+        await browser.press("f5")
+        assert len(lines(browser)) == 2

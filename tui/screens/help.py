@@ -115,7 +115,7 @@ class HelpScreen(Card[None]):
         if other is not None:
             keys = [(other.HELP_TITLE, binding_rows(other.BINDINGS, keymap))]
             lists = [("Lists", binding_rows(ConversationList.BINDINGS, keymap))]
-            return [*keys, *([("Rules", other.EXAMPLES)] if other.EXAMPLES else []), *lists]
+            return [*keys, *([(other.EXAMPLES_TITLE, other.EXAMPLES)] if other.EXAMPLES else []), *lists]
         return (
             (
                 "Everywhere",

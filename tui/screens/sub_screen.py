@@ -40,6 +40,8 @@ class SubScreen(Screen[None]):
     """What the help calls this screen."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Words of its own and what they mean, for the help."""
+    EXAMPLES_TITLE: ClassVar[str] = "Rules"
+    """What these words are."""
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__()

@@ -1,0 +1,237 @@
+"""What insights look like: title, sums, bars or a map of the week, and the lines they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Resize
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.insights.groups import Group, Report
+from hermes_browse.store.insights.periods import Calendar, all_buckets, begin_of, first_day, natural_unit
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
+
+from .. import formats, header
+from ..insight_rows import (
+    METRICS,
+    TOOL_METRICS,
+    GroupRow,
+    cost_line,
+    group_rows,
+    headings,
+    printed,
+    tick,
+    tokens_line,
+    tools_line,
+    value_of,
+)
+from ..rows import FixedRows, NoteRow
+from ..widgets.conversation_list import ConversationList
+from ..widgets.keys import KeyLine
+from ..widgets.line import TextLine
+from ..widgets.plot import BarPlot, Course, WeekPlot
+from ..widgets.toggles import ToggleLine
+from .adding_up import TOOL, AddingUp, Answer
+from .sub_screen import SubScreen
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+TABS = (
+    ("time", ""),
+    ("model", "model"),
+    ("source", "source"),
+    ("tool", TOOL),
+    ("directory", "project"),
+    ("hours", "hour"),
+    ("biggest", "conversation"),
+)
+"""What can be chosen, and what sums are then grouped by; by the unit of the bars for the first."""
+
+_PERIODS = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "1y": "year", "all": "all time"}
+_MOST_CONVERSATIONS = 200
+
+
+class InsightPanes(SubScreen):
+    """Shows sums; what is asked for is the business of what inherits from it."""
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
+        self.tool_metric, self.plain_metric = TOOL_METRICS[0], ""
+        self.sums = AddingUp(main, self, self.unread)
+        self.answer: Answer | None = None
+        self.behind: GroupRow | None = None
+        """The line whose conversations are listed in place of the lines."""
+        self.is_stale = False
+        self._part: Report | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, tabs, sums, bars, lines."""
+        yield TextLine(id="header")
+        yield ToggleLine(id="tabs")
+        yield TextLine(id="sums")
+        yield TextLine(id="costs")
+        with Vertical(id="panes"):
+            yield BarPlot(id="bars")
+            yield WeekPlot(id="week")
+            yield TextLine(id="headings")
+            yield ConversationList(id="groups")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    @property
+    def groups(self) -> ConversationList:
+        """The lines, or the conversations behind one."""
+        return self.query_one("#groups", ConversationList)
+
+    @property
+    def by(self) -> str:
+        """What sums are grouped by."""
+        return TABS[self.tab][1] or self.unit
+
+    @property
+    def metric(self) -> str:
+        """What bars and order go by."""
+        return self.tool_metric if self.by == TOOL else self.plain_metric or METRICS[0]
+
+    @property
+    def current(self) -> Group | None:
+        """The sums of the line under the cursor, or of the line whose conversations are listed."""
+        row = self.behind or self.groups.current
+        return row.group if isinstance(row, GroupRow) else None
+
+    def on_resize(self, event: Resize) -> None:
+        """Columns come and go."""
+        super().on_resize(event)
+        self.call_after_refresh(self.show_headings)
+
+    def show_title(self) -> None:
+        """What is shown, over which time."""
+        day = first_day(self.period, self.main.clock())
+        since = f" · since {day:%A}, {day.day} {day:%B %Y}" if day is not None else ""
+        told = f"{_PERIODS[self.period]}{since} · {self.metric} by {self.unit}"
+        if self.is_stale:
+            told += " · changed meanwhile, F5 reads again"
+        name = header.store_name(self.main.location)
+        self.line("header").update(Content.assemble((" insights  ", "bold"), (name, "$accent"), (f"  {told}", "dim")))
+        tabs = [(name, number == self.tab) for number, (name, _) in enumerate(TABS)]
+        self.query_one("#tabs", ToggleLine).show(tabs)
+
+    def take(self, answer: Answer) -> None:
+        """Show other sums."""
+        if not self.is_attached:
+            return
+        self.answer, self._part = answer, None
+        total = answer.report.total
+        if not self.plain_metric and answer.report.by != TOOL:
+            self.plain_metric = "tokens" if total.tokens.total else "messages"
+        self.show_rows()
+
+    def unread(self, error: BrowseError) -> None:
+        """The store could not be read."""
+        if self.is_attached and self.answer is None:
+            self.groups.show(FixedRows([NoteRow(f"{error.sentence} F5 tries again.")]))
+
+    def show_rows(self) -> None:
+        """Lines for the sums there are; the cursor stays on its line."""
+        answer = self.answer
+        if answer is None:
+            return
+        self.behind = None
+        total, by = answer.report.total, answer.report.by
+        self.show_title()
+        sums = tools_line(total) if by == TOOL else tokens_line(total, self.size.width - 2)
+        strays = self.sums.strays if self.period == "all" else 0
+        costs = "No store records tokens or cost by tool." if by == TOOL else f"cost {cost_line(total, strays)}"
+        self.line("sums").update(Content(f" {sums}"))
+        self.line("costs").update(Content.styled(f" {costs}", "dim"))
+        groups = list(answer.report.rows)
+        if by == "conversation":
+            groups.sort(key=lambda each: -value_of(each, self.metric))
+            groups = groups[:_MOST_CONVERSATIONS]
+        self.groups.show(FixedRows(group_rows(groups, by, self.metric, self._title if by == "conversation" else None)))
+        self.show_headings()
+        self.show_plot()
+        self.ask_part()
+        if by == "conversation":
+            self._complete([each.key for each in groups])
+
+    def show_headings(self) -> None:
+        """What the columns are."""
+        width = self.groups.scrollable_content_region.width
+        text = "" if self.behind is not None else headings(self.by, self.metric, width)
+        self.line("headings").update(Content.styled(text, "dim"))
+
+    def _title(self, root_id: str) -> str:
+        conversation, _ = self.main.details.complete(self.sums.catalog(self.by).conversation(root_id))
+        return formats.name(conversation)
+
+    def _complete(self, roots: list[str]) -> None:
+        """Read how conversations without a title begin."""
+        catalog = self.sums.catalog(self.by)
+        found = [self.main.details.complete(catalog.conversation(each)) for each in roots]
+        wanted = [each for each, is_complete in found if not is_complete and not each.title]
+        if not wanted:
+            return
+
+        def done(named: list[Conversation]) -> None:
+            self.main.details.add(named)
+            if self.is_attached and self.by == "conversation" and self.behind is None:
+                self.show_rows()
+
+        self.main.page_worker.submit(
+            "insight names", lambda reader: with_details(reader, wanted), done, self.main.failed
+        )
+
+    # Bars
+
+    def bars(self, answer: Answer) -> list[str]:
+        """Keys of the bars, without a gap, to today."""
+        unit, now = self.unit, self.main.clock()
+        dated = sorted(each.key for each in answer.course.rows if each.key[:1].isdecimal())
+        today, day = Calendar().key(now, unit), first_day(self.period, now)
+        first = Calendar().key(begin_of(day), unit) if day is not None else dated[0] if dated else today
+        return all_buckets(first, max([today, *dated[-1:]]), unit)
+
+    def show_plot(self) -> None:
+        """The bars, or the map of the week, with what is chosen lit."""
+        answer, current = self.answer, self.current
+        bars, week = self.query_one("#bars", BarPlot), self.query_one("#week", WeekPlot)
+        if answer is None:
+            return
+        is_week = answer.report.by == "hour"
+        bars.display, week.display = not is_week, is_week
+        if is_week:
+            values = {each.key: float(each.messages) for each in answer.report.rows}
+            week.show(values, current.key if current is not None else "")
+            return
+        metric, keys = self.metric, self.bars(answer)
+        by_key = {each.key: value_of(each, metric) for each in answer.course.rows}
+        part: list[float] | None = None
+        chosen: int | None = None
+        if answer.report.by == self.unit:
+            chosen = keys.index(current.key) if current is not None and current.key in keys else None
+        else:
+            own = {each.key: value_of(each, metric) for each in self._part.rows} if self._part is not None else {}
+            part = [own.get(key, 0.0) for key in keys]
+        labels = [tick(self.unit, key) for key in keys]
+        values_of_bars = [by_key.get(key, 0.0) for key in keys]
+        bars.show(Course(labels, values_of_bars, part, chosen, lambda value: printed(value, metric)))
+
+    def ask_part(self) -> None:
+        """How the current line came about over time."""
+        answer, current = self.answer, self.current
+        if answer is None or current is None or answer.report.by in (self.unit, "hour"):
+            return
+
+        def done(found: Report) -> None:
+            if self.is_attached and self.answer is answer:
+                self._part = found
+                self.show_plot()
+
+        self.sums.ask_part(answer.question, current.key, done)
