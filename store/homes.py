@@ -32,6 +32,8 @@ class Location(NamedTuple):
     """The built-in sample store."""
     note: str = ""
     """Why it is this one, for the screen."""
+    old_files: Path | None = None
+    """The folder of transcripts that this store was made from; None for a store of Hermes' own."""
 
     @property
     def home(self) -> Path | None:
@@ -45,6 +47,8 @@ class Location(NamedTuple):
         """What the screen calls it."""
         if self.demo:
             return "demo"
+        if self.old_files is not None:
+            return "old transcripts"
         return self.profile or self.path.name
 
     def refuse_without_home(self, what: str) -> None:
@@ -55,6 +59,11 @@ class Location(NamedTuple):
         """
         if self.demo:
             raise RefusedError(f"This is the demo store: Hermes cannot {what} it.", remedy="Open a store of your own.")
+        if self.old_files is not None:
+            raise RefusedError(
+                f"These are files in {self.old_files}, not sessions of the store: Hermes cannot {what} them.",
+                remedy="They can be read, searched, copied and exported.",
+            )
         if self.root is None:
             raise RefusedError(
                 f"Hermes cannot {what} from {self.path}: it is not the state.db of a Hermes root or profile.",

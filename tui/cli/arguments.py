@@ -39,6 +39,9 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+OLD_COMMANDS = ("list", "search", "show", "export", "stats")
+"""What can be done with old transcripts: everything that only reads."""
+
 _MOST = 2**53 - 1  # what every reader of JSON can hold, and SQLite too
 
 
@@ -75,6 +78,12 @@ def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
     which.add_argument("--db", metavar="FILE", type=_named, default=default, help="any store file")
     which.add_argument(
         "--demo", action="store_true", default=False if top else argparse.SUPPRESS, help="a built-in sample store"
+    )
+    group.add_argument(
+        "--old",
+        action="store_true",
+        default=False if top else argparse.SUPPRESS,
+        help="the old transcripts beside the store: files without a session in it",
     )
     if top:  # for `make run`: someone without Hermes should see something
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
@@ -191,6 +200,10 @@ def parse(argv: Sequence[str]) -> SimpleNamespace:
     stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
     if sum(stores) > 1:
         parser.error("one store at a time: --home and --profile, or --db, or --demo")
+    if arguments.old and arguments.command not in OLD_COMMANDS:
+        parser.error(f"--old goes with {', '.join(OLD_COMMANDS)}; the browser has them under the key 5")
+    if arguments.old and arguments.demo:
+        parser.error("--old is about files beside a store of your own, and --demo has none")
     if arguments.print_command and arguments.command is not None:
         parser.error("--print-command goes with the browser; a command has `resume ID --print`")
     if arguments.command == "resume":

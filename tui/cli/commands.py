@@ -10,11 +10,13 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.health import summarize
 from hermes_browse.store.lineage import read_lineage
 from hermes_browse.store.models import Conversation, Hidden, Lineage, Node, Reading, Sort, View
+from hermes_browse.store.old.finding import count_files
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import count_rows, read_messages, read_skeleton, read_system_prompt
 
+from ..places import sessions_folder
 from .columns import money, note, print_table, print_text, short_number, short_time
 from .jsonform import conversation_json, hidden_json, lineage_json, message_json, store_json
 from .retention import prune_in_days, read_radar_of
@@ -43,6 +45,7 @@ def list_conversations(context: Context) -> int:
         end = wanted.offset + wanted.limit if wanted.limit else None
         page = with_details(reader, [catalog.conversation(root) for root in chosen[wanted.offset : end]])
         radar = read_radar_of(context, reader) if context.json else None
+        old = count_files(sessions_folder(context.location), reader)
     if sizes:
         page = [each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
     total, hidden = len(catalog.chains), catalog.hidden(view, len(page))
@@ -54,6 +57,7 @@ def list_conversations(context: Context) -> int:
                 "shown": len(page),
                 "total": total,
                 "hidden": hidden_json(hidden),
+                "old_transcripts": old.files,
                 "conversations": [conversation_json(each, prune_in_days(radar, each)) for each in page],
             }
         )
@@ -64,7 +68,7 @@ def list_conversations(context: Context) -> int:
     if rows:
         headers = ["last active", "status", "source", "msgs", "cost", "title", "id"]
         print_table(headers, rows, right=(3, 4), flexible=5, optional=(4, 2, 1, 3, 0))
-    note(_shown_line(len(page), total, hidden))
+    note(_shown_line(len(page), total, hidden) + (f" · {old.files:,} old transcripts: --old" if old.files else ""))
     return 0
 
 

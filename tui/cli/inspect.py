@@ -11,6 +11,7 @@ from hermes_browse.store.resume import find_hermes
 
 from .columns import note, print_table, print_text, short_number
 from .jsonform import Json, store_json
+from .old import old_problems
 from .run import Context, print_json
 from .surroundings import disk_free, problems_around, terminal
 
@@ -72,8 +73,9 @@ def doctor(context: Context) -> int:
         with context.store.reader() as reader:
             summary = summarize(reader, context.store, context.location)
             search = search_health(reader)
+            old = old_problems(context.location, reader)
         store = store_json(summary)
-        problems = list(problems_of(summary, search, executable))
+        problems = [*problems_of(summary, search, executable), *old]
     except StoreError as error:
         code = error.exit_code
         size, wal_size = context.store.sizes()

@@ -18,7 +18,7 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
         What `arguments.parse` would give; None for everything else, mistakes included, which is its affair.
     """
     found: dict[str, str | None] = {"home": None, "profile": None, "db": None}
-    flags = {"demo": False, "or_demo": False, "print_command": False}
+    flags = {"demo": False, "or_demo": False, "print_command": False, "old": False}
     words = iter(argv)
     for word in words:
         name, equals, value = word.partition("=")

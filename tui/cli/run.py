@@ -80,7 +80,13 @@ def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     """The store the arguments name; a demo store lives in a temporary folder as long as the block."""
     wanted = _wanted_location(arguments)
     if isinstance(wanted, Location):
-        yield wanted
+        if arguments.old:
+            from .old import opened_transcripts
+
+            with opened_transcripts(wanted) as location:
+                yield location
+        else:
+            yield wanted
         return
     import shutil
     import tempfile

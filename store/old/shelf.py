@@ -1,0 +1,169 @@
+"""Old transcripts as a store of their own, so that they are listed, read, searched and exported like any conversation.
+
+The store is a temporary file, for its owner alone, filled in portions and gone when it is closed; the transcripts are
+read, and never changed. It has no search index: searches scan it, and say so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from ..demo.schema import VERSION, base_statements
+from ..errors import BrowseError
+from .finding import OldFile, find_files
+from .parsing import read_pieces
+from .rows import Row, to_transcript
+
+_PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
+"""A portion is committed after this many files or bytes of them, whichever comes first."""
+_SPARE = 256 << 20
+"""Bytes of the temporary folder that stay free."""
+
+
+class Shelf:
+    """The temporary store; use as a context manager, or `close` it.
+
+    Args:
+        folder: `sessions` of a Hermes home.
+        known: Ids of the sessions in the store beside it: those are not old.
+
+    Raises:
+        BrowseError: The folder cannot be read, or there is no room for a temporary file.
+    """
+
+    def __init__(self, folder: Path, known: Collection[str]) -> None:
+        self.folder = folder
+        """Where the transcripts are."""
+        try:
+            found = list(find_files(folder, known))
+            self._place = Path(tempfile.mkdtemp(prefix="hermes-browse-old-"))
+        except OSError as error:
+            where = error.filename or folder
+            raise BrowseError(
+                f"The old transcripts in {folder} cannot be listed: {where}: {error.strerror}."
+            ) from error
+        self._waiting = sorted(found, key=lambda file: (file.modified, file.path.name))
+        self.files = len(found)
+        """How many there are."""
+        self.done = 0
+        """How many have been read."""
+        self.notes = 0
+        """Places in them that cannot be read."""
+        self.left_out = 0
+        """Files that were not read because the temporary folder has no room."""
+        self.path = self._place / "state.db"
+        """The store."""
+        self._lock = threading.Lock()
+        self._is_closed = False
+        try:
+            self._connection = self._make()
+        except (OSError, sqlite3.Error) as error:
+            shutil.rmtree(self._place, ignore_errors=True)
+            raise BrowseError(f"There is no room for old transcripts in {self._place.parent}: {error}.") from error
+
+    def _make(self) -> sqlite3.Connection:
+        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode=WAL")  # what fills it and what reads it do not wait for each other
+        connection.execute("PRAGMA synchronous=OFF")
+        for statement in base_statements():
+            connection.execute(statement)
+        connection.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])
+        return connection
+
+    def __enter__(self) -> Shelf:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self.close()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all have been read."""
+        return not self._waiting
+
+    def fill(self) -> bool:
+        """Read the next portion, the newest files first.
+
+        Returns:
+            Whether there is more.
+
+        Raises:
+            BrowseError: It could not be written.
+        """
+        with self._lock:
+            if self._is_closed or not self._waiting:
+                return False
+            try:
+                self._fill()
+            except sqlite3.Error as error:
+                self._waiting = []
+                raise BrowseError(f"Old transcripts could not be read into {self._place}: {error}.") from error
+            return not self.is_done
+
+    def fill_all(self) -> None:
+        """Read all of them."""
+        while self.fill():
+            pass
+
+    def _fill(self) -> None:
+        portion: list[OldFile] = []
+        size = 0
+        room = shutil.disk_usage(self._place).free - _SPARE
+        while self._waiting and len(portion) < _PORTION_FILES and size < _PORTION_BYTES:
+            file = self._waiting.pop()
+            if file.size > room - size:
+                self.left_out += 1
+                continue
+            portion.append(file)
+            size += file.size
+        self._connection.execute("BEGIN")
+        try:
+            for file in portion:
+                self._add(file)
+        finally:
+            self._connection.execute("COMMIT")
+
+    def _add(self, file: OldFile) -> None:
+        transcript = to_transcript(file, read_pieces(file.path))
+        self._insert("sessions", [transcript.session])
+        self._insert("messages", transcript.messages)
+        self.notes += transcript.notes
+        self.done += 1
+
+    def _insert(self, table: str, rows: Sequence[Row]) -> None:
+        if rows:
+            names = list(rows[0])
+            marks = ", ".join("?" * len(names))
+            self._connection.executemany(
+                f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})",
+                [[row[name] for name in names] for row in rows],
+            )
+
+    def describe(self) -> str:
+        """How far it is, and what is missing, in a sentence."""
+        count = f"{self.files:,}" if self.is_done else f"{self.done:,} of {self.files:,}"
+        parts = [f"{count} old {'transcript' if self.files == 1 else 'transcripts'} in {self.folder}"]
+        if self.notes:
+            parts.append(f"{self.notes:,} {'place' if self.notes == 1 else 'places'} in them cannot be read")
+        if self.left_out:
+            parts.append(f"{self.left_out:,} left out: {self._place.parent} has no room for them")
+        return " · ".join(parts)
+
+    def close(self) -> None:
+        """Remove the temporary store; waits for a portion that is being read."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            self._waiting = []
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            shutil.rmtree(self._place, ignore_errors=True)

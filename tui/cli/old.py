@@ -1,0 +1,76 @@
+"""`--old`: the old transcripts beside a store as if they were one, for the commands that only read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import RefusedError, StoreEmptyError, StoreMissingError
+from hermes_browse.store.health import Problem
+from hermes_browse.store.homes import Location
+from hermes_browse.store.old.finding import count_files, known_sessions
+
+from ..places import sessions_folder
+from .columns import note, short_number
+
+if TYPE_CHECKING:
+    from hermes_browse.store.connect import Reader
+
+
+def _known(location: Location) -> Collection[str]:
+    """Sessions of the store beside the files; none where there has never been a store."""
+    try:
+        with Store(location.path).reader() as reader:
+            return known_sessions(reader)
+    except (StoreMissingError, StoreEmptyError):
+        return ()
+
+
+@contextmanager
+def opened_transcripts(beside: Location) -> Iterator[Location]:
+    """The old transcripts of a home as a store, gone at the end of the block; what is in it is said.
+
+    Args:
+        beside: The store of that home.
+
+    Raises:
+        RefusedError: The store is no home's own, so nothing lies beside it.
+        BrowseError: They cannot be listed.
+        StoreError: The store is there and cannot be read: which files are old is not known then.
+    """
+    from hermes_browse.store.old.shelf import Shelf
+
+    folder = sessions_folder(beside)
+    if folder is None:
+        raise RefusedError(
+            f"{beside.path} is not the store of a Hermes home: no old transcripts belong to it.",
+            remedy="Name a root with --home.",
+        )
+    with Shelf(folder, _known(beside)) as shelf:
+        shelf.fill_all()
+        note(shelf.describe())
+        yield Location(shelf.path, old_files=folder)
+
+
+def old_problems(location: Location, reader: Reader) -> list[Problem]:
+    """That there are old transcripts, for `doctor`.
+
+    Args:
+        location: The store.
+        reader: An open reader of it.
+    """
+    folder = sessions_folder(location)
+    found = count_files(folder, reader)
+    if not found.files:
+        return []
+    count = "1 file is a transcript" if found.files == 1 else f"{found.files:,} files are transcripts"
+    return [
+        Problem(
+            "info",
+            "old-transcripts",
+            f"{count} without a session in the store ({short_number(float(found.bytes))}B in {folder}).",
+            "Read them with `hermes-browse --old list`, or with the key 5 in the browser.",
+        )
+    ]
