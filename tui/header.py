@@ -40,8 +40,20 @@ def marked(count: int, messages: int) -> str:
     return f"✓ {count:,} marked · {formats.number(messages)} msgs"
 
 
-def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str, marks: str = "") -> Content:
-    """The views with their counts, and the order; in its place what is marked, if anything is."""
+def views(
+    catalog: Catalog, view: View | None, sort: Sort, reverse: bool, search: str, marks: str = "", old: int = 0
+) -> Content:
+    """The views with their counts, and the order; in its place what is marked, if anything is.
+
+    Args:
+        catalog: What is counted.
+        view: The one on screen; None for that of old transcripts.
+        sort: The order.
+        reverse: Turned round.
+        search: What is searched for, in the place of the order.
+        marks: What is marked.
+        old: Old transcripts beside the store; their view is there when there are some.
+    """
     counts = catalog.counts()
     parts: list[Content] = [Content(" ")]
     for number, each in enumerate(View, 1):
@@ -49,6 +61,8 @@ def views(catalog: Catalog, view: View, sort: Sort, reverse: bool, search: str, 
         label = f"{number} {each.value.capitalize()} {count}"
         parts.append(_style(f" {label} ", "bold reverse" if each is view else "dim"))
         parts.append(Content(" "))
+    if old:
+        parts += [_style(f" 5 Old {old:,} ", "bold reverse" if view is None else "dim"), Content(" ")]
     arrow = "↑" if reverse else "↓"
     order = search or f"{arrow} {_ORDERS.get(sort, sort.value)}"
     told = _style(f"  {marks}", "bold $accent") if marks else _style(f"  {order}", "dim")

@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 import threading
+import weakref
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from .rows import Row, to_transcript
 
 _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this many files or bytes of them, whichever comes first."""
+_PLACES = 1 << 24
+"""Numbers of messages kept for each file: those of newer files are larger, as in a store, though they come first."""
 _SPARE = 256 << 20
 """Bytes of the temporary folder that stay free."""
 
@@ -58,6 +61,7 @@ class Shelf:
         """Places in them that cannot be read."""
         self.left_out = 0
         """Files that were not read because the temporary folder has no room."""
+        self._removed = weakref.finalize(self, shutil.rmtree, self._place, ignore_errors=True)  # at exit, if not before
         self.path = self._place / "state.db"
         """The store."""
         self._lock = threading.Lock()
@@ -65,7 +69,7 @@ class Shelf:
         try:
             self._connection = self._make()
         except (OSError, sqlite3.Error) as error:
-            shutil.rmtree(self._place, ignore_errors=True)
+            self._removed()
             raise BrowseError(f"There is no room for old transcripts in {self._place.parent}: {error}.") from error
 
     def _make(self) -> sqlite3.Connection:
@@ -114,7 +118,7 @@ class Shelf:
             pass
 
     def _fill(self) -> None:
-        portion: list[OldFile] = []
+        portion: list[tuple[int, OldFile]] = []
         size = 0
         room = shutil.disk_usage(self._place).free - _SPARE
         while self._waiting and len(portion) < _PORTION_FILES and size < _PORTION_BYTES:
@@ -122,19 +126,21 @@ class Shelf:
             if file.size > room - size:
                 self.left_out += 1
                 continue
-            portion.append(file)
+            portion.append((len(self._waiting), file))
             size += file.size
         self._connection.execute("BEGIN")
         try:
-            for file in portion:
-                self._add(file)
+            for place, file in portion:
+                self._add(place, file)
         finally:
             self._connection.execute("COMMIT")
 
-    def _add(self, file: OldFile) -> None:
+    def _add(self, place: int, file: OldFile) -> None:
         transcript = to_transcript(file, read_pieces(file.path))
         self._insert("sessions", [transcript.session])
-        self._insert("messages", transcript.messages)
+        first = place * _PLACES + 1
+        numbered = [{"id": first + index, **row} for index, row in enumerate(transcript.messages[: _PLACES - 1])]
+        self._insert("messages", numbered)
         self.notes += transcript.notes
         self.done += 1
 
@@ -166,4 +172,4 @@ class Shelf:
             self._waiting = []
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
-            shutil.rmtree(self._place, ignore_errors=True)
+            self._removed()

@@ -50,10 +50,8 @@ class Browser:
 
     @property
     def screen(self) -> MainScreen:
-        """The main screen."""
-        screen = self.app.screen_stack[0]
-        assert isinstance(screen, MainScreen)
-        return screen
+        """The main screen; that of old transcripts where it is over the store's."""
+        return next(each for each in reversed(self.app.screen_stack) if isinstance(each, MainScreen))
 
     @property
     def row(self) -> ListRow | None:

@@ -38,6 +38,7 @@ from .cleaning import Cleaning
 from .finding import Finding
 from .listing import Listing
 from .main_actions import MainActions
+from .old_files import OldFiles
 from .reading import ConversationPane
 from .resuming import Resuming
 from .searching import Searching
@@ -92,6 +93,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.cleaning = Cleaning(self)
         self.taking = TakingAway(self)
         self.finding = Finding(self)
+        self.old_files = OldFiles(self)
         self.clock = clock
         """Tells the time; tests freeze it."""
 
@@ -130,6 +132,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         gc.enable()
         self.listing.read()
         self.searching.get_ready()
+        self.old_files.look()
 
     def _leave_in_order(self) -> None:
         """End like `q` when told to from outside, so that the terminal is restored."""
@@ -209,21 +212,20 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         shown = shown_line(catalog, view)
         if self.searching.is_active and catalog.exact:
             shown = f"searching {catalog.counts()[view]:,} of {len(catalog.chains):,} conversations"
+        if self.old_files.count.files:
+            shown += f" · {self.old_files.count.files:,} old transcripts"
         self.line("header").update(header.title(self.location, shown, self.size.width))
         offered = self.typing.offered
         if offered is not None and offered.key:
             self.line("views").update(header.offers(offered.choices, self.size.width))
             return
-        self.line("views").update(
-            header.views(
-                catalog,
-                view,
-                self.listing.sort,
-                self.listing.reverse,
-                self.searching.describe(),
-                self.changing.describe(),
-            )
-        )
+        self.line("views").update(self.view_line())
+
+    def view_line(self) -> Content:
+        """The views, and the order of the list."""
+        order = self.listing.sort, self.listing.reverse
+        told = self.searching.describe(), self.changing.describe()
+        return header.views(self.listing.catalog, self.view, *order, *told, self.old_files.count.files)
 
     @property
     def view(self) -> View:
@@ -346,7 +348,15 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         elif self.searching.is_active:
             self.box.value = ""
         else:
-            self.app.exit()
+            self.leave()
+
+    def leave(self) -> None:
+        """What one step back does when there is nothing left to step back from."""
+        self.app.exit()
+
+    def action_old(self) -> None:
+        """Files without a session in the store."""
+        self.old_files.open()
 
     def action_quit(self) -> None:
         """Leave."""

@@ -1,0 +1,121 @@
+"""Old transcripts in the browser: counted beside the views, read and searched in one of their own, never changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from browsing import Browser, browsing, open_app
+
+from hermes_browse.store.homes import locate_file
+from hermes_browse.store.models import View
+from hermes_browse.tui.rows import ConversationRow
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.old_screen import OldScreen
+
+
+def write(folder: Path, number: int) -> None:
+    """A transcript; larger numbers are newer."""
+    said = [
+        {"role": "user", "content": f"Question {number} on boats", "timestamp": 1.7e9 + 1000 * number},
+        {"role": "assistant", "content": f"Answer {number}.", "timestamp": 1.7e9 + 1000 * number + 5},
+    ]
+    path = folder / f"old_{number:03}.jsonl"
+    path.write_text("\n".join(map(json.dumps, said)) + "\n", encoding="utf-8")
+    os.utime(path, (1.7e9 + 1000 * number, 1.7e9 + 1000 * number))
+
+
+def home_of(root: Path, count: int) -> Path:
+    """A folder of old transcripts beside the store of a root."""
+    folder = root / "sessions"
+    folder.mkdir()
+    for number in range(count):
+        write(folder, number)
+    return folder
+
+
+async def arrive(browser: Browser) -> OldScreen:
+    """Wait for the view, and until all of it has been read."""
+    for _ in range(500):
+        await browser.settle()
+        if isinstance(browser.screen, OldScreen) and browser.screen.listing.catalog.counts()[View.ALL]:
+            status = browser.text("#status")
+            if "old transcripts in" in status and " of " not in status.split(" in ")[0]:
+                await browser.settle()
+                return browser.screen
+    raise AssertionError("the view never came")
+
+
+async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home: Path) -> None:
+    """In the line of what is hidden and among the views; neither where there are none."""
+    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+        assert "Old" not in browser.text("#views")
+        await browser.press("5")
+        await browser.settle()
+        assert type(browser.screen) is MainScreen
+    home_of(hermes_home, 3)
+    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+        assert "5 Old 3" in browser.text("#views")
+        assert "3 old transcripts" in browser.text("#header")
+
+
+async def test_they_are_read_and_searched_like_any_conversation(hermes_home: Path) -> None:
+    """Newest first, more than a portion of them; Enter reads; a search says that it scans, newest hits first."""
+    folder = home_of(hermes_home, 230)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+        await browser.press("5")
+        screen = await arrive(browser)
+        for _ in range(300):  # until the list, too, has been read again
+            await browser.settle()
+            if len(screen.rows) == 230:
+                break
+        assert len(screen.rows) == 230
+        row = browser.row
+        assert isinstance(row, ConversationRow)
+        assert row.conversation.preview == "Question 229 on boats"
+        await browser.press("enter")
+        assert screen.transcript.has_focus
+        assert "Answer 229." in browser.text("#transcript")
+        await browser.press("slash")
+        await browser.type("boats")
+        assert "scan" in browser.text("#status")
+        first = screen.rows.source.row(0)
+        assert isinstance(first, ConversationRow)
+        assert first.conversation.id == "old_229.jsonl"
+        place = screen.store.path.parent
+        await browser.press("escape", "escape", "escape", "escape")
+        assert type(browser.screen) is MainScreen
+    assert not place.exists()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home: Path) -> None:
+    """Nothing is archived, deleted or resumed, and nothing fails silently; other views are those of the store."""
+    home_of(hermes_home, 2)
+    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+        await browser.press("5")
+        await arrive(browser)
+        for key in ("a", "D", "R", "P", "X", "f", "u", "w", "Y"):
+            await browser.press("j", key)
+            assert "these are files" in browser.text("#status"), key
+        assert len(browser.app.screen_stack) == 2
+        await browser.press("3")
+        assert type(browser.screen) is MainScreen
+        assert browser.screen.listing.view is View.ARCHIVED
+
+
+async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home: Path) -> None:
+    """The folder was there when they were counted."""
+    folder = home_of(hermes_home, 2)
+    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+        shutil.rmtree(folder)
+        await browser.press("5")
+        for _ in range(200):
+            await browser.settle()
+            if "no old transcripts" in browser.text("#status"):
+                break
+        assert "no old transcripts" in browser.text("#status")
+        assert type(browser.screen) is MainScreen
