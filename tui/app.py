@@ -125,6 +125,7 @@ class BrowseApp(_App):
         self.trouble = ""
         """What in the configuration does not hold."""
         self._main: MainScreen | None = None
+        self._stores = 0
         set_up(self)
 
     def _fatal_error(self) -> None:
@@ -150,6 +151,36 @@ class BrowseApp(_App):
                 yield
             finally:
                 signal.signal(signal.SIGINT, before)
+
+    def switch_to(self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]) -> MainScreen:
+        """Another store in the place of this one, in the same view and order.
+
+        Args:
+            location: Which store.
+            store: The store.
+            first: Its first page.
+            shown: Conversations of it that have been read.
+
+        Returns:
+            The new main screen; it is on its way.
+        """
+        before = self._main
+        self.location, self.store = location, store
+        self._main = screen = MainScreen(location, store, first, shown, self.clock)
+        if before is not None:
+            screen.listing.begin_as(before.listing.view, before.listing.sort, reverse=before.listing.reverse)
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        # The screen an application begins with cannot be replaced, so each store has a mode of its own.
+        left, self._stores = self.current_mode, self._stores + 1
+        name = f"store-{self._stores}"
+        self.add_mode(name, lambda: screen)
+        self.switch_mode(name)
+        if before is not None:
+            before.let_go()
+        if self._stores > 1:
+            self.remove_mode(left)
+        return screen
 
     def get_default_screen(self) -> Screen[object]:
         """The one screen everything happens on."""

@@ -129,6 +129,7 @@ def make_parser() -> _Parser:
     listing.add_argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value)
     listing.add_argument("--reverse", action="store_true", help="the other way round")
     listing.add_argument("--limit", type=_count, default=50, metavar="N", help="most rows, 0 for all (default 50)")
+    listing.add_argument("--all-profiles", action="store_true", help="of all profiles, as one list by activity")
     listing.add_argument("--offset", type=_count, default=0, metavar="N", help="rows to leave out first")
 
     search = _command(commands, "search", "Chat messages that contain what you ask for, newest first.")
@@ -139,6 +140,7 @@ def make_parser() -> _Parser:
     search.add_argument("--limit", type=_count, default=50, metavar="N", help="most hits, 0 for all (default 50)")
     search.add_argument("--context", type=_count, default=0, metavar="N", help="messages before and after each hit")
     _add_view(search, None)
+    search.add_argument("--all-profiles", action="store_true", help="in all profiles; newest hits first")
     search.add_argument(
         "--role", action="append", type=_text, default=[], metavar="R", help="only this role; repeatable"
     )
@@ -185,6 +187,17 @@ def make_parser() -> _Parser:
     return parser
 
 
+def _check_all_profiles(parser: _Parser, arguments: SimpleNamespace) -> None:
+    """What goes with `--all-profiles` and what does not."""
+    if arguments.db is not None or arguments.demo or arguments.profile is not None or arguments.old:
+        parser.error("--all-profiles goes with --home alone: it means every profile of that root")
+    if arguments.command == "list" and (arguments.sort != Sort.ACTIVITY.value or arguments.reverse):
+        parser.error("--all-profiles lists by activity, newest first")
+    narrowing = arguments.command == "search" and (arguments.view or arguments.source or arguments.role)
+    if narrowing or (arguments.command == "search" and (arguments.sort != "newest" or arguments.context)):
+        parser.error("--all-profiles searches everything, newest first; say source: and role: in the query")
+
+
 def parse(argv: Sequence[str]) -> SimpleNamespace:
     """The arguments of a command line.
 
@@ -204,6 +217,8 @@ def parse(argv: Sequence[str]) -> SimpleNamespace:
         parser.error(f"--old goes with {', '.join(OLD_COMMANDS)}; the browser has them under the key 5")
     if arguments.old and arguments.demo:
         parser.error("--old is about files beside a store of your own, and --demo has none")
+    if getattr(arguments, "all_profiles", False):
+        _check_all_profiles(parser, arguments)
     if arguments.print_command and arguments.command is not None:
         parser.error("--print-command goes with the browser; a command has `resume ID --print`")
     if arguments.command == "resume":

@@ -168,6 +168,11 @@ def _run(argv: Sequence[str]) -> int:
         return 0
     if (code := _without_store(arguments)) is not None:
         return code
+    if getattr(arguments, "all_profiles", False):
+        from .everywhere import list_everywhere, search_all
+
+        run_all = list_everywhere if arguments.command == "list" else search_all
+        return run_all(arguments)
     with opened_location(arguments) as location:
         if arguments.command is None:
             return _browse(location, arguments)

@@ -34,6 +34,7 @@ MAIN_BINDINGS = [
     Binding("3", "view('archived')", "archived", tooltip="Show what was archived", show=False, id="view-archived"),
     Binding("4", "view('all')", "all", tooltip="Show every session", show=False, id="view-all"),
     Binding("5", "old", "old transcripts", tooltip="Show files without a session", show=False, id="view-old"),
+    Binding("0", "profiles", "profiles", tooltip="Another profile, or all at once", show=False, id="profiles"),
     Binding("s", "sort", "sort", tooltip="Order the list by something else", id="sort"),
     Binding("S", "reverse", "reverse", tooltip="Turn the order of the list round", show=False, id="reverse"),
     Binding("o", "search_order", "hits order", tooltip="Hits newest, best or oldest first", show=False, id="hit-order"),

@@ -43,6 +43,7 @@ from .reading import ConversationPane
 from .resuming import Resuming
 from .searching import Searching
 from .sub_screen import SubScreen
+from .switching import Switching
 from .taking_away import TakingAway
 from .transcript_actions import TranscriptActions
 from .typing import Typing
@@ -94,6 +95,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.taking = TakingAway(self)
         self.finding = Finding(self)
         self.old_files = OldFiles(self)
+        self.switching = Switching(self)
         self.clock = clock
         """Tells the time; tests freeze it."""
 
@@ -146,7 +148,11 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
             self.app.exit()
 
     def on_unmount(self) -> None:
-        """Let go of the store, and of what was written to be looked at."""
+        """It is over."""
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Let go of the store, and of what was written to be looked at, for good."""
         self.taking.close()
         self.writer.stop()
         for worker in self.workers_of_store:
@@ -353,10 +359,6 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
     def leave(self) -> None:
         """What one step back does when there is nothing left to step back from."""
         self.app.exit()
-
-    def action_old(self) -> None:
-        """Files without a session in the store."""
-        self.old_files.open()
 
     def action_quit(self) -> None:
         """Leave."""

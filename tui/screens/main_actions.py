@@ -11,9 +11,11 @@ from .panes import Panes
 
 if TYPE_CHECKING:
     from .listing import Listing
+    from .old_files import OldFiles
     from .reading import ConversationPane
     from .resuming import Resuming
     from .searching import Searching
+    from .switching import Switching
     from .taking_away import TakingAway
     from .typing import Typing
 
@@ -27,6 +29,8 @@ class MainActions(Panes):
     reading: ConversationPane
     resuming: Resuming
     taking: TakingAway
+    old_files: OldFiles
+    switching: Switching
 
     def say(self, text: str) -> None:
         """Put a sentence in the status line."""
@@ -47,6 +51,14 @@ class MainActions(Panes):
         else:
             self.listing.set_view(View(name))
         self.show_header()
+
+    def action_old(self) -> None:
+        """Files without a session in the store."""
+        self.old_files.open()
+
+    def action_profiles(self) -> None:
+        """Another profile, or all at once."""
+        self.switching.choose()
 
     def action_sort(self) -> None:
         """The next order."""

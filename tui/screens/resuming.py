@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from hermes_browse.store.connect import Reader
+from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.homes import Location
 from hermes_browse.store.preview import with_details
 
 if TYPE_CHECKING:
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
     Planned = tuple[ResumePlan, list[RecapLine]]
 
 
+def _planned(reader: Reader, location: Location, session_id: str, now: float, *, is_printed: bool) -> Planned:
+    """The plan of a resume, with the recap where the card will show it."""
+    from hermes_browse.store.recap import read_recap
+    from hermes_browse.store.resume import plan_resume
+
+    plan = plan_resume(reader, location, session_id, now)
+    plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
+    if is_printed:
+        plan = plan.to_print()
+    return plan, read_recap(reader, plan.conversation.segments) if plan.is_risky else []
+
+
 class Resuming:
     """Plans a resume off the screen's thread and asks where it is risky."""
 
@@ -33,14 +46,41 @@ class Resuming:
 
     def start(self, session_id: str) -> None:
         """Resume the conversation of a session as the user has set it; at once, or after the card."""
+        self._plan(session_id, self._begin)
+
+    def start_there(self, location: Location, session_id: str) -> None:
+        """Resume a conversation of another profile, in that profile.
+
+        Args:
+            location: The profile's store.
+            session_id: A session of it.
+        """
+        screen, now = self._screen, self._screen.clock()
+        is_printed = screen.browse_app().is_choice_printed
+
+        def work() -> Planned:
+            with Store(location.path).reader() as reader:
+                return _planned(reader, location, session_id, now, is_printed=is_printed)
+
+        async def run() -> None:
+            try:
+                planned = await asyncio.to_thread(work)
+            except BrowseError as error:
+                self._refused(error)
+            else:
+                self._begin(planned)
+
+        screen.run_worker(run(), group="resume")
+
+    def _begin(self, planned: Planned) -> None:
         app = self._screen.browse_app()
         mode = app.start.options.resume
         if app.is_choice_printed or mode == "exec":
-            self._plan(session_id, lambda planned: self._ask(planned, app.exit))
+            self._ask(planned, app.exit)
         elif mode == "return":
-            self._plan(session_id, lambda planned: self._ask(planned, self._run_and_return))
+            self._ask(planned, self._run_and_return)
         else:
-            self.start_in_window(session_id)
+            self._in_thread(lambda: self._held(planned))
 
     def start_in_window(self, session_id: str) -> None:
         """Go to the window that holds the conversation, or open one, at once or after the card."""
@@ -51,14 +91,7 @@ class Resuming:
         is_printed = self._screen.browse_app().is_choice_printed
 
         def work(reader: Reader) -> Planned:
-            from hermes_browse.store.recap import read_recap
-            from hermes_browse.store.resume import plan_resume
-
-            plan = plan_resume(reader, location, session_id, now)
-            plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
-            if is_printed:
-                plan = plan.to_print()
-            return plan, read_recap(reader, plan.conversation.segments) if plan.is_risky else []
+            return _planned(reader, location, session_id, now, is_printed=is_printed)
 
         self._screen.page_worker.submit("plan", work, done, self._refused)
 

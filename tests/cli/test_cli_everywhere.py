@@ -1,0 +1,70 @@
+"""`--all-profiles`: one list and one search over the profiles of a root."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commandline import ask, call, copy_store
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> str:
+    """Two profiles of different versions, a broken one, and one that has never been used."""
+    made = tmp_path / "hermes"
+    copy_store("state-v22", made)
+    copy_store("state-v31", made / "profiles" / "coder")
+    for name in ("broken", "unused"):
+        (made / "profiles" / name).mkdir()
+    (made / "profiles" / "broken" / "state.db").write_bytes(b"nothing" * 200)
+    return str(made)
+
+
+def test_the_list_is_that_of_all_profiles_by_activity(capsys: pytest.CaptureFixture[str], root: str) -> None:
+    """As many as each profile lists by itself, in one order; the broken one is named, the unused one is no matter."""
+    whole = ask(capsys, "--home", root, "list", "--all-profiles", "--limit", "0", "--json")
+    by_profile = {
+        name: [each["id"] for each in whole["conversations"] if each["profile"] == name] for name in whole["profiles"]
+    }
+    for name, ids in by_profile.items():
+        alone = ask(capsys, "--home", root, "--profile", name, "list", "--limit", "0", "--json")
+        assert ids == [each["id"] for each in alone["conversations"]]
+        assert [each for each in whole["conversations"] if each["profile"] == name] == [
+            {"profile": name, **each} | {"prune_in_days": None} for each in alone["conversations"]
+        ]
+    times = [each["last_active"] or 0 for each in whole["conversations"]]
+    assert times == sorted(times, reverse=True)
+    assert [each["profile"] for each in whole["broken"]] == ["broken"]
+    told = call(capsys, "--home", root, "list", "--all-profiles", "--limit", "3")
+    assert told.code == 0
+    assert "broken cannot be read" in told.err
+    assert "unused" not in told.err
+    assert told.out.startswith("profile")
+
+
+def test_the_search_finds_what_each_profile_finds(capsys: pytest.CaptureFixture[str], root: str) -> None:
+    """With the profile of each hit; incomplete, because one could not be searched."""
+    whole = ask(capsys, "--home", root, "search", "auth role:user", "--all-profiles", "--limit", "0", "--json")
+    assert whole["complete"] is False
+    for name in ("default", "coder"):
+        alone = ask(capsys, "--home", root, "--profile", name, "search", "auth role:user", "--limit", "0", "--json")
+        mine = [each for each in whole["hits"] if each["profile"] == name]
+        assert {each["message_id"] for each in mine} == {each["message_id"] for each in alone["hits"]}
+        assert mine
+    told = call(capsys, "--home", root, "search", "auth", "--all-profiles", "--limit", "2")
+    assert "2 of " in told.err
+    assert "2 profiles" in told.err
+
+
+def test_what_does_not_go_together_is_a_usage_error(capsys: pytest.CaptureFixture[str], root: str) -> None:
+    """One store, or another order, is not all profiles by activity."""
+    for arguments in (
+        ("--demo", "list"),
+        ("--home", root, "--profile", "coder", "list"),
+        ("--home", root, "list", "--sort", "title"),
+        ("--home", root, "search", "x", "--role", "user"),
+    ):
+        assert call(capsys, *arguments, "--all-profiles").code == 2
+    empty = Path(root).parent / "nothing"
+    empty.mkdir()
+    assert call(capsys, "--home", str(empty), "list", "--all-profiles").code == 3

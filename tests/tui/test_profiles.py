@@ -1,0 +1,164 @@
+"""Profiles in the browser: switched with one key, listed and searched all at once, each row in its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, demo_app, open_app
+from builders import make_store
+from store_builder import T0
+
+from hermes_browse.store.homes import Location, locate_file
+from hermes_browse.tui.found_rows import FoundRow
+from hermes_browse.tui.rows import ConversationRow, ListRow, NoteRow
+from hermes_browse.tui.screens.everywhere import EverywhereScreen
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.preflight import PreflightScreen
+from hermes_browse.tui.screens.profiles_card import ProfilesScreen
+
+
+def fill(path: Path, title: str, said: str, age: float) -> None:
+    """A store with one conversation; ids are alike in all of them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    make_store(
+        path,
+        sessions=[{"id": "same", "title": title, "started_at": T0 - age}],
+        messages=[{"session_id": "same", "content": said, "timestamp": T0 - age}],
+    )
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root with two profiles that can be read, one that cannot, and one that has never been used."""
+    made = tmp_path / "hermes"
+    fill(made / "state.db", "Root chat", "the lighthouse of the root", 300)
+    fill(made / "profiles" / "coder" / "state.db", "Coder chat", "the lighthouse of the coder", 100)
+    broken = made / "profiles" / "broken"
+    broken.mkdir()
+    (broken / "state.db").write_bytes(b"no database at all" * 100)
+    (made / "profiles" / "unused").mkdir()
+    return made
+
+
+async def until(browser: Browser, kind: type[object]) -> None:
+    """Wait for a screen to be on top and at rest."""
+    for _ in range(300):
+        await browser.settle()
+        if isinstance(browser.app.screen, kind):
+            await browser.settle()
+            return
+    raise AssertionError(f"{kind.__name__} never came")
+
+
+def rows_of(screen: object) -> list[ListRow]:
+    """What the list of all profiles shows."""
+    assert isinstance(screen, EverywhereScreen)
+    return [screen.found.source.row(index) for index in range(len(screen.found))]
+
+
+async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(root: Path) -> None:
+    """The card names every profile, a broken one with the reason; there and back again."""
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        first = browser.screen
+        for name in ("coder", "default", "coder"):
+            await browser.press("0")
+            await until(browser, ProfilesScreen)
+            shown = browser.text("#profiles")
+            assert all(each in shown for each in ("default", "coder", "broken", "unused"))
+            assert shown.count("cannot be read") == 2
+            assert len([line for line in shown.splitlines() if line.strip()]) == 5, "a line each, and one for all"
+            await browser.press("home", *(["down", "down"] if name == "coder" else []), "enter")
+            await until(browser, MainScreen)
+            for _ in range(300):
+                await browser.settle()
+                if browser.screen.location.profile == name:
+                    break
+            assert browser.screen.location == Location(browser.screen.store.path, root, name)
+            row = browser.row
+            assert isinstance(row, ConversationRow)
+            assert row.conversation.title == ("Coder chat" if name == "coder" else "Root chat")
+            assert name in browser.text("#header")
+        assert not any(worker.holds_reader for worker in first.workers_of_store)
+        assert browser.app.as_left() is not None
+
+
+async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
+    """It says why in a line."""
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        await browser.press("0")
+        await until(browser, ProfilesScreen)
+        await browser.press("home", "down", "enter")
+        await until(browser, MainScreen)
+        for _ in range(300):
+            await browser.settle()
+            if "not a session store" in browser.text("#status"):
+                break
+        assert "not a session store" in browser.text("#status")
+        assert browser.screen.location.profile == "default"
+
+
+async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
+    """Newest first whatever the profile, ids that are alike kept apart; a hit opens in its own profile."""
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        await browser.press("0")
+        await until(browser, ProfilesScreen)
+        await browser.press("a")
+        await until(browser, EverywhereScreen)
+        rows = rows_of(browser.app.screen)
+        assert [row.text.split(" cannot")[0] for row in rows if isinstance(row, NoteRow)] == ["broken"]
+        found = [row.found for row in rows if isinstance(row, FoundRow)]
+        assert [(each.profile, each.conversation.title) for each in found] == [
+            ("coder", "Coder chat"),
+            ("default", "Root chat"),
+        ]
+        assert len({row.key for row in rows}) == 3
+        await browser.press("slash")
+        await browser.type("lighthouse")
+        for _ in range(300):
+            await browser.settle()
+            if "hits" in browser.text("#status"):
+                break
+        hits = [row.found for row in rows_of(browser.app.screen) if isinstance(row, FoundRow)]
+        assert [each.profile for each in hits] == ["coder", "default"]
+        assert all(each.hit is not None for each in hits)
+        assert "2 hits in 2 profiles" in browser.text("#status")
+        await browser.press("enter", "enter")
+        for _ in range(300):
+            await browser.settle()
+            if browser.screen.location.profile == "coder" and browser.screen.transcript.has_focus:
+                break
+        assert browser.screen.location.profile == "coder"
+        assert "lighthouse of the coder" in browser.text("#transcript")
+
+
+async def test_a_row_resumes_in_its_own_profile(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`hermes -p coder`, from the screen of the default profile."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "hermes").write_text("#!/bin/sh\n", encoding="utf-8")
+    (programs / "hermes").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    app = open_app(locate_file(root / "state.db"))
+    async with browsing(app) as browser:
+        await browser.press("0")
+        await until(browser, ProfilesScreen)
+        await browser.press("a")
+        await until(browser, EverywhereScreen)
+        await browser.pilot.press("enter")
+        for _ in range(300):
+            await browser.pilot.pause(0.01)
+            if app.return_value is not None or isinstance(app.screen, PreflightScreen):
+                break
+    plan = app.return_value
+    assert plan is not None
+    assert plan.argv == ("hermes", "-p", "coder", "--resume=same")
+    assert plan.env == {"HERMES_HOME": str(root)}
+
+
+async def test_a_store_without_a_root_has_no_profiles(tmp_path: Path) -> None:
+    """The sample store says so."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("0")
+        assert "no profiles" in browser.text("#status")

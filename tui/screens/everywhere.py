@@ -1,0 +1,240 @@
+"""All profiles as one list and one search; every row knows its profile, opens in it and resumes in it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.models import View
+from hermes_browse.store.text import one_line
+
+from .. import header
+from ..found_rows import FoundRow
+from ..profiles import Answered, Everywhere, Found, read_everywhere, search_everywhere
+from ..rows import FixedRows, ListRow, NoteRow
+from ..widgets.conversation_list import ConversationList
+from ..widgets.keys import KeyLine
+from ..widgets.line import TextLine
+from .card import counted
+from .sub_screen import BACK, SubScreen
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+_PAUSE = 0.12
+"""Seconds after a letter before a search begins."""
+
+
+class EverywhereScreen(SubScreen):
+    """The list of all profiles."""
+
+    HELP_TITLE = "All profiles"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "search", tooltip="Search all profiles"),
+        Binding("enter", "resume", "resume", tooltip="Go on with it in Hermes, in its own profile", key_display="↵"),
+        Binding("o,right", "open", "open", tooltip="Open it in its own profile"),
+        Binding("1", "view('chats')", "chats", tooltip="Show the chats", show=False),
+        Binding("4", "view('all')", "all", tooltip="Show every session", show=False),
+        Binding("f5", "reload", "reload", tooltip="Read all profiles again", show=False),
+        *BACK,
+    ]
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._everywhere: Everywhere | None = None
+        self._view = View.CHATS
+        self._asked = 0
+        self._waiting = False
+
+    def compose(self) -> ComposeResult:
+        """What there is, the box, the list."""
+        yield TextLine(id="header")
+        yield Input(placeholder="search all profiles", id="rules", select_on_focus=False)
+        yield ConversationList(id="found")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        """Read the profiles."""
+        self.found.clock = self.main.clock
+        self.set_focus(self.found)
+        self.action_reload()
+
+    @property
+    def found(self) -> ConversationList:
+        """The list."""
+        return self.query_one("#found", ConversationList)
+
+    @property
+    def box(self) -> Input:
+        """The search box."""
+        return self.query_one(Input)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether profiles are being read or searched."""
+        return self._waiting
+
+    # Reading
+
+    def action_reload(self) -> None:
+        """Read all profiles."""
+        root, now, view = self.main.location.root, self.main.clock(), self._view
+        if root is None:
+            return
+        self.found.show(FixedRows([NoteRow("reading all profiles …")]))
+        self._waiting = True
+
+        async def run() -> None:
+            try:
+                self._everywhere = await asyncio.to_thread(read_everywhere, root, now, view)
+            except BrowseError as error:
+                self.main.failed(error)
+            finally:
+                self._waiting = False
+            self._show()
+
+        self.run_worker(run(), group="read", exclusive=True)
+
+    def _show(self) -> None:
+        everywhere = self._everywhere
+        if everywhere is None or not self.is_attached:
+            return
+        if self.box.value.strip():
+            self._search()
+            return
+        self._list(everywhere.found, f"no {self._view.value} in any profile · 4 every session")
+        self.tell(header.status("Enter resumes in its own profile · o opens it there · / searches all", ""))
+
+    def _list(self, found: Sequence[Found], empty: str) -> None:
+        everywhere = self._everywhere
+        assert everywhere is not None
+        rows: list[ListRow] = [NoteRow(f"{each.name} cannot be read: {each.error}") for each in everywhere.broken]
+        rows += [FoundRow(each) for each in found]
+        if not found:
+            rows.append(NoteRow(empty))
+        self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
+        total = sum(catalog.counts()[View.ALL] for _, catalog in everywhere.catalogs)
+        told = f"{len(everywhere.found):,} {self._view.value} of {counted(total, 'conversation')} in "
+        told += counted(len(everywhere.catalogs), "profile")
+        if everywhere.broken:
+            told += f" · {len(everywhere.broken):,} cannot be read"
+        self.line("header").update(Content.assemble((" all profiles  ", "bold"), (told, "dim")))
+
+    # Searching
+
+    @on(Input.Changed, "#rules")
+    def typed(self, event: Input.Changed) -> None:
+        """Search when the letters stop coming."""
+        event.stop()
+        self._asked += 1
+        self._waiting = True
+        self.run_worker(self._rest(), group="typed", exclusive=True)
+
+    async def _rest(self) -> None:
+        await asyncio.sleep(_PAUSE)
+        self._waiting = False
+        self._show()
+
+    def _search(self) -> None:
+        everywhere, text, now = self._everywhere, self.box.value, self.main.clock()
+        assert everywhere is not None
+        self._asked += 1
+        mine = self._asked
+        self._waiting = True
+        begun = time.monotonic()
+
+        def work() -> Answered:
+            return search_everywhere(everywhere, text, now, cancelled=lambda: self._asked != mine)
+
+        async def run() -> None:
+            try:
+                answer = await asyncio.to_thread(work)
+            except BrowseError as error:
+                self.main.failed(error)
+                return
+            finally:
+                self._waiting = self._asked != mine
+            if self._asked == mine and self.is_attached:
+                self._take(answer, time.monotonic() - begun)
+
+        self.run_worker(run(), group="search")
+
+    def _take(self, answer: Answered, took: float) -> None:
+        self._list(answer.found, "nothing like this in any profile")
+        count = (
+            f"{len(answer.found):,}{'+' if answer.more else ''} hits in {counted(self._profiles(answer), 'profile')}"
+        )
+        notes = " · ".join(one_line(each, 120) for each in answer.notes)
+        self.tell(header.status(" · ".join(part for part in (count, f"{took * 1000:.0f} ms", notes) if part), ""))
+
+    @staticmethod
+    def _profiles(answer: Answered) -> int:
+        return len({each.location.path for each in answer.found})
+
+    # Keys
+
+    @on(Input.Submitted, "#rules")
+    def submitted(self, event: Input.Submitted) -> None:
+        """Enter in the box: to the list."""
+        event.stop()
+        self.set_focus(self.found)
+
+    @on(ConversationList.Shown)
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        """They are complete."""
+        event.stop()
+
+    @on(ConversationList.Highlighted, "#found")
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Nothing is read for it."""
+        event.stop()
+
+    @on(ConversationList.Selected, "#found")
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Enter: a hit is opened, a conversation resumed."""
+        event.stop()
+        if isinstance(event.row, FoundRow) and event.row.found.hit is not None:
+            self.main.switching.open(event.row.found)
+        else:
+            self.action_resume()
+
+    def action_resume(self) -> None:
+        """Go on with it, in its own profile."""
+        row = self.found.current
+        if isinstance(row, FoundRow):
+            self.main.resuming.start_there(row.found.location, row.found.conversation.id)
+
+    def action_open(self) -> None:
+        """Open it in its own profile."""
+        row = self.found.current
+        if isinstance(row, FoundRow):
+            self.main.switching.open(row.found)
+
+    def action_view(self, name: str) -> None:
+        """Chats, or everything."""
+        self._view = View(name)
+        self.action_reload()
+
+    def action_search(self) -> None:
+        """To the box."""
+        self.set_focus(self.box)
+
+    def action_back(self) -> None:
+        """One step: from the box to the list, from a search to the list as it was, then back."""
+        if self.box.has_focus and not self.box.value:
+            self.set_focus(self.found)
+        elif self.box.value:
+            self.box.value = ""
+            self.set_focus(self.found)
+        else:
+            self.dismiss(None)
