@@ -13,6 +13,7 @@ from textual.widgets import Input
 from trashing import differences, dump, health
 
 from hermes_browse.store.homes import Location
+from hermes_browse.tui import header
 from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.screens.deleting import DeleteScreen
@@ -21,6 +22,7 @@ from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.prune import PruneScreen
 from hermes_browse.tui.screens.retention import RetentionScreen
+from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.widgets.conversation_list import ConversationList
 
@@ -292,3 +294,11 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
         browser.screen.say("and later")
         await browser.settle()
         assert "and later" in browser.text("#status")
+        screen = browser.app.screen
+        assert isinstance(screen, SubScreen) and screen.is_whole
+        await screen.query("*").remove()  # as it is for a moment when it is left
+        assert not screen.is_whole
+        screen.tell(header.status("too late", ""))
+        if isinstance(screen, PruneScreen):
+            screen.space._show_measuring()  # what its timer does
+            screen._make_plan()

@@ -204,7 +204,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
     def _over_this(self) -> list[SubScreen]:
         """Screens over this one that have been put together: one that was opened a moment ago has no lines yet."""
         stack = self.app.screen_stack[1:]
-        return [screen for screen in stack if isinstance(screen, SubScreen) and screen.is_mounted]
+        return [screen for screen in stack if isinstance(screen, SubScreen) and screen.is_whole]
 
     def catalog_changed(self) -> None:
         """The list has been read again: the screen over this one may want to know."""

@@ -61,7 +61,7 @@ class PlanScreen(SubScreen):
 
     def _take_sizes(self, asked: Planned, more: Planned) -> None:
         """A piece of the plan has been measured: the rows stay where they are, and know more."""
-        if self.is_attached and self._planned is asked:
+        if self.is_whole and self._planned is asked:
             self._planned = more
             self._goes_on = True
             self._look()
@@ -147,7 +147,7 @@ class PlanScreen(SubScreen):
 
         def done(found: list[Conversation]) -> None:
             self.main.details.add(found)
-            if self.is_attached:
+            if self.is_whole:
                 self.plan_list.refresh_rows()
                 if not is_plan:
                     self.space.show()

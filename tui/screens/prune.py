@@ -173,6 +173,8 @@ class PruneScreen(PlanScreen):
 
     def _make_plan(self) -> None:
         self._timer = None
+        if not self.is_whole:
+            return
         parsed = self._parsed
         if parsed is None or parsed.problems:
             words = "; ".join(parsed.problems) if parsed is not None else ""
@@ -195,7 +197,7 @@ class PruneScreen(PlanScreen):
         self.space.begin()
 
     def _take_plan(self, planned: Planned) -> None:
-        if not self.is_attached or self._parsed is None or self._parsed.problems:
+        if not self.is_whole or self._parsed is None or self._parsed.problems:
             return
         if self._is_looking:  # else something else stands there that is worth reading
             self.tell(header.status("", ""))

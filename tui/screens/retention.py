@@ -91,7 +91,7 @@ class RetentionScreen(SubScreen):
         self.main.plan_worker.submit("radar", work, self._take, self.main.failed)
 
     def _take(self, found: _Found) -> None:
-        if not self.is_attached:
+        if not self.is_whole:
             return
         self._found = found
         radar = found.radar

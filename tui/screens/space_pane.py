@@ -102,6 +102,8 @@ class SpacePane:
             self._worker.stop()
 
     def _show_measuring(self) -> None:
+        if not self._screen.is_whole:
+            return
         main = self._screen.main
         known, total = len(main.cleaning.sizes), len(main.listing.catalog.forest.sessions)
         text = f"  where the bytes are · measuring, {min(known, total):,} of {total:,} sessions"
@@ -114,12 +116,12 @@ class SpacePane:
 
     def _failed(self, error: BrowseError) -> None:
         self._stop_looking()
-        if self._screen.is_attached:
+        if self._screen.is_whole:
             self._screen.line("map-title").update(header.failure(str(error)))
 
     def _take(self, found: SpaceMap) -> None:
         self._stop_looking()
-        if not self._screen.is_attached:
+        if not self._screen.is_whole:
             return
         self._map = found
         told = f"{formats.size(found.total.total)} with index · Tab"

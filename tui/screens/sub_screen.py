@@ -53,8 +53,16 @@ class SubScreen(Screen[None]):
 
     def tell(self, content: Content) -> None:
         """Show what the main screen's status line says."""
-        if self.is_attached:
+        if self.is_whole:
             self.line("status").update(content)
+
+    @property
+    def is_whole(self) -> bool:
+        """Put together, and not being taken apart: answers and timers may come before and after.
+
+        Textual 8 takes the lines away first, and calls the screen attached until it has gone too.
+        """
+        return self.is_attached and not self._pruning and bool(self.query("#status"))
 
     @property
     def is_pending(self) -> bool:

@@ -81,7 +81,7 @@ class TrashScreen(SubScreen):
         def done(found: list[Bundle]) -> None:
             self._bundles = found
             self._marked &= {each.name for each in found}
-            if self.is_attached:
+            if self.is_whole:
                 self._show()
 
         self.main.writer.submit(lambda: list_bundles(folder), done, self.main.failed)
@@ -155,7 +155,7 @@ class TrashScreen(SubScreen):
             if error is not None:
                 main.failed(error)
             self._marked.clear()
-            if self.is_attached:
+            if self.is_whole:
                 self._read()
 
         main.writer.submit(work, finished, main.failed)
@@ -206,7 +206,7 @@ class TrashScreen(SubScreen):
         def done(count: int) -> None:
             self.tell(header.status(f"dropped {counted(count, 'bundle')} for good", ""))
             self._marked.clear()
-            if self.is_attached:
+            if self.is_whole:
                 self._read()
 
         def decided(go: bool | None) -> None:
