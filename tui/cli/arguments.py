@@ -122,6 +122,11 @@ def make_parser() -> _Parser:
         action="store_true",
         help="the browser prints the command of what is chosen, and runs nothing",
     )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="a dialogue of lines, for screen readers and braille: nothing is drawn",
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
 
     listing = _command(commands, "list", "Conversations, newest activity first.")
@@ -213,6 +218,8 @@ def parse(argv: Sequence[str]) -> SimpleNamespace:
     stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
     if sum(stores) > 1:
         parser.error("one store at a time: --home and --profile, or --db, or --demo")
+    if arguments.plain and (arguments.command is not None or arguments.print_command):
+        parser.error("--plain is a way to browse: it goes with no command")
     if arguments.old and arguments.command not in OLD_COMMANDS:
         parser.error(f"--old goes with {', '.join(OLD_COMMANDS)}; the browser has them under the key 5")
     if arguments.old and arguments.demo:

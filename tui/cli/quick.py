@@ -18,7 +18,7 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
         What `arguments.parse` would give; None for everything else, mistakes included, which is its affair.
     """
     found: dict[str, str | None] = {"home": None, "profile": None, "db": None}
-    flags = {"demo": False, "or_demo": False, "print_command": False, "old": False}
+    flags = {"demo": False, "or_demo": False, "print_command": False, "old": False, "plain": False}
     words = iter(argv)
     for word in words:
         name, equals, value = word.partition("=")
@@ -27,7 +27,7 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
             if not value or found[_WITH_VALUE[name]] is not None or (not equals and value.startswith("-")):
                 return None
             found[_WITH_VALUE[name]] = value
-        elif word in ("--demo", "--or-demo", "--print-command"):
+        elif word in ("--demo", "--or-demo", "--print-command", "--plain"):
             flags[word[2:].replace("-", "_")] = True
         else:
             return None

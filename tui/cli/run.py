@@ -139,6 +139,13 @@ def _without_store(arguments: SimpleNamespace) -> int | None:
 
 
 def _browse(location: Location, arguments: SimpleNamespace) -> int:
+    cannot_draw = os.environ.get("TERM") == "dumb" and not arguments.print_command and sys.stdin.isatty()
+    if cannot_draw and not arguments.plain:
+        note("This terminal cannot draw (TERM=dumb): --plain is what it can do.")
+    if arguments.plain or cannot_draw:
+        from .plain import talk
+
+        return talk(location)
     if arguments.print_command:
         from .choosing import choose_and_print
 

@@ -1,0 +1,164 @@
+"""`--plain`: a dialogue of lines; what is said, what is asked back, and that nothing is ever drawn."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import make_store
+from commandline import PROGRAM, call, copy_store
+from store_builder import T0
+
+from hermes_browse.store.homes import locate_file
+from hermes_browse.store.resume import ResumePlan
+from hermes_browse.tui.cli.plain import Dialogue
+from hermes_browse.tui.cli.plain_words import ago
+
+
+def talked(path: Path, *lines: str) -> tuple[list[str], ResumePlan | None]:
+    """What is said when these lines are typed, and what comes of it."""
+    said: list[str] = []
+    typed: Iterator[str] = iter(lines)
+
+    def ask(prompt: str) -> str:
+        said.append(prompt)
+        try:
+            return next(typed)
+        except StopIteration:
+            raise EOFError from None
+
+    plan = Dialogue(locate_file(path), ask, said.append, T0 + 3600).run()
+    return said, plan
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A root's store with 23 chats, one with much in it."""
+    path = tmp_path / "hermes" / "state.db"
+    path.parent.mkdir()
+    messages: list[dict[str, object]] = [
+        {"session_id": f"s{number:02}", "content": f"chat number {number}", "timestamp": T0 - number * 60}
+        for number in range(1, 23)
+    ]
+    messages += [
+        {"session_id": "long", "content": f"remark {number} \x1b[31m", "timestamp": T0 + number} for number in range(12)
+    ]
+    output = "o" * 5000
+    messages.append({"session_id": "long", "role": "tool", "tool_name": "terminal", "content": output, "timestamp": T0})
+    ids = [*(f"s{number:02}" for number in range(1, 23)), "long"]
+    make_store(path, sessions=[{"id": each, "started_at": T0 - 9000, "title": each} for each in ids], messages=messages)
+    return path
+
+
+def test_the_list_is_said_in_pages(store: Path) -> None:
+    """Each conversation a sentence with its number; at either end it says so."""
+    said, _ = talked(store, "p", "n", "", "n", "l")
+    assert said[1].startswith("1. long, 59 minutes ago, cli, 13 messages")
+    assert "Chats 1 to 10 of 23." in said
+    assert "This is the first page." in said
+    assert "Chats 21 to 23 of 23." in said
+    assert "That was the last page." in said
+    assert sum(line.startswith("23. s22, ") for line in said) == 2
+    assert "".join(said).isascii(), "no sign that a screen reader would spell out"
+
+
+def test_a_conversation_is_read_in_portions(store: Path) -> None:
+    """The last messages first; back, from the beginning, tool output short until it is asked for."""
+    said, _ = talked(store, "1", "n", "p", "b", "p", "e", "t", "i")
+    text = "\n".join(said)
+    assert "Messages 9 to 13 of 13." in text
+    assert "That was the last message." in text
+    assert "Messages 4 to 8 of 13." in text
+    assert "This is the beginning." in text
+    assert "5,000 letters in all, t reads them." in text
+    assert "o" * 5000 in said
+    assert "Id: long" in said
+    assert "\x1b" not in text
+
+
+def test_a_search_numbers_its_hits_and_opens_at_them(store: Path) -> None:
+    """The hit is the first message said; an empty search ends it."""
+    said, _ = talked(store, '/"remark 3"', "1", "/", "/nowhere", "/nonsense:", "l")
+    assert 'Search for "remark 3": 1 hit.' in said
+    opened = said.index("Messages 4 to 8 of 13.")
+    assert any("remark 3" in line for line in said[:opened])
+    assert said.count("Chats 1 to 10 of 23.") == 2
+    assert "No hits." in said
+
+
+def test_what_means_nothing_is_answered(store: Path) -> None:
+    """Never silence."""
+    said, _ = talked(store, "x", "99", "v nowhere", "v archived", "h", "1")
+    assert sum(line.startswith("That means nothing here.") for line in said) == 2
+    assert "There is no number 99." in said
+    assert "No archived." in said
+    assert any(line.startswith("A number opens") for line in said)
+    assert "There is no number 1." in said
+    assert "".join(said).isascii()
+
+
+def test_resuming_asks_where_something_speaks_against_it(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only `yes` is yes; the command is said either way."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "hermes").write_text("#!/bin/sh\n", encoding="utf-8")
+    (programs / "hermes").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    said, plan = talked(store, "1", "c", "q")
+    assert plan is None
+    assert any("--resume=long" in line for line in said)
+    said, plan = talked(store, "2", "r", "no", "q")
+    asked = [line for line in said if line.startswith("Type yes")]
+    if asked:
+        assert plan is None
+        assert "Nothing was run." in said
+    said, plan = talked(store, "2", "r", "yes")
+    assert plan is not None
+    assert plan.argv == ("hermes", "-p", "default", "--resume=s01")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(tmp_path: Path, encoding: str) -> None:
+    """On every fixture: no escape and no control character, whatever is stored."""
+    for name in ("state-v11", "state-v31"):
+        root = tmp_path / name / encoding
+        copy_store(name, root)
+        lines = ["n", *map(str, range(1, 9)), "i", "l", "/auth", "1", "v all", "n", "n", "h", "q"]
+        done = subprocess.run(
+            [*PROGRAM, "--home", str(root), "--plain"],
+            input="\n".join(lines) + "\n",
+            env={**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C"},
+            capture_output=True,
+            text=True,
+            encoding=encoding,
+            check=True,
+        )
+        assert not [letter for letter in done.stdout if ord(letter) < 32 and letter not in "\n\t"]
+
+
+def test_it_needs_no_screen_and_no_command(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """Textual is not imported; with a command it is a usage error."""
+    assert call(capsys, "--plain", "--demo", "list").code == 2
+    code = (
+        "import sys; sys.stdin = open('/dev/null')\n"
+        "from hermes_browse.tui.cli import main\n"
+        f"main(['--home', {str(store.parent)!r}, '--plain'])\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('textual', 'rich')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("[]\n")
+
+
+def test_how_long_ago_is_said_in_words() -> None:
+    """Whole units, rounded down."""
+    now = 1_780_000_000.0
+    said = [ago(now - seconds, now) for seconds in (5, 60, 3599, 3600, 2 * 86_400, 40 * 86_400)]
+    assert said[:5] == ["just now", "1 minute ago", "59 minutes ago", "1 hour ago", "2 days ago"]
+    assert said[5].startswith("on 2026-04-")
+    assert ago(None, now) == "at an unknown time"

@@ -1,0 +1,287 @@
+"""`--plain`: the browser as a dialogue of lines, for screen readers, braille and terminals that cannot draw.
+
+It asks for a line, says lines, and asks again; nothing is drawn, moved or painted over, and no escape is written.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from hermes_browse.store.catalog import Catalog, read_catalog, read_neighbourhood
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Conversation, Hit, Reading, View
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.text import one_line
+from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
+
+from .plain_words import HELP, choices, conversation_line, count_of, facts, message_lines, name_of, page_line
+
+PAGE = 10
+"""Conversations or hits said at once."""
+MESSAGES = 5
+"""Messages said at once."""
+_MOST_HITS = 200
+
+
+class _Open(NamedTuple):
+    """The conversation that is read."""
+
+    conversation: Conversation
+    bones: Sequence[Bone]
+    first: int
+    """Index of the first message said last."""
+
+
+class Dialogue:
+    """One run of the linear mode.
+
+    Args:
+        location: Which store.
+        ask: Takes a prompt, gives a line; raises EOFError at the end of input.
+        say: Takes a line that is printable.
+        now: Unix seconds; the clock by default.
+    """
+
+    def __init__(
+        self, location: Location, ask: Callable[[str], str], say: Callable[[str], object], now: float | None = None
+    ) -> None:
+        self._location, self._ask, self._say = location, ask, say
+        self._store = Store(location.path)
+        self._fixed_now = now
+        self._view, self._query = View.CHATS, ""
+        self._at = 0
+        self._open: _Open | None = None
+        self._roots: list[str] = []
+        self._hits: list[tuple[Hit, Conversation | None]] = []
+        self._catalog: Catalog | None = None
+        self._is_full = False
+        self._plan: ResumePlan | None = None
+
+    @property
+    def _now(self) -> float:
+        return self._fixed_now if self._fixed_now is not None else time.time()
+
+    def run(self) -> ResumePlan | None:
+        """Talk until the user leaves.
+
+        Returns:
+            The plan of a resume that was asked for, else None.
+
+        Raises:
+            StoreError: The store cannot be read at all, said before anything else.
+        """
+        self._read()
+        self._say(f"hermes-browse, {one_line(self._location.name, 40)}. h: help.")
+        if self._location.note:
+            self._say(one_line(self._location.note))
+        self._say_list()
+        while self._plan is None:
+            try:
+                line = self._ask("> ").strip()
+            except EOFError:
+                return None
+            if line in ("q", "quit", "exit"):
+                return None
+            try:
+                self._do(line)
+            except BrowseError as error:
+                self._say(one_line(str(error)))
+        return self._plan
+
+    def _lines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._say(line)
+
+    # The list
+
+    def _read(self) -> None:
+        with self._store.reader() as reader:
+            self._catalog = read_catalog(reader, self._now)
+        self._roots = self._catalog.order(self._view)
+
+    def _say_list(self) -> None:
+        catalog = self._catalog
+        assert catalog is not None
+        if self._query:
+            self._say_hits()
+            return
+        total = len(self._roots)
+        page = [catalog.conversation(root) for root in self._roots[self._at : self._at + PAGE]]
+        with self._store.reader() as reader:
+            page = with_details(reader, page)
+        for number, each in enumerate(page, self._at + 1):
+            self._say(f"{number}. {conversation_line(each, self._now)}")
+        counts = catalog.counts()
+        others = [f"{counts[view]:,} {view.value}" for view in View if view is not self._view]
+        self._say(page_line(self._at + 1, self._at + len(page), total, self._view.value))
+        self._say(f"Elsewhere: {', '.join(others)}.")
+
+    def _say_hits(self) -> None:
+        page = self._hits[self._at : self._at + PAGE]
+        for number, (hit, conversation) in enumerate(page, self._at + 1):
+            name = name_of(conversation) if conversation is not None else one_line(hit.session_id)
+            self._say(f"{number}. {one_line(hit.role)} in {name}: {one_line(hit.snippet, 200).replace('…', '...')}")
+        self._say(page_line(self._at + 1, self._at + len(page), len(self._hits), "hits"))
+
+    def _search(self, text: str) -> None:
+        from hermes_browse.store.search import parse, search
+
+        self._open, self._at, self._query = None, 0, text
+        if not text:
+            self._say_list()
+            return
+        with self._store.reader() as reader:
+            answer = search(reader, parse(text), limit=_MOST_HITS, now=self._now)
+            around = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), self._now)
+            found = [(hit, around.of_session(hit.session_id)) for hit in answer.hits]
+            details = with_details(reader, list({each.root_id: each for _, each in found if each}.values()))
+        named = {each.root_id: each for each in details}
+        self._hits = [(hit, named.get(each.root_id) if each is not None else None) for hit, each in found]
+        self._lines(one_line(each) for each in (*(problem.text for problem in answer.problems), *answer.notes))
+        more = "more than " if answer.more else ""
+        scanned = ", by reading every message" if answer.engine in ("scan", "mixed") else ""
+        self._say(f"Search for {one_line(text, 100)}: {more}{count_of(len(self._hits), 'hit')}{scanned}.")
+        self._say_list()
+
+    # What is typed
+
+    def _do(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        if line.startswith("/"):
+            self._search(line[1:].strip())
+        elif line.isdecimal():
+            self._open_number(int(line))
+        elif word == "v" and rest.strip() in [view.value for view in View]:
+            self._view, self._query, self._at, self._open = View(rest.strip()), "", 0, None
+            self._read()
+            self._say_list()
+        elif line in ("h", "?", "help"):
+            self._lines(HELP.split("\n"))
+        elif line == "l":
+            self._open = None
+            if not self._query:
+                self._read()
+            self._say_list()
+        elif self._open is not None:
+            self._do_open(line)
+        elif line in ("", "n", "p"):
+            self._turn(-PAGE if line == "p" else PAGE)
+        else:
+            self._unknown()
+
+    def _unknown(self) -> None:
+        inside = ["r", "i"] if self._open is not None else ["v all"]
+        self._say(f"That means nothing here. {choices(['a number', 'n', 'p', '/words', *inside, 'l', 'h', 'q'])}")
+
+    def _turn(self, by: int) -> None:
+        total = len(self._hits) if self._query else len(self._roots)
+        at = self._at + by
+        if not 0 <= at < total:
+            self._say("That was the last page." if by > 0 else "This is the first page.")
+            return
+        self._at = at
+        self._say_list()
+
+    # A conversation
+
+    def _open_number(self, number: int) -> None:
+        catalog = self._catalog
+        assert catalog is not None
+        total = len(self._hits) if self._query else len(self._roots)
+        if not 1 <= number <= total:
+            self._say(f"There is no number {number}.")
+            return
+        hit = self._hits[number - 1] if self._query else None
+        conversation = hit[1] if hit is not None else catalog.conversation(self._roots[number - 1])
+        if conversation is None:
+            self._say("This message belongs to no session of the store.")
+            return
+        with self._store.reader() as reader:
+            conversation = with_details(reader, [conversation])[0]
+            bones = self._bones(reader, conversation)
+        self._say(conversation_line(conversation, self._now))
+        at = len(bones) - MESSAGES
+        if hit is not None:
+            at = next((index for index, bone in enumerate(bones) if bone.id == hit[0].message_id), at)
+        self._open = _Open(conversation, bones, 0)
+        self._say_messages(max(at, 0))
+
+    @staticmethod
+    def _bones(reader: Reader, conversation: Conversation) -> Sequence[Bone]:
+        return read_skeleton(reader, conversation.segments, Reading.SAID).bones
+
+    def _say_messages(self, first: int) -> None:
+        assert self._open is not None
+        bones = self._open.bones
+        with self._store.reader() as reader:
+            messages = read_messages(reader, bones[first : first + MESSAGES])
+        self._open = self._open._replace(first=first)
+        for message in messages:
+            self._lines(message_lines(message, is_full=self._is_full))
+        self._say(page_line(first + 1, min(first + MESSAGES, len(bones)), len(bones), "messages"))
+
+    def _do_open(self, line: str) -> None:
+        assert self._open is not None
+        conversation, bones, first = self._open
+        if line in ("", "n") and first + MESSAGES >= len(bones):
+            self._say("That was the last message. l: the list.")
+        elif line == "p" and first == 0:
+            self._say("This is the beginning.")
+        elif line in ("", "n"):
+            self._say_messages(first + MESSAGES)
+        elif line == "p":
+            self._say_messages(max(first - MESSAGES, 0))
+        elif line == "b":
+            self._say_messages(0)
+        elif line == "e":
+            self._say_messages(max(len(bones) - MESSAGES, 0))
+        elif line == "t":
+            self._is_full = not self._is_full
+            self._say_messages(first)
+        elif line == "i":
+            self._lines(facts(conversation, self._now))
+        elif line in ("r", "c"):
+            self._resume(conversation, is_wanted=line == "r")
+        else:
+            self._unknown()
+
+    def _resume(self, conversation: Conversation, *, is_wanted: bool) -> None:
+        with self._store.reader() as reader:
+            plan = plan_resume(reader, self._location, conversation.id, self._now)
+        self._lines(one_line(each.text) for each in plan.warnings)
+        self._say(one_line(plan.shell()))
+        if not is_wanted or plan.executable is None:
+            return
+        if plan.is_risky:
+            try:
+                answer = self._ask("Type yes to resume all the same: ").strip()
+            except EOFError:
+                return
+            if answer != "yes":
+                self._say("Nothing was run.")
+                return
+        self._plan = plan
+
+
+def talk(location: Location) -> int:
+    """The linear mode on standard input and output.
+
+    Args:
+        location: Which store.
+
+    Returns:
+        The exit code; does not return when Hermes takes over.
+    """
+    from .columns import print_text
+
+    plan = Dialogue(location, input, print_text).run()
+    if plan is None:
+        return 0
+    from .resuming import run_plan
+
+    return run_plan(plan)
