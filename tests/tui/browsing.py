@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -77,7 +78,8 @@ class Browser:
 
     async def settle(self) -> None:
         """Wait until no worker has anything to do and everything is on screen."""
-        for _ in range(200):
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
             await self.pilot.pause()
             if not self._is_busy:
                 await self.pilot.pause(0.02)  # longer than a frame: what is drawn may ask for more

@@ -34,8 +34,8 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
     terminal.wait_for("started 119 days ago")
     terminal.wait_for("shown")
     terminal.resize(80, 24)
-    terminal.read(1.0)
-    assert "Chats" in terminal.text
+    terminal.read(0.5)
+    terminal.wait_for("Chats")
     terminal.resize(200, 60)
     terminal.wait_for("search:")
     terminal.send("q")
