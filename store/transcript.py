@@ -142,6 +142,19 @@ def _repeated_tail(bones: Sequence[Bone], identities: dict[int, tuple[object, ..
     return {}
 
 
+def _is_read(bone: Bone, reading: Reading, *, is_tip: bool) -> bool:
+    """Whether a row is part of a reading.
+
+    The model is sent the live rows of the tip alone; of earlier segments only what the summary in it tells
+    (`get_resume_conversations`, Hermes 0.19). It does see rows that are hidden from people, bookkeeping excepted.
+    """
+    if reading is Reading.EVERYTHING:
+        return True
+    if reading is Reading.LIVE:
+        return is_tip and bone.state is State.LIVE and bone.role != "session_meta"
+    return not bone.hidden and bone.state is not State.REWOUND
+
+
 def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading = Reading.SAID) -> Skeleton:
     """The skeleton of a conversation.
 
@@ -166,12 +179,10 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
         for bone, _ in rows:
             if bone.id in twins:
                 continue
-            if reading is not Reading.EVERYTHING and (
-                bone.hidden or bone.state is State.REWOUND or (reading is Reading.LIVE and bone.state is not State.LIVE)
-            ):
+            if not _is_read(bone, reading, is_tip=index == len(segments) - 1):
                 left_out += 1
                 rewound += bone.state is State.REWOUND and not bone.hidden
-                compacted += bone.state is State.COMPACTED and not bone.hidden
+                compacted += bone.state is not State.REWOUND and not bone.hidden
                 continue
             if rewound or compacted:
                 gaps[bone.id] = (rewound, compacted)

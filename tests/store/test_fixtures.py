@@ -41,7 +41,6 @@ DIFFERENCES: list[tuple[tuple[int, ...], str, set[str], str]] = [
     (ALL, "preview", {"777004"}, "runs of white space are one space"),
     (ALL, "preview", {"cron_job42_20260109_030000"}, "what the job is asked, without the preamble of all jobs"),
     (ALL, "live", {"888002"}, "session_meta is the gateway's bookkeeping"),
-    ((31,), "live", {"555001"}, "hidden and model_only rows are not painted"),
     ((31,), "displayed", {"555001", "888002"}, "Hermes, too, leaves these out only where it paints"),
 ]
 """Schemas, case, what differs (the ends of ids), and why we stay with it."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from gone import mixed_store, without
-from store_builder import StoreBuilder
+from store_builder import T0, StoreBuilder
 from test_transcript_view import model_of
 
 from hermes_browse.store.connect import Store
@@ -53,6 +53,26 @@ async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_pat
         await browser.press("v", "v")
         shown = browser.text("#transcript")
         assert "wrong answer" in shown and "left out" not in shown
+
+
+async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path: Path) -> None:
+    """Earlier segments are known to it by their summary; what is hidden from people it does see."""
+    builder = StoreBuilder(tmp_path / "state.db", "31")
+    builder.session("root", end_reason="compression", ended_at=T0 + 9, title="Long")
+    builder.session("tip", parent_session_id="root", started_at=T0 + 10)
+    builder.message("root", "user", "said long ago")
+    builder.message("tip", "user", "[CONTEXT COMPACTION] summary")
+    builder.message("tip", "user", "go on by yourself", display_kind="hidden")
+    builder.message("tip", "session_meta", "{}")
+    builder.message("tip", "assistant", "still there")
+    async with browsing(open_app(loose(builder.write()))) as browser:
+        shown = browser.text("#transcript")
+        assert "said long ago" in shown and "go on by yourself" not in shown
+        await browser.press("tab", "z", "v", "home")
+        shown = browser.text("#transcript")
+        assert "said long ago" not in shown and "1 compacted message left out here" in shown
+        assert "go on by yourself" in shown and "hidden" in shown and "still there" in shown
+        assert "what the model still sees" in browser.text("#facts"), "told in words, not by colour"
 
 
 async def test_what_is_gone_is_told_where_it_stood(tmp_path: Path) -> None:
