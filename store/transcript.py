@@ -52,6 +52,8 @@ class Skeleton(NamedTuple):
     """Where rows are left out that were once said: id of the bone that follows, or `END` → rewound, compacted."""
     id_gaps: Mapping[int, IdGap] = MappingProxyType({})
     """When everything is read: id of a bone → ids before it that are in no row of the store."""
+    twins: Mapping[int, int] = MappingProxyType({})
+    """When everything is read: rows that repeat another → that one."""
     lost_calls: frozenset[int] = frozenset()
     """Results of tools whose call is in no row of the conversation."""
 
@@ -164,20 +166,20 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
         reading: What to leave out.
     """
     bones: list[Bone] = []
-    folded: dict[int, int] = {}
+    repeated: dict[int, int] = {}
     gaps: dict[int, tuple[int, int]] = {}
     left_out = rewound = compacted = 0
     neighbours: list[tuple[int, int]] = []
     doubtful: list[int] = []
     for index, session in enumerate(segments):
         rows = _read_bones(reader, session.id, index)
-        twins = _twins(reader, rows) if reading is Reading.SAID else {}
-        folded.update(twins)
+        twins = _twins(reader, rows) if reading is not Reading.LIVE else {}
+        repeated.update(twins)
         doubtful += after_no_call((bone.id, bone.role) for bone, _ in rows)
         if reading is Reading.EVERYTHING:
             neighbours += pairwise(bone.id for bone, _ in rows)
         for bone, _ in rows:
-            if bone.id in twins:
+            if bone.id in twins and reading is Reading.SAID:
                 continue
             if not _is_read(bone, reading, is_tip=index == len(segments) - 1):
                 left_out += 1
@@ -193,7 +195,8 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     session_ids = tuple(session.id for session in segments)
     missing = read_id_gaps(reader, neighbours)
     lost = frozenset(without_call(reader, session_ids, doubtful))
-    return Skeleton(session_ids, tuple(bones), reading, folded, left_out, gaps, missing, lost)
+    folded, twins = (repeated, {}) if reading is Reading.SAID else ({}, repeated)
+    return Skeleton(session_ids, tuple(bones), reading, folded, left_out, gaps, missing, twins, lost)
 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:

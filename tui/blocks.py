@@ -99,8 +99,10 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     return lines
 
 
-def is_foldable(message: ChatMessage) -> bool:
+def is_foldable(message: ChatMessage, model: TranscriptModel | None = None) -> bool:
     """Whether Enter shows more or less of a message."""
+    if model is not None and model.twin(message.id) is not None:
+        return True
     if message.tool_calls or message.role == "tool" or message.reasoning:
         return True
     if len(message.text) > TEXT_LIMIT or message.is_summary or split_summary(message.text)[0]:
@@ -122,6 +124,10 @@ def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look
         return []
     inner = max(width - 2, 10)
     lines: list[Line] = []
+    twin = model.twin(message.id)
+    if twin is not None and not is_open:
+        label = formats.clip(f"repeated: the same as message {twin}", inner - 2)
+        return [_head(message, width), [("  ", "text"), ("▸ ", "dim"), (label, "note")], []]
     if message.reasoning:
         if look.reasoning or is_open:
             safe = _printable(message.reasoning)

@@ -126,6 +126,10 @@ class TranscriptModel:
         """The result of a tool call, as far as it has been read."""
         return self._results.get(call_id)
 
+    def twin(self, message_id: int) -> int | None:
+        """The message that one repeats: compaction writes the tail it keeps a second time; None for all others."""
+        return self.skeleton.twins.get(message_id)
+
     def is_paired(self, message: ChatMessage) -> bool:
         """Whether a tool result is shown with its call, so that it needs no place of its own."""
         return message.role == "tool" and bool(message.tool_call_id) and message.tool_call_id in self._callers

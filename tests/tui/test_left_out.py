@@ -75,6 +75,31 @@ async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path: Path) -> 
         assert "what the model still sees" in browser.text("#facts"), "told in words, not by colour"
 
 
+async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(tmp_path: Path) -> None:
+    """Shown once in what was said; each repetition is one line in everything, and opens."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    tail = [("user", "keep this question"), ("assistant", "and this answer")]
+    for role, text in [("user", "old"), *tail]:
+        builder.message("s", role, text, active=0, compacted=1)
+    for role, text in [("user", "[CONTEXT COMPACTION] summary"), *tail]:
+        builder.message("s", role, text)
+    async with browsing(open_app(loose(builder.write()))) as browser:
+        await browser.press("tab", "z", "home")
+        assert browser.text("#transcript").count("keep this question") == 1
+        await browser.press("v", "v", "home")
+        shown = browser.text("#transcript")
+        assert shown.count("keep this question") == 1 and shown.count("repeated: the same as message") == 2
+        assert shown.index("old") < shown.index("repeated: the same as message 5") < shown.index("keep this question")
+        await browser.press("right_curly_bracket", "enter")
+        assert browser.text("#transcript").count("keep this question") == 2
+        await browser.press("enter")
+        assert browser.text("#transcript").count("keep this question") == 1
+        await browser.press("backslash", *"keep")
+        await browser.press("enter", "n", "n")
+        assert browser.app.is_running
+
+
 async def test_what_is_gone_is_told_where_it_stood(tmp_path: Path) -> None:
     """A call that is gone in every reading, ids that are in no row only when everything is read."""
     path = without(mixed_store(tmp_path / "state.db"), 3, 4, 9)

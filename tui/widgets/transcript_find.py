@@ -86,7 +86,7 @@ class TranscriptFind(TranscriptMoves):
     def _unfold_to_find(self, index: int) -> None:
         assert self.model is not None
         message = self.model.message(index)
-        if message is None or index in self.page.opened or self.page.lit(index) or not is_foldable(message):
+        if message is None or index in self.page.opened or self.page.lit(index) or not is_foldable(message, self.model):
             return
         self.page.opened.add(index)
         if self.page.lit(index):

@@ -137,7 +137,7 @@ class TranscriptView(TranscriptFind):
         """Show all of the current message, or less again."""
         index = self._current_index()
         message = self.current
-        if index is None or message is None or not is_foldable(message):
+        if index is None or message is None or not is_foldable(message, self.model):
             self.post_message(self.Told("nothing is folded here"))
             return
         self.page.opened ^= {index}
