@@ -13,7 +13,7 @@ from hermes_browse.store.text import one_line, printable
 from . import formats
 from .entries import TranscriptModel
 from .markdown import render_markdown
-from .styled import Line, indent, wrap_text
+from .styled import Line, clip_line, indent, wrap_text
 from .tool_blocks import Hint
 from .tool_lines import OPEN_LIMIT, TEXT_LIMIT, Tools, output_lines, tool_lines
 
@@ -50,7 +50,7 @@ def _head(message: ChatMessage, width: int) -> Line:
         line.append(("  hidden", "note"))
     if message.finish_reason in ("length", "error", "content_filter"):
         line.append((f"  {message.finish_reason}", "error"))
-    return line
+    return clip_line(line, width)
 
 
 def _injected(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
@@ -88,12 +88,11 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
         safe = _printable(cut).strip("\n")
         lines += render_markdown(safe, width, base) if len(cut) <= MARKDOWN_LIMIT else wrap_text(safe, width, base)
     if len(cut) < len(said):
-        lines.append(
-            [(f"… {formats.size(len(said) - len(cut))} more · {'O opens all' if is_open else 'enter'}", "note")]
-        )
+        more = f"… {formats.size(len(said) - len(cut))} more · {'O opens all' if is_open else 'enter'}"
+        lines.append([(formats.clip(more, width), "note")])
     for part in images:
         size = f" {formats.size(part.size)}" if part.size else ""
-        name = part.mime.rpartition("/")[2] or "image"
+        name = one_line(part.mime.rpartition("/")[2], 30) or "image"
         shown = f"[image {name}{size}]" if not part.url else f"[image {one_line(part.url, 200)}]"
         lines.append([(formats.clip(shown, width), "note")])
     return lines

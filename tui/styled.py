@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from rich.cells import cell_len, split_graphemes
 
+from .formats import clip
+
 Span = tuple[str, str]
 """Text and the names of its looks, separated by spaces."""
 Line = list[Span]
@@ -142,6 +144,17 @@ def line_text(line: Line) -> str:
 def line_width(line: Line) -> int:
     """Cells of a line."""
     return sum(cell_len(text) for text, _ in line)
+
+
+def clip_line(line: Line, width: int) -> Line:
+    """A line in at most `width` cells; what is cut ends with an ellipsis."""
+    found: Line = []
+    for text, look in line:
+        if width <= 0:
+            break
+        found.append((clip(text, width), look))
+        width -= cell_len(text)
+    return found
 
 
 def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:

@@ -13,7 +13,7 @@ from hermes_browse.store.text import one_line
 
 from . import formats
 from .entries import TranscriptModel
-from .styled import Line, Span, indent
+from .styled import Line, Span, clip_line, indent, line_width
 from .tool_blocks import Hint, hint_of, tool_text_lines
 
 TEXT_LIMIT = 60_000
@@ -76,9 +76,11 @@ def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None,
         tail = [(f"  {' · '.join(facts)} · ", "dim"), ("error" if failed else "ok", "error" if failed else "dim")]
     else:
         tail = [("  no result", "dim")]
-    taken = cell_len(name) + 4 + sum(cell_len(text) for text, _ in tail)
-    argument = formats.clip(main_argument(call), max(width - taken, 0))
-    return [("▾ " if is_open else "▸ ", "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail]
+    room = max(width - 4 - line_width(tail), 0)
+    name = formats.clip(name, max(room, 8))  # where there is little room, what came of it gives way to who did it
+    argument = formats.clip(main_argument(call), max(room - cell_len(name), 0))
+    line: Line = [("▾ " if is_open else "▸ ", "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail]
+    return clip_line(line, width)
 
 
 def _beginning(text: str) -> tuple[str, int]:
@@ -106,10 +108,11 @@ def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]
     more = len(text) - OPEN_LIMIT
     lines = tool_text_lines(text[:OPEN_LIMIT], width - 2, hint, full=full)
     if full and more > 0:
-        lines.append([(f"… {formats.size(more)} more · O opens all", "note")])
+        lines.append([(formats.clip(f"… {formats.size(more)} more · O opens all", width - 2), "note")])
     if not full and (rest or len(lines) > _SHORT_LINES):
-        left = f"{max(len(lines) - _SHORT_LINES, 0):,} more lines" if not rest else f"{formats.size(rest)} more"
-        lines = [*lines[:_SHORT_LINES], [(f"… {left} · enter", "note")]]
+        count = len(lines) - _SHORT_LINES
+        left = f"{formats.size(rest)} more" if rest else f"{count:,} more line{'' if count == 1 else 's'}"
+        lines = [*lines[:_SHORT_LINES], [(formats.clip(f"… {left} · enter", width - 2), "note")]]
     return indent(lines, ("│ ", "rule"))
 
 
