@@ -13,7 +13,7 @@ from hermes_browse.store.text import one_line, printable
 from . import formats
 from .entries import TranscriptModel
 from .markdown import render_markdown
-from .styled import Line, clip_line, indent, wrap_text
+from .styled import Line, clip_line, indent, line_width, wrap_text
 from .tool_blocks import Hint
 from .tool_lines import OPEN_LIMIT, TEXT_LIMIT, Tools, output_lines, tool_lines
 
@@ -98,6 +98,14 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     return lines
 
 
+def _divider(message: ChatMessage, label: Line, width: int) -> Line:
+    """The head of a summary: a rule, for it was said by nobody."""
+    facts = [formats.clock(message.timestamp).strip(), "" if message.state is State.LIVE else message.state.value]
+    words = "".join(f" · {fact}" for fact in facts if fact)
+    line = clip_line([("── ", "rule"), *label, (f"{words} ", "note")], width)
+    return [*line, ("─" * (width - 1 - line_width(line)), "rule")]
+
+
 def is_foldable(message: ChatMessage, model: TranscriptModel | None = None) -> bool:
     """Whether Enter shows more or less of a message."""
     if model is not None and model.twin(message.id) is not None:
@@ -136,7 +144,11 @@ def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look
         else:
             label = f"▸ reasoning · {formats.size(len(message.reasoning))}"
             lines.append([(formats.clip(label, inner), "reasoning")])
-    lines += _body(message, inner, is_open=is_open)
+    body = _body(message, inner, is_open=is_open)
+    is_divider = message.is_summary and message.role in ("user", "assistant") and not lines and not message.tool_calls
+    if is_divider and without_injections(message.text).strip():
+        return [_divider(message, body[0], width), *indent(body[1:], ("  ", "text")), []]
+    lines += body
     if message.tool_calls:
         lines += tool_lines(message, model, inner, look.tools, is_open=is_open)
     if not lines:

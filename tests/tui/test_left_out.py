@@ -172,3 +172,17 @@ async def test_title_and_facts_take_the_width_there_is(tmp_path: Path) -> None:
         assert len(wide.rstrip()) > len(cut.rstrip())
         await browser.press("z")
         assert browser.text("#facts") == cut
+
+
+def test_a_summary_is_a_divider_said_by_nobody() -> None:
+    """Folded to a rule; opened its text stands below. One that is empty is a message like any other."""
+    text = "[CONTEXT COMPACTION] what was said\n\nbefore"
+    model = model_of(0)
+    message = ChatMessage(1, "s", "user", text, 0.0, is_summary=True)
+    folded = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False)]
+    assert len(folded) == 2 and folded[0].startswith("── ▸ compaction summary · 42 B · ") and folded[0].endswith("──")
+    assert len(folded[0]) == 59 and "you" not in folded[0]
+    opened = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True)]
+    assert opened[0].startswith("── ▾ compaction summary") and any("before" in line for line in opened[1:])
+    empty = message_lines(message._replace(text="\n"), model, 60, Look(), is_open=False)
+    assert "you" in line_text(empty[0])

@@ -119,7 +119,7 @@ class TranscriptView(TranscriptFind):
         frame = self.page.frame()
         if event.y < len(frame):
             self._current, line = frame[event.y]
-            if line_text(line).lstrip(" │┊").startswith(("▸", "▾", "…")):
+            if line_text(line).lstrip(" │┊─").startswith(("▸", "▾", "…")):
                 self.action_toggle_fold()
             self.refresh()
 
