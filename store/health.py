@@ -7,10 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .connect import Reader, Store
 from .homes import Location
 from .schema import NEWEST_KNOWN
+
+if TYPE_CHECKING:
+    from .index_health import SearchHealth  # knows the search, which what only counts a store need not load
 
 _DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
 
@@ -32,17 +36,6 @@ class StoreSummary:
     read_only: bool
     """The file, or the way we had to open it, allows reading only."""
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHealth:
-    """What the search index holds."""
-
-    fts: bool
-    trigram: bool
-    indexed: int
-    """Rows in the word index."""
-    messages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +95,6 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
     )
 
 
-def search_health(reader: Reader) -> SearchHealth:
-    """How much of the messages the word index holds."""
-    messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
-    index = reader.schema.fts
-    indexed = 0
-    if index is not None and f"{index.name}_docsize" in reader.schema.tables:
-        indexed = int(str(reader.value(f"SELECT count(*) FROM {index.name}_docsize") or 0))
-    return SearchHealth(index is not None, reader.schema.trigram is not None, indexed, messages)
-
-
 def hermes_version(executable: str) -> str | None:
     """The version of an installed Hermes, read beside its launcher.
 
@@ -133,13 +116,19 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
     """What is wrong or worth knowing, worst first."""
     found: list[Problem] = []
     found += [Problem("warning", "store", text) for text in summary.warnings]
-    if search.fts and search.indexed < search.messages:
+    if search.failure:
+        found.append(
+            Problem("warning", "index-broken", f"Searches do without the index: {search.failure}", search.remedy)
+        )
+    elif not search.fts:
+        found.append(Problem("warning", "no-index", "There is no search index: searches scan.", search.remedy))
+    elif search.indexed < search.messages:
         found.append(
             Problem(
                 "warning",
                 "index-incomplete",
                 f"{search.messages - search.indexed:,} of {search.messages:,} messages are not in the search index.",
-                "Hermes fills its index while it runs; `hermes sessions optimize` rebuilds it.",
+                search.remedy,
             )
         )
     if not search.trigram:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from ..connect import Reader
 from ..schema import FtsIndex, FtsKind, Schema
-
-REPAIR = "`hermes sessions repair` makes it anew"
-"""The remedy for an index that is missing or broken (Hermes 0.19)."""
+from .remedies import STALE, Damage, remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +37,28 @@ def read_coverage(reader: Reader) -> Coverage:
     messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
     index = schema.fts
     if index is None:
-        return Coverage(messages, 0, f"no search index: {messages:,} messages are scanned; {REPAIR}")
+        mends = remedy(schema, Damage.MISSING)
+        return Coverage(messages, 0, f"no search index: {messages:,} messages are scanned; {mends}")
     if schema.note("fts_stale") is not None:
-        # It is made anew at a writable start with nobody else at the file (0.22).
-        remedy = "Hermes makes it anew when it starts and no other program has the store open"
-        return Coverage(messages, 0, f"search index marked stale, {messages:,} messages are scanned; {remedy}")
+        return Coverage(messages, 0, f"search index marked stale, {messages:,} messages are scanned; {STALE}")
     sizes = f"{index.name}_docsize"
     if sizes not in schema.tables:
-        return Coverage(messages, 0, f"search index broken, {messages:,} messages are scanned; {REPAIR}")
+        mends = remedy(schema, Damage.BROKEN)
+        return Coverage(messages, 0, f"search index broken, {messages:,} messages are scanned; {mends}")
     missing = min(sum(high - low + 1 for low, high in unindexed(reader, index)), messages)
-    held = int(str(reader.value(f"SELECT count(*) FROM {sizes}") or 0))
-    held = min(held, messages - missing)
+    rows = int(str(reader.value(f"SELECT count(*) FROM {sizes}") or 0))
+    held = min(rows, messages - missing)
     if held >= messages:
         return Coverage(messages, messages)
     high = _number(schema.note("fts_rebuild_high_water"), 0)
-    running = high > _number(schema.note("fts_rebuild_progress"), 0)
-    state = "Hermes is making the index anew, the rest is scanned" if running else f"{REPAIR}"
-    return Coverage(messages, held, f"{held:,} of {messages:,} messages indexed; {state}")
+    if high > _number(schema.note("fts_rebuild_progress"), 0):
+        state = "Hermes is making the index anew, the rest is scanned"
+    else:
+        # Behind the last row it holds, rows are scanned; between those it holds they cannot be told apart.
+        lost = messages - missing - held
+        what = f"{lost:,} are in none and not found" if lost else "the rest is scanned"
+        state = f"{what}; {remedy(schema, Damage.HOLES)}"
+    return Coverage(messages, held, f"{held:,} of {messages:,} messages indexed, {state}")
 
 
 def covers_all(reader: Reader, index: FtsIndex) -> bool:

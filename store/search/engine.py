@@ -10,9 +10,10 @@ from itertools import islice
 from ..connect import Reader
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..models import Hit
-from .coverage import REPAIR, covers_all, partly_indexed
+from .coverage import covers_all, partly_indexed
 from .query import Problem, Query
 from .rank import most_relevant
+from .remedies import Damage, remedy
 from .rows import Judge
 from .scope import Scope, SessionFilter, make_scope
 from .terms import Matcher, Plan, make_plan
@@ -77,6 +78,11 @@ def _is_of_index(reader: Reader, error: StoreError) -> bool:
     if isinstance(error, StoreDamagedError):
         reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged
     return True
+
+
+def damage_of(error: StoreError) -> Damage:
+    """What is wrong with an index, by how SQLite refuses to use it."""
+    return Damage.MALFORMED if "malformed" in error.sentence else Damage.BROKEN
 
 
 def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
@@ -185,9 +191,10 @@ def search(
         if not _is_of_index(reader, error):
             raise
         # A broken or foreign index is no reason to find nothing: the rows themselves are still there.
+        mends = remedy(reader.schema, damage_of(error))
         reader.schema = reader.schema.without_search()
         walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
-        walk.notes.append(f"Hermes' search index cannot be used ({error.sentence}): {REPAIR}.")
+        walk.notes.append(f"Hermes' search index cannot be used ({error.sentence}): {mends}.")
         hits, more = _collect(judge, walk, sort, most, portion)
     total: int | None = len(hits)
     at_least = False

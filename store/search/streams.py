@@ -166,7 +166,7 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
         walk.notes.append(
             "Hermes has marked the search index as stale: the rows themselves are scanned."
             if stale
-            else "This store has no search index: the rows themselves are scanned."
+            else "There is no search index to use: the rows themselves are scanned."
         )
     by_trigram = trigram is not None and any(each.is_substring and each.trigram for each in group)
     partial = trigram is not None and bool(left_out_of_trigram(schema, trigram))

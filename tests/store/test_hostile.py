@@ -14,8 +14,9 @@ import pytest
 from hermes_browse.store.catalog import Catalog, read_catalog, read_first_page, read_neighbourhood, read_sizes
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.health import problems_of, search_health, summarize, warnings_of
+from hermes_browse.store.health import problems_of, summarize, warnings_of
 from hermes_browse.store.homes import locate_file
+from hermes_browse.store.index_health import search_health
 from hermes_browse.store.lineage import predict_resume, read_lineage
 from hermes_browse.store.models import Reading, Relation, Session, Sort, View
 from hermes_browse.store.preview import with_details

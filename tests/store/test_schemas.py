@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from hermes_browse.store.catalog import read_catalog, read_first_page, read_neighbourhood, read_sizes
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.health import search_health, summarize, warnings_of
+from hermes_browse.store.health import summarize, warnings_of
 from hermes_browse.store.homes import Location
+from hermes_browse.store.index_health import search_health
 from hermes_browse.store.lineage import read_lineage
 from hermes_browse.store.models import Reading, Relation, Sort, View
 from hermes_browse.store.preview import with_details

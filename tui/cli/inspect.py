@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreError
-from hermes_browse.store.health import Problem, SearchHealth, hermes_version, problems_of, search_health, summarize
+from hermes_browse.store.health import Problem, hermes_version, problems_of, summarize
 from hermes_browse.store.holders import holders
 from hermes_browse.store.homes import Location, active_profile, profiles
+from hermes_browse.store.index_health import SearchHealth, search_health
 from hermes_browse.store.resume import find_hermes
 
 from .columns import note, print_table, print_text, short_number

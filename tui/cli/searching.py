@@ -7,7 +7,16 @@ from itertools import groupby
 
 from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood
 from hermes_browse.store.models import Conversation, Hit, View
-from hermes_browse.store.search import Answer, Conditions, Scope, make_conditions, parse, read_context, unknown_filters
+from hermes_browse.store.search import (
+    Answer,
+    Conditions,
+    Scope,
+    make_conditions,
+    parse,
+    read_context,
+    read_coverage,
+    unknown_filters,
+)
 from hermes_browse.store.search import search as run_search
 from hermes_browse.store.search.suggest import Suggestion, suggest
 from hermes_browse.store.text import one_line
@@ -41,10 +50,12 @@ def search_messages(context: Context) -> int:
         scope = _scope(catalog, context, conditions)
         answer = run_search(reader, query, limit=wanted.limit, sort=wanted.sort, scope=scope)
         suggestions: tuple[Suggestion, ...] = ()
+        covered = ""
         if not answer.hits:
             # A suggestion widens the query, not the view, sources and roles asked for beside it.
             admitted = _scope(catalog, context, conditions, filters=False)
             suggestions = suggest(reader, query, sessions=admitted.sessions, roles=admitted.roles, now=context.now)
+            covered = read_coverage(reader).reason if query.groups else ""
         if catalog is None:
             catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), context.now)
         found = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
@@ -53,7 +64,8 @@ def search_messages(context: Context) -> int:
     problems = [problem.text for problem in told]
     if not query.text.strip():
         problems.append("The query is empty: nothing was looked for.")
-    for sentence in [*problems, *answer.notes]:
+    notes = [*problems, *answer.notes, *([covered] if covered else [])]
+    for sentence in notes:
         note(sentence)
     if context.json:
         hits = []
@@ -70,7 +82,7 @@ def search_messages(context: Context) -> int:
                 "total": None if answer.at_least else answer.total,
                 "hits": hits,
                 "suggestions": [{"text": each.text, "query": each.query, "hits": each.hits} for each in suggestions],
-                "notes": [*problems, *answer.notes],
+                "notes": notes,
             }
         )
         return 0

@@ -1,0 +1,70 @@
+"""Whether the search index can be used, what it holds, and what mends it: for `doctor`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .connect import Reader
+from .errors import StoreDamagedError
+from .schema import FtsIndex
+from .search.engine import damage_of
+from .search.remedies import STALE, Damage, remedy
+from .text import as_text
+
+_WORD = re.compile(r"[^\W_]+")
+_TRIED, _TRIED_TEXT = 20, 400
+"""Newest messages, and code points of each, whose words the index is tried with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHealth:
+    """What the search index holds."""
+
+    fts: bool
+    trigram: bool
+    indexed: int
+    """Rows in the word index."""
+    messages: int
+    failure: str = ""
+    """Why the word index cannot be used, as SQLite says it; empty when it can."""
+    remedy: str = ""
+    """What mends it; empty when all is well."""
+
+
+def search_health(reader: Reader) -> SearchHealth:
+    """How much of the messages the word index holds."""
+    schema = reader.schema
+    messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    index = schema.fts
+    trigram = schema.trigram is not None
+    if index is None:
+        return SearchHealth(False, trigram, 0, messages, remedy=remedy(schema, Damage.MISSING, reader.path))
+    if f"{index.name}_docsize" not in schema.tables:
+        gone = f"{index.name}_docsize is missing."
+        return SearchHealth(True, trigram, 0, messages, gone, remedy(schema, Damage.BROKEN, reader.path))
+    indexed = int(str(reader.value(f"SELECT count(*) FROM {index.name}_docsize") or 0))
+    try:
+        _try_index(reader, index)
+    except StoreDamagedError as error:
+        return SearchHealth(
+            True, trigram, indexed, messages, error.sentence, remedy(schema, damage_of(error), reader.path)
+        )
+    mends = remedy(schema, Damage.HOLES, reader.path) if indexed < messages else ""
+    if schema.note("fts_stale") is not None:
+        mends = STALE
+    return SearchHealth(True, trigram, indexed, messages, remedy=mends)
+
+
+def _try_index(reader: Reader, index: FtsIndex) -> None:
+    """Ask the word index for some words it should hold: damage shows only when its pages are read.
+
+    Raises:
+        StoreDamagedError: It cannot be used.
+    """
+    rows = reader.rows(
+        f"SELECT {reader.schema.message('content')} FROM messages m ORDER BY m.id DESC LIMIT ?", [_TRIED]
+    )
+    words = {word for row in rows for word in _WORD.findall((as_text(row[0]) or "")[:_TRIED_TEXT])}
+    for word in sorted(words)[:_TRIED]:
+        reader.rows(f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"'])

@@ -1,0 +1,123 @@
+"""What the program says mends an index is carried out on damaged copies, and must mend them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from search_stores import change, copy_fixture, found
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.health import problems_of, summarize
+from hermes_browse.store.homes import Location
+from hermes_browse.store.index_health import search_health
+from hermes_browse.store.search import read_coverage
+from hermes_browse.store.search.remedies import ASK_DOCTOR
+
+_TRIGGERS = [
+    f"DROP TRIGGER IF EXISTS {table}_{what}"
+    for table in ("messages_fts", "messages_fts_trigram")
+    for what in ("insert", "delete", "update")
+]
+_TABLES = ["DROP TABLE messages_fts", "DROP TABLE messages_fts_trigram"]
+_WRITTEN = (
+    "INSERT INTO messages (session_id, role, content, timestamp) "
+    "SELECT id, 'user', 'docker written unseen', 1767300000 FROM sessions LIMIT 1"
+)
+_DAMAGES: dict[str, Sequence[str]] = {
+    "no tables": [*_TRIGGERS, *_TABLES],
+    "no tables but triggers": _TABLES,
+    "no triggers": [*_TRIGGERS, _WRITTEN],
+    "part of the table gone": ["DROP TABLE messages_fts_data"],
+    "sizes gone": ["DROP TABLE messages_fts_docsize"],
+    "pages gone": ["DELETE FROM messages_fts_data WHERE id > 10"],
+    "holes": ["DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 100"],
+}
+
+
+def _advice(path: Path) -> str:
+    """What `doctor` says to do about the index."""
+    with Store(path).reader() as reader:
+        health = search_health(reader)
+        told = problems_of(summarize(reader, Store(path), Location(path)), health, "hermes")
+    assert any(each.remedy == health.remedy for each in told) or not health.remedy
+    return health.remedy
+
+
+def _carry_out(path: Path, advice: str) -> None:
+    """Do what is advised: the SQL with Python's own SQLite, Hermes' part with the installed Hermes."""
+    command = shlex.split(advice.partition("sqlite3 ")[2])
+    if command:
+        assert Path(command[0]) == path
+        change(path, command[1])
+    home = os.environ | {"HERMES_HOME": str(path.parent), "HOME": str(path.parent)}
+    if "hermes sessions repair" in advice:
+        program = "import sys; from hermes_cli.main import main; sys.argv = ['hermes', 'sessions', 'repair']; main()"
+        subprocess.run([sys.executable, "-c", program], env=home, check=True, capture_output=True, timeout=120)
+    elif "start" in advice:
+        program = (
+            f"from pathlib import Path; from hermes_state import SessionDB; SessionDB(Path({str(path)!r})).close()"
+        )
+        subprocess.run([sys.executable, "-c", program], env=home, check=True, capture_output=True, timeout=120)
+
+
+def _scan(path: Path) -> list[int]:
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT id, content, tool_name, tool_calls FROM messages").fetchall()
+    word = re.compile(r"\bdocker\b", re.IGNORECASE)
+    return sorted((key for key, *texts in rows if any(word.search(text) for text in texts if text)), reverse=True)
+
+
+@pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
+@pytest.mark.parametrize("how", _DAMAGES)
+def test_what_is_advised_mends_the_index(tmp_path: Path, how: str) -> None:
+    path = copy_fixture(22, tmp_path).rename(tmp_path / "state.db")
+    change(path, *_DAMAGES[how])
+    if how != "holes":
+        assert found(path, "docker") == _scan(path), "found all the same, by a scan"
+    advice = _advice(path)
+    assert advice
+    _carry_out(path, advice)
+    with Store(path).reader() as reader:
+        coverage = read_coverage(reader)
+        assert not coverage.reason and coverage.indexed == coverage.messages
+        assert not search_health(reader).remedy
+    assert found(path, "docker") == _scan(path)
+
+
+@pytest.mark.parametrize("how", ["pages gone", "holes"])
+def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path: Path, how: str) -> None:
+    path = copy_fixture(31, tmp_path)
+    holes = ["DELETE FROM messages_fts_docsize WHERE id BETWEEN 5 AND 20"]
+    change(path, *(holes if how == "holes" else _DAMAGES[how]))
+    advice = _advice(path)
+    assert "'rebuild'" in shlex.split(advice.partition("sqlite3 ")[2])[1] and "start" not in advice
+    _carry_out(path, advice)
+    with Store(path).reader() as reader:
+        assert not read_coverage(reader).reason and not search_health(reader).remedy
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("no tables", "when it is next started (0.16 and later)"),
+        ("no tables but triggers", ASK_DOCTOR),
+        ("no triggers", "Hermes fills it when it is next started"),
+        ("sizes gone", "`hermes sessions repair` makes it anew (Hermes 0.17 and later)"),
+        ("holes", "26 of 120 messages indexed, 94 are in none and not found; " + ASK_DOCTOR),
+    ],
+)
+def test_the_status_line_says_it_in_short(tmp_path: Path, how: str, said: str) -> None:
+    path = copy_fixture(22, tmp_path)
+    change(path, *_DAMAGES[how])
+    with Store(path).reader() as reader:
+        assert said in str(read_coverage(reader))
