@@ -91,7 +91,7 @@ def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
     # Rows Hermes hides are in its index too: where a column tells of them (0.20), only `count` can tell.
     if index is None or not scope.is_open or not plan.index_decides or "display_kind" in columns:
         return None, False
-    if any(each.is_prefix for each in plan.matchers):
+    if plan.has_spellings or any(each.is_prefix for each in plan.matchers):
         return None, False  # another merge of all words that begin so: dear while typing
     shown = f"(SELECT {reader.schema.message('role')} FROM messages m WHERE m.id = f.rowid) IS NOT 'session_meta'"
     found = reader.value(
@@ -246,7 +246,7 @@ def count(
     def run() -> Total:
         walk = Walk(reader, plan, stopped=_stopper(cancelled, deadline), chunk=_COUNT_CHUNK)
         index, ids = reader.schema.fts, None
-        if index is not None and plan.is_plain and covers_all(reader, index):
+        if index is not None and plan.is_plain and not plan.has_spellings and covers_all(reader, index):
             # Prefixes too: what makes them dear is to begin, and here that is done once, not for each page.
             ids = indexed(walk, index, plan.match)
         judge = Judge(reader, plan, wanted, with_texts=False, matched=ids is not None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from ..schema import FtsIndex, FtsKind
 from .coverage import left_out_of_trigram, unindexed
-from .terms import Matcher
+from .terms import Matcher, Plan
 from .trigrams import superset
-from .walk import Walk, bounds, indexed, merge, scanned
+from .walk import Walk, bounds, indexed, join_text, merge, row_text_sql, scanned
 
 _RECENT = 1000
 """Rows looked through before a short prefix is asked of the index after all."""
@@ -94,6 +95,20 @@ def _substring_stream(walk: Walk, index: FtsIndex | None, group: Sequence[Matche
     yield from merge(walk, streams)
 
 
+def _escaped(walk: Walk, words: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:
+    """Multimodal messages with words that are no ASCII: their JSON spells those otherwise than the index has them.
+
+    What the word index gives is believed, so these are read before they are given.
+    """
+    spelled = [each.spelled or each.fts for each in group if each.words]
+    found = indexed(walk, words, " AND ".join(['^ "json"', *spelled]))
+    plan, texts = Plan((tuple(group),), ()), row_text_sql(walk.reader)
+    while chunk := list(islice(found, _TRIED_MULTIMODAL)):
+        rows = walk.reader.rows_in(f"SELECT m.id, {texts} FROM messages m WHERE m.id IN ({{keys}})", chunk)
+        accepted = {int(str(key)) for key, *parts in rows if plan.accepts(join_text(*parts))}
+        yield from (key for key in chunk if key in accepted)
+
+
 def _multimodal(walk: Walk, words: FtsIndex | None, group: Sequence[Matcher]) -> Iterator[int]:
     """Multimodal messages a group may be in. The trigram index has none of them: it stops at the NUL they begin with.
 
@@ -110,7 +125,7 @@ def _multimodal(walk: Walk, words: FtsIndex | None, group: Sequence[Matcher]) ->
         if seen < _TRIED_MULTIMODAL:
             return
         walk = walk.beyond(last)
-    terms = [each.cheap_fts if each.words else each.escaped for each in group]
+    terms = [(each.spelled or each.cheap_fts) if each.words else each.escaped for each in group]
     yield from indexed(walk, words, " AND ".join(['^ "json"', *filter(None, terms)]))
 
 
@@ -180,12 +195,15 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
         wide = any(each.is_prefix and not each.is_short for each in group) and trigram is not None and not partial
         whole = trigram if wide and trigram is not None and not unindexed(walk.reader, trigram) else None
         index, streams = words, [_word_stream(walk, words, group, whole)]
+        if any(each.spelled for each in group):
+            streams.append(_escaped(walk, words, group))
     else:
         walk.engines.add("scan")
         return [scanned(walk, group)]
     for low, high in unindexed(walk.reader, index) if index is not None else ():
         walk.engines.add("scan")
-        walk.notes.append(f"Hermes' index does not hold {high - low + 1:,} rows yet: they are scanned.")
+        rows = f"{high - low + 1:,} rows yet: they are" if high > low else "1 row yet: it is"
+        walk.notes.append(f"Hermes' index does not hold {rows} scanned.")
         streams.append(scanned(walk, group, low=low, high=high))
     return streams
 

@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .fold import MARKS, caseless_part, fold, has_cjk, has_marks
 from .query import Query, Term, TermKind
@@ -97,6 +97,15 @@ class Matcher:
         return _quote(" ".join(words)) + "*" if words else ""
 
     @property
+    def spelled(self) -> str:
+        """The same for words that are no ASCII, in the cases they are likely to stand in; empty for ASCII ones."""
+        text = unicodedata.normalize("NFC", self.term.text)
+        if not self.words or text.isascii():
+            return ""
+        ways = (replace(self, term=replace(self.term, text=each)).escaped for each in _cases(text))
+        return "(" + " OR ".join(dict.fromkeys(filter(None, ways))) + ")"
+
+    @property
     def range_of_trigrams(self) -> tuple[str, str] | None:
         """Where the trigrams stand that begin with a term too short to be one: first, and the first beyond.
 
@@ -119,6 +128,10 @@ class Matcher:
     def needle(self) -> str:
         """What `instr` may look for in the stored text; empty when only Python can tell."""
         return caseless_part(self.anchor) if self.is_substring else ""
+
+
+def _cases(text: str) -> tuple[str, ...]:
+    return text, text.lower(), text.upper(), text.capitalize(), text.title()
 
 
 def _quote(text: str) -> str:
@@ -191,6 +204,11 @@ class Plan:
         if self.in_reasoning:
             return False
         return len(self.groups) == 1 and not self.excluded and all(each.is_plain for each in self.groups[0])
+
+    @property
+    def has_spellings(self) -> bool:
+        """Whether words are looked for in multimodal messages too, where the index has them otherwise."""
+        return any(each.spelled for each in self.matchers)
 
     @property
     def match(self) -> str:

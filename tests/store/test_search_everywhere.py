@@ -1,0 +1,200 @@
+"""On every shape of the search index, whole, missing or broken: whatever is typed gives the rows a plain scan gives."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from builders import make_store, tool_call
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from search_stores import NOW, rows
+from shapes import NAMES
+
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.search import count, parse, search
+from hermes_browse.store.search.fold import fold
+
+_LONG = 9000
+"""Characters past which Hermes 0.22 leaves tool output out of its index, and more."""
+_SESSIONS = [
+    {"id": "chat", "source": "cli"},
+    {"id": "job", "source": "cron"},
+    {"id": "sub", "source": "subagent", "parent_session_id": "chat", "model_config": '{"_delegate_from": "chat"}'},
+]
+_SAID: list[dict[str, object]] = [
+    {"content": "the docker deploy failed, don't retry"},
+    {"content": "Docker compose up; docker-compose down"},
+    {"content": "C++ and c# and .env in src/main.py:12"},
+    {"content": "naïve café CAFÉ cafe\u0301s một ngày đẹp"},
+    {"content": "大别山项目 会议记录 🚀 launch"},
+    {"content": "桂林山水 … 50% of a/b"},
+    {"content": ""},
+    {"content": None, "role": "assistant", "tool_calls": [tool_call("docker_run", '{"path": "src/main.py"}')]},
+    {"content": "日本語の検索 ok", "role": "tool", "tool_name": "docker", "tool_call_id": "c1"},
+    {"content": "x" * _LONG + " docker 大别山 past the cut", "role": "tool", "tool_name": "terminal"},
+    {"content": [{"type": "text", "text": "see café 大别山 in the picture"}, {"type": "image_url", "image_url": {}}]},
+]
+_ROWS: list[dict[str, object]] = [
+    {"session_id": session, "timestamp": NOW + number} | row
+    for session in ("chat", "job", "sub", "chat")
+    for number, row in enumerate(_SAID)
+]
+_PIECES = ["docker", "the", "don't", "c++", "src/main.py", "café", "cafe", "a", "大别山", "别", "桂林", "日本語", "🚀",
+           "một", "50%", ".env", "terminal", "nothing", "…"]  # fmt: skip
+
+
+def _run(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        tables = {
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'messages_fts%'")
+        }
+        for statement in statements:
+            if any(name in statement.split() for name in tables) or not re.search("messages_fts", statement):
+                connection.execute(statement)
+
+
+_TRIGRAM = [f"DROP TRIGGER messages_fts_trigram_{what}" for what in ("insert", "delete", "update")]
+_STATES: dict[str, Callable[[Path], None]] = {
+    "whole": lambda path: None,
+    "no trigrams": lambda path: _run(path, *_TRIGRAM, "DROP TABLE messages_fts_trigram"),
+    "parts missing": lambda path: _run(path, "DROP TABLE messages_fts_data", "DROP TABLE messages_fts_trigram_data"),
+    "pages missing": lambda path: _run(
+        path, "DELETE FROM messages_fts_data WHERE id > 10", "DELETE FROM messages_fts_trigram_data WHERE id > 10"
+    ),
+    "sizes missing": lambda path: _run(path, "DROP TABLE messages_fts_docsize"),
+    "marked stale": lambda path: _run(
+        path,
+        "CREATE TABLE IF NOT EXISTS state_meta (key TEXT PRIMARY KEY, value TEXT)",
+        "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '1')",
+    ),
+    "behind": lambda path: _run(
+        path,
+        *_TRIGRAM,
+        *(f"DROP TRIGGER messages_fts_{what}" for what in ("insert", "delete", "update")),
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('chat', 'user', 'docker 大别山 late', 1)",
+    ),
+}
+_CASES = [(shape, state) for shape in NAMES for state in [*_STATES, "no index"]]
+_SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module", params=_CASES, ids=lambda case: f"{case[0]} {case[1]}")
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shape, state = request.param
+    path = make_store(tmp_path_factory.mktemp("shape") / "state.db", shape, _SESSIONS, _ROWS, fts=state != "no index")
+    if state in _STATES:
+        _STATES[state](path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def reader(store: Path) -> Iterator[Reader]:
+    with Store(store).reader() as opened:
+        yield opened
+
+
+class _Texts(dict[int, str]):
+    """By message id; too long to be told with every failure."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} texts"
+
+
+@pytest.fixture(scope="module")
+def texts(store: Path) -> _Texts:
+    """What there is to search, read without the code under test."""
+    return _Texts({key: unicodedata.normalize("NFC", text) for key, text in rows(store).items()})
+
+
+def _contains(text: str, piece: str) -> bool:
+    """The meaning of a word typed, said once more and plainly."""
+    text, piece = fold(text), fold(piece)
+    if not re.search(r"[^\W_]", piece) or any("\u2e80" <= letter <= "\ud7ff" for letter in piece):
+        return piece in text
+    ends = (r"(?<![^\W_])" if piece[0].isalnum() else "", r"(?![^\W_])" if piece[-1].isalnum() else "")
+    return re.search(ends[0] + re.escape(piece) + ends[1], text) is not None
+
+
+def _excused(reader: Reader, texts: _Texts, notes: tuple[str, ...], *, accents: bool) -> set[int]:
+    """Rows that may be missing, because the answer says so; or because an accent was not typed."""
+    said = " ".join(notes)
+    found: set[int] = set()
+    if "past 8,192 characters is not in Hermes' index" in said:
+        found |= {key for key, text in texts.items() if len(text) > _LONG}
+    if accents:
+        # The JSON of a message with a picture spells é as an escape; typed as a plain e no index leads to it.
+        found |= {key for key, text in texts.items() if text.startswith("\x00json:")}
+    if "Tool names and arguments are not in this store's index" in said:
+        sql = "SELECT id FROM messages WHERE tool_name IS NOT NULL OR tool_calls IS NOT NULL"
+        found |= {int(str(row[0])) for row in reader.rows(sql)}
+    return found
+
+
+@_SLOW
+@given(
+    st.lists(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=2), min_size=1, max_size=2),
+    st.lists(st.sampled_from(_PIECES), max_size=1),
+)
+@example([["docker"]], [])
+@example([["大别山"]], [])
+@example([["别"]], ["🚀"])
+def test_hits_are_what_a_plain_scan_finds(
+    reader: Reader, texts: _Texts, groups: list[list[str]], excluded: list[str]
+) -> None:
+    typed = " OR ".join(" ".join(group) for group in groups) + "".join(f" -{piece}" for piece in excluded)
+    expected = {
+        key
+        for key, text in texts.items()
+        if any(all(_contains(text, piece) for piece in group) for group in groups)
+        and not any(_contains(text, piece) for piece in excluded)
+    }
+    answer = search(reader, parse(typed), limit=0)
+    found = [hit.message_id for hit in answer.hits]
+    assert answer.complete and found == sorted(set(found), reverse=True)
+    wrong = (
+        set(found) - expected,
+        expected
+        - set(found)
+        - _excused(
+            reader, texts, answer.notes, accents=any("cafe" in group for group in groups) and answer.engine != "scan"
+        ),
+    )
+    assert wrong == (set(), set()), (typed, answer.engine, answer.notes)
+    assert count(reader, parse(typed), cap=0).count == len(found)
+    oldest = search(reader, parse(typed), limit=0, sort="oldest")
+    assert [hit.message_id for hit in oldest.hits] == found[::-1]
+    best = search(reader, parse(typed), limit=0, sort="relevance")
+    # Ranking asks more of an index: where that fails the rows are scanned, and none is excused any more.
+    assert set(found) <= {hit.message_id for hit in best.hits} <= expected
+
+
+@_SLOW
+@given(
+    st.text(max_size=40)
+    | st.lists(st.sampled_from([*_PIECES, '"', "(", ")", "OR", "NOT", "-", "*", "in:reasoning", "role:tool"])).map(
+        " ".join
+    )
+)
+@example("\ud800")
+@example('"\x00" OR -"')
+def test_anything_typed_is_a_search(reader: Reader, texts: _Texts, typed: str) -> None:
+    """It never raises, and no row is given that lacks the letters of the words asked for."""
+    query = parse(typed)
+    for prefix_last in (False, True):
+        answer = search(reader, query, limit=0, prefix_last=prefix_last)
+        assert answer.complete
+        for hit in answer.hits:
+            if query.in_reasoning or not query.groups:
+                continue
+            text = fold(texts[hit.message_id])
+            wanted = [
+                [re.findall(r"[^\W_]+", fold(unicodedata.normalize("NFC", term.text))) for term in group]
+                for group in query.groups
+            ]
+            assert any(all(word in text for words in group for word in words) for group in wanted), hit
