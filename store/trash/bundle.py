@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from ..errors import QueryInterruptedError
 from ..reader import Reader
 from .folders import NewFile, make_folder, remove_folder, sum_file, sync_folder, write_file
 from .layout import Fate, Layout, Rows
@@ -36,6 +37,7 @@ from .manifest import (
 )
 from .origin import origin_of, orphans
 from .slices import never, read_links, read_part
+from .stages import Tell, counted, quiet
 from .transcripts import Found, take_along
 from .values import Line, read_line, text_of, write_line
 
@@ -86,7 +88,15 @@ def taken_sum(source: Rows, layout: Layout, ids: Sequence[str], stop: Callable[[
 
 
 def write_bundle(
-    reader: Reader, layout: Layout, contents: Contents, trash: Path, now: float, stop: Callable[[], bool] = never
+    reader: Reader,
+    layout: Layout,
+    contents: Contents,
+    trash: Path,
+    now: float,
+    stop: Callable[[], bool] = never,
+    *,
+    messages: int = 0,
+    tell: Tell = quiet,
 ) -> Written:
     """Write what belongs to sessions into the trash; nothing is left of it unless it is whole.
 
@@ -97,9 +107,12 @@ def write_bundle(
         trash: The folder of the bundles; made where it is missing.
         now: Unix seconds.
         stop: Looked at between slices.
+        messages: How many there are, about; for `tell` alone.
+        tell: Is told how far it is.
 
     Raises:
         TrashError: No room, no permission, or it does not read back as it was written.
+        QueryInterruptedError: It was stopped.
     """
     name = new_name(now)
     temporary = trash / f"{PARTIAL}{name}"
@@ -109,8 +122,8 @@ def write_bundle(
     except OSError as error:
         raise _cannot(trash, error) from error
     try:
-        manifest = _fill(reader, layout, contents, temporary, name, now, stop)
-        verify(temporary, manifest)
+        manifest = _fill(reader, layout, contents, temporary, name, now, stop, messages, tell)
+        verify(temporary, manifest, stop, tell)
         os.rename(temporary, trash / name)
         sync_folder(trash)
     except OSError as error:
@@ -143,9 +156,11 @@ def _fill(
     name: str,
     now: float,
     stop: Callable[[], bool],
+    messages: int,
+    tell: Tell,
 ) -> Manifest:
     links = tuple(read_links(reader, layout, contents.sessions))
-    tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, stop)
+    tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, stop, messages, tell)
     kept: list[Kept] = []
     pieces: dict[str, Piece] = {ROWS: piece}
     if contents.files:
@@ -178,7 +193,13 @@ def _fill(
 
 
 def _write_rows(
-    reader: Reader, layout: Layout, ids: Sequence[str], folder: Path, stop: Callable[[], bool]
+    reader: Reader,
+    layout: Layout,
+    ids: Sequence[str],
+    folder: Path,
+    stop: Callable[[], bool],
+    messages: int,
+    tell: Tell,
 ) -> tuple[dict[str, Table], str, str, Piece]:
     total, taken = hashlib.sha256(), hashlib.sha256()
     tables: dict[str, Table] = {}
@@ -187,7 +208,8 @@ def _write_rows(
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
             for part in layout.parts:
                 count = 0
-                for line in read_part(reader, part, ids, stop):
+                said = messages if part.table == "messages" else 0
+                for line in counted(read_part(reader, part, ids, stop), lambda _: True, "saving", said, tell):
                     data = write_line(line)
                     total.update(data)
                     if part.fate is Fate.TAKEN:
@@ -214,12 +236,16 @@ def load(folder: Path) -> Manifest:
     return manifest
 
 
-def verify(folder: Path, expected: Manifest | None = None) -> Manifest:
+def verify(
+    folder: Path, expected: Manifest | None = None, stop: Callable[[], bool] = never, tell: Tell = quiet
+) -> Manifest:
     """Read a whole bundle and hold it against its sums.
 
     Args:
         folder: Of the bundle.
         expected: What its manifest must say; None to believe it.
+        stop: Looked at between lines.
+        tell: Is told how far it is.
 
     Raises:
         BundleDamagedError: With what is wrong.
@@ -242,9 +268,11 @@ def verify(folder: Path, expected: Manifest | None = None) -> Manifest:
         raise BundleDamagedError(f"It cannot be read whole ({error}).") from error
     counts: dict[str, int] = {}
     total = hashlib.sha256()
-    for raw in _raw_lines(folder):
+    lines = ((raw, _line(raw).table) for raw in _raw_lines(folder))
+    for raw, table in counted(lines, lambda each: each[1] == "messages", "checking", manifest.messages, tell):
+        if stop():
+            raise QueryInterruptedError("Stopped; nothing was changed.")
         total.update(raw)
-        table = _line(raw).table
         counts[table] = counts.get(table, 0) + 1
     if total.hexdigest() != manifest.lines or counts != {name: each.rows for name, each in manifest.tables.items()}:
         raise BundleDamagedError(f"Its {ROWS} does not hold the rows its manifest counts.")

@@ -9,9 +9,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ..catalog import Catalog
 from ..connect import Store
-from ..errors import BrowseError, RefusedError, StoreBusyError
+from ..errors import BrowseError, QueryInterruptedError, RefusedError, StoreBusyError
 from ..prune.plan import Plan, Planned, Spared, changed_since
 from ..prune.spare import Why
+from ..trash.slices import never
+from ..trash.stages import Stage, Tell, quiet
 from .change import Change
 from .delete import Deleted, delete
 from .flags import archive
@@ -38,6 +40,12 @@ _BUSY_PAUSE = 0.25
 """Seconds."""
 
 
+_SHARES = {"saving": (0.0, 0.25), "checking": (0.25, 0.35), "deleting": (0.35, 1.0)}
+"""What the stages of a delete take of its time: most of it goes into the search index."""
+_TELLING = 0.05
+"""From this share on the time that is left can be told."""
+
+
 class Step(NamedTuple):
     """How far it has come."""
 
@@ -46,10 +54,24 @@ class Step(NamedTuple):
     total: int
     seconds: float
     """Since it began."""
+    inside: Stage | None = None
+    """How far the unit is that is being done; None between units."""
+
+    @property
+    def share(self) -> float:
+        """How much of all is done, up to one."""
+        if self.inside is None or not self.inside.total:
+            return self.done / self.total if self.total else 1.0
+        start, end = _SHARES.get(self.inside.name, (0.0, 1.0))
+        within = start + (end - start) * min(1.0, self.inside.done / self.inside.total)
+        return min(1.0, (self.done + within) / self.total) if self.total else within
 
     @property
     def words(self) -> str:
-        """`120 of 4,000 · 31 a second · 2:05 left`."""
+        """`120 of 4,000 · 31 a second · 2:05 left`, or within a large one `0 of 1 · saving 500 of 50,000 messages`."""
+        if self.inside is not None:
+            left = f" · {_clock(self.seconds * (1 / self.share - 1))} left" if self.share > _TELLING else ""
+            return f"{self.done:,} of {self.total:,} · {self.inside.words}{left}"
         rate = self.done / self.seconds if self.seconds > 0 else 0.0
         left = f" · {rate:,.0f} a second · {_clock((self.total - self.done) / rate)} left" if rate else ""
         return f"{self.done:,} of {self.total:,}{left}"
@@ -77,7 +99,8 @@ class Outcome(NamedTuple, Generic[Result]):
         """
         count = len(self.plan.would)
         spared = f"; {self.refused:,} changed meanwhile and were spared" if self.refused else ""
-        left = f"; stopped, {self.left:,} are as they were" if self.left else ""
+        as_before = "is as it was" if self.left == 1 else "are as they were"
+        left = f"; stopped, {self.left:,} {as_before}" if self.left else ""
         return f"{count:,} conversation{'s' if count != 1 else ''} {verb}{spared}{left}."
 
 
@@ -157,6 +180,9 @@ def _carry_out(
                 continue
             error = failed
             break
+        except QueryInterruptedError as failed:
+            error = None if stop() else failed
+            break
         except BrowseError as failed:
             error = failed
             break
@@ -212,7 +238,15 @@ def archive_unit(store: Store, plan: Plan) -> Unit[Change]:
     return unit
 
 
-def delete_unit(store: Store, catalog: Catalog, trash: Path, sessions_folder: Path | None) -> Unit[Deleted]:
+def delete_unit(
+    store: Store,
+    catalog: Catalog,
+    trash: Path,
+    sessions_folder: Path | None,
+    *,
+    stop: Callable[[], bool] = never,
+    tell: Tell = quiet,
+) -> Unit[Deleted]:
     """What moves conversations of a store to the trash, each portion in one bundle and one transaction.
 
     Args:
@@ -220,10 +254,12 @@ def delete_unit(store: Store, catalog: Catalog, trash: Path, sessions_folder: Pa
         catalog: The plan was made from; what has changed since is refused.
         trash: The folder of the bundles.
         sessions_folder: Where Hermes keeps files of sessions; None where there is none.
+        stop: Looked at within a portion: one that is stopped leaves its conversations as they were.
+        tell: Is told how far a portion is.
     """
 
     def unit(some: Sequence[Planned]) -> Deleted:
         ids = [each.conversation.id for each in some]
-        return delete(store, ids, trash, catalog=catalog, sessions_folder=sessions_folder)
+        return delete(store, ids, trash, catalog=catalog, sessions_folder=sessions_folder, stop=stop, tell=tell)
 
     return unit

@@ -25,6 +25,7 @@ from ..trash.bundle import Contents, Written, write_bundle
 from ..trash.layout import Rows, discover
 from ..trash.shelf import Bundle, describe, discard, sweep
 from ..trash.slices import never
+from ..trash.stages import Tell, quiet
 from .closure import Closure, close_over
 from .guards import check_writable, protected
 from .taking import check_gone, delete_rows, place_of, recheck
@@ -122,6 +123,7 @@ def delete(
     sessions_folder: Path | None = None,
     patience: float = 5.0,
     stop: Callable[[], bool] = never,
+    tell: Tell = quiet,
 ) -> Deleted:
     """Move conversations to the trash, all of them in one bundle and one transaction, or none.
 
@@ -137,11 +139,13 @@ def delete(
         sessions_folder: Where Hermes keeps files of sessions; None where there is none.
         patience: Seconds to wait for other writers.
         stop: Looked at between statements until the rows are deleted.
+        tell: Is told how far it is.
 
     Raises:
         RefusedError: Protected, changed meanwhile, or the trash cannot take it; nothing was changed.
         NotFoundError: There is no such session.
         StoreError: The store cannot be read or written, or is busy.
+        QueryInterruptedError: It was stopped; nothing was changed.
         WriteUnverifiedError: It was done, and does not read back as it should.
     """
     moment = time.time() if now is None else now
@@ -161,13 +165,13 @@ def delete(
             found,
         )
         sweep(trash, moment)
-        written = write_bundle(reader, layout, contents, trash, moment, stop)
+        written = write_bundle(reader, layout, contents, trash, moment, stop, messages=doomed.messages, tell=tell)
         _check_orphans(closure, written)
 
         def work(unit: Unit) -> int:
             same = version == _version(reader)
             recheck(unit, store.path, place, closure, written, unchanged=same)
-            return delete_rows(unit, closure, layout, stop)
+            return delete_rows(unit, closure, layout, stop, messages=doomed.messages, tell=tell)
 
         try:
             write(store, work, lambda again, _: check_gone(again, closure, written), needs=NEEDS, patience=patience)

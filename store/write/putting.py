@@ -12,6 +12,7 @@ from ..trash.bundle import read_lines
 from ..trash.layout import Fate, Link, Tables
 from ..trash.manifest import Manifest
 from ..trash.slices import never
+from ..trash.stages import EVERY, Stage, Tell, quiet
 from ..trash.values import Encoded, Line, bind, bound, encode_row, quoted, reading, text_of, write_line
 from .unit import Unit
 
@@ -31,16 +32,22 @@ class Putting:
         manifest: Of the same bundle.
         refused: Sessions to leave out, with reasons.
         stop: Looked at between rows.
+        tell: Is told how far it is.
     """
 
     def __init__(
-        self, folder: Path, manifest: Manifest, refused: Mapping[str, str], stop: Callable[[], bool] = never
+        self,
+        folder: Path,
+        manifest: Manifest,
+        refused: Mapping[str, str],
+        stop: Callable[[], bool] = never,
+        tell: Tell = quiet,
     ) -> None:
         self._folder = folder
         self._manifest = manifest
         self._out = {*refused, *(f"goal:{session}" for session in refused)}
         self._refused = refused
-        self._stop = stop
+        self._stop, self._tell = stop, tell
         self._untitled: list[tuple[str, Encoded]] = []
         self._parents: tuple[str, ...] = ()
         self._skipped: set[tuple[str, int]] = set()
@@ -189,6 +196,8 @@ class Putting:
             if not self._insert(unit, tables, line):
                 self._was_taken(line, 0)
         self.messages += len(lines)
+        if self.messages % EVERY < len(lines):
+            self._tell(Stage("putting back", self.messages, self._manifest.messages))
         self._undo_triggers(unit, lines)
 
     @staticmethod

@@ -21,6 +21,7 @@ from ..trash.manifest import Manifest
 from ..trash.origin import instance_of
 from ..trash.shelf import find, mark_restored
 from ..trash.slices import never
+from ..trash.stages import Tell, quiet
 from .guards import check_writable
 from .putting import Putting
 from .readback import check_back, conflicts
@@ -62,6 +63,7 @@ def restore(
     any_store: bool = False,
     patience: float = 5.0,
     stop: Callable[[], bool] = never,
+    tell: Tell = quiet,
 ) -> Restored:
     """Put a bundle back, in one transaction.
 
@@ -74,6 +76,7 @@ def restore(
         any_store: Whether it may go into another store than it is from.
         patience: Seconds to wait for other writers.
         stop: Looked at between rows until all are in.
+        tell: Is told how far it is.
 
     Raises:
         BundleNotFoundError: There is no such bundle.
@@ -83,7 +86,7 @@ def restore(
         WriteUnverifiedError: It was put back, and does not read back as it should.
     """
     folder = find(trash, name)
-    manifest = verify(folder)
+    manifest = verify(folder, None, stop, tell)
     with store.reader() as reader:
         notes = _check_store(reader, store, manifest, any_store=any_store)
         check_writable(store, reader, NEEDS)
@@ -91,7 +94,7 @@ def restore(
         if len(refused) == len(manifest.sessions):
             session, reason = next(iter(refused.items()))
             raise RefusedError(f"Session {session} is not put back: {reason}. Nothing was changed.")
-        putting = Putting(folder, manifest, refused, stop)
+        putting = Putting(folder, manifest, refused, stop, tell)
 
         def work(unit: Unit) -> None:
             putting.run(unit)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import QueryInterruptedError, RefusedError, WriteUnverifiedError
 from ..reader import Reader
 from ..text import as_text
 from ..trash.bundle import Written, taken_sum
-from ..trash.layout import Fate, Layout, Loose, prompt_columns
+from ..trash.layout import Fate, Layout, Loose, Part, prompt_columns
 from ..trash.slices import chunks, fill, read_links
+from ..trash.stages import EVERY, Stage, Tell, quiet
 from ..trash.values import quoted
 from .closure import Closure
 from .unit import Unit
@@ -79,7 +80,15 @@ def _cut(unit: Unit, loose: Loose, ids: Sequence[str]) -> None:
         )
 
 
-def delete_rows(unit: Unit, closure: Closure, layout: Layout, stop: Callable[[], bool]) -> int:
+def delete_rows(
+    unit: Unit,
+    closure: Closure,
+    layout: Layout,
+    stop: Callable[[], bool],
+    *,
+    messages: int = 0,
+    tell: Tell = quiet,
+) -> int:
     """Delete all that the layout says is taken.
 
     Args:
@@ -87,12 +96,18 @@ def delete_rows(unit: Unit, closure: Closure, layout: Layout, stop: Callable[[],
         closure: What goes.
         layout: Of the store.
         stop: Looked at between statements.
+        messages: How many there are, for `tell` alone.
+        tell: Is told how far it is.
 
     Returns:
         How many rows went.
+
+    Raises:
+        QueryInterruptedError: It was stopped; the transaction is to be taken back.
     """
     ids = closure.sessions
     prompts = _prompts(unit, ids)
+    gone = 0
     for loose in layout.loose:  # among themselves too: then the order of sessions does not matter, not even in a ring
         _cut(unit, loose, ids)
     count = 0
@@ -102,8 +117,16 @@ def delete_rows(unit: Unit, closure: Closure, layout: Layout, stop: Callable[[],
         for chunk in chunks(ids, _SESSIONS_AT_ONCE):
             if stop():
                 raise QueryInterruptedError("Stopped; nothing was changed.")
-            condition = fill(part.condition, len(chunk))
-            count += unit.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
+            if part.table == "messages" and part.rowid:
+                for done in _delete_messages(unit, part, chunk):
+                    count += done
+                    gone += done
+                    tell(Stage("deleting", gone, messages))
+                    if stop():
+                        raise QueryInterruptedError("Stopped; nothing was changed.")
+            else:
+                condition = fill(part.condition, len(chunk))
+                count += unit.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
     columns = prompt_columns(sorted(unit.schema.session_columns))
     unused = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.{column} = system_prompts.hash)" for column in columns
@@ -111,6 +134,15 @@ def delete_rows(unit: Unit, closure: Closure, layout: Layout, stop: Callable[[],
     for prompt in prompts:
         count += unit.execute(f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}", [prompt])
     return count
+
+
+def _delete_messages(unit: Unit, part: Part, ids: Sequence[str]) -> Iterator[int]:
+    """Delete the messages of some sessions a portion at a time, all within the transaction; yields how many each."""
+    condition = fill(part.condition, len(ids))
+    some = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
+    statement = f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({some})"
+    while done := unit.execute(statement, ids):
+        yield done
 
 
 def _prompts(unit: Unit, ids: Sequence[str]) -> list[bytes]:

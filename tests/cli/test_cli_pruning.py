@@ -182,8 +182,8 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
 
     def recording(verb: str, make: Callable[..., Callable[[Sequence[Planned]], object]]) -> Callable[..., object]:
-        def make_unit(*args: object) -> Callable[[Sequence[Planned]], object]:
-            unit = make(*args)
+        def make_unit(*args: object, **settings: object) -> Callable[[Sequence[Planned]], object]:
+            unit = make(*args, **settings)
 
             def record(some: Sequence[Planned]) -> object:
                 done.extend(f"{verb} {each.conversation.id}" for each in some)

@@ -199,8 +199,8 @@ async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pyt
     seen: list[str] = []
     show = ProgressScreen.show
 
-    def spy(self: ProgressScreen, step: object) -> None:
-        show(self, step)  # type: ignore[arg-type]
+    def spy(self: ProgressScreen, share: float, words: str) -> None:
+        show(self, share, words)
         seen.append(str(self.query_one("#numbers").visual))
 
     monkeypatch.setattr(ProgressScreen, "show", spy)
@@ -230,8 +230,8 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
     show = ProgressScreen.show
 
-    def stop(self: ProgressScreen, step: object) -> None:
-        show(self, step)  # type: ignore[arg-type]
+    def stop(self: ProgressScreen, share: float, words: str) -> None:
+        show(self, share, words)
         self.action_stop()
 
     monkeypatch.setattr(ProgressScreen, "show", stop)

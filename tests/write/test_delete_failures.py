@@ -145,7 +145,7 @@ def test_a_failure_in_the_transaction_takes_it_back(tmp_path: Path, monkeypatch:
             put_back(path, done.bundle.name)
             shutil.rmtree(tmp_path / "trash")
 
-    def fail(*_: object) -> int:
+    def fail(*_: object, **__: object) -> int:
         raise RuntimeError("a fault of ours")
 
     monkeypatch.setattr(deleting, "delete_rows", fail)

@@ -11,6 +11,7 @@ from .columns import note
 if TYPE_CHECKING:
     from hermes_browse.store.connect import Store
     from hermes_browse.store.prune.plan import Plan
+    from hermes_browse.store.trash.stages import Stage, Tell
     from hermes_browse.store.write.carry import Outcome, Step, Unit
 
 Result = TypeVar("Result")
@@ -51,6 +52,19 @@ def carry_out(store: Store, plan: Plan, unit: Unit[Result]) -> Outcome[Result]:
         _say_stopped(done, len(plan.would))
         raise outcome.error
     return outcome
+
+
+def telling() -> Tell:
+    """What says on a terminal how far a large conversation is, every other second."""
+    said = time.monotonic()
+
+    def tell(stage: Stage) -> None:
+        nonlocal said
+        if time.monotonic() - said > _SAY_EVERY and sys.stderr.isatty():
+            said = time.monotonic()
+            note(stage.words)
+
+    return tell
 
 
 def _say_stopped(done: int, total: int) -> None:

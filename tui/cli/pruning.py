@@ -9,7 +9,7 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
 
 from .asking import ask, on_a_terminal
-from .carrying import carry_out
+from .carrying import carry_out, telling
 from .columns import money, note, print_table, short_number, short_time
 from .jsonform import Json, conversation_json
 from .retention import prune_in_days, read_radar_of
@@ -115,7 +115,7 @@ def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[
     from .trashing import bundle_json
 
     location = context.location
-    unit = delete_unit(context.store, catalog, trash_folder(location), sessions_folder(location))
+    unit = delete_unit(context.store, catalog, trash_folder(location), sessions_folder(location), tell=telling())
     outcome = carry_out(context.store, plan, unit)
     for done in outcome.results:
         for each in done.notes:

@@ -9,6 +9,7 @@ from hermes_browse.store.text import one_line
 
 from ..places import sessions_folder, trash_folder
 from .asking import ask, on_a_terminal
+from .carrying import telling
 from .columns import note, print_table, print_text, short_number, short_time
 from .jsonform import Json
 from .run import Context, print_json
@@ -87,6 +88,7 @@ def delete_conversations(context: Context) -> int:
         trash_folder(context.location),
         now=context.now,
         sessions_folder=sessions_folder(context.location),
+        tell=telling(),
     )
     for each in done.notes:
         note(each)

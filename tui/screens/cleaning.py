@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -9,6 +10,7 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 
+from ..formats import counted
 from ..marks import Undoable
 from ..places import sessions_folder, trash_folder
 from ..plan_words import spared_line, totals_line
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.prune.plan import Plan
     from hermes_browse.store.prune.rules import Rules
     from hermes_browse.store.prune.sizes import Sizes
+    from hermes_browse.store.trash.stages import Stage, Tell
     from hermes_browse.store.write.carry import Outcome, Unit
     from hermes_browse.store.write.change import Change
     from hermes_browse.store.write.delete import Deleted
@@ -30,6 +33,8 @@ Result = TypeVar("Result")
 
 _NO_PROGRESS = 25
 """Conversations up to which progress is not shown: it is done before it could be read."""
+_MANY = 2_000
+"""Messages from which on it is shown all the same: to delete so many takes seconds."""
 
 
 class Planned(NamedTuple):
@@ -113,7 +118,7 @@ class Cleaning:
         from hermes_browse.store.write.carry import archive_unit
 
         unit = archive_unit(self._screen.store, planned.plan)
-        self._carry(planned, unit, "archived", self._archived)
+        self._carry(planned, lambda stop, tell: unit, "archived", self._archived)
 
     def delete(self, meant: Sequence[Conversation]) -> None:
         """Move conversations to the trash after a question that says what goes.
@@ -161,8 +166,12 @@ class Cleaning:
         """Move to the trash what a plan says."""
         from hermes_browse.store.write.carry import delete_unit
 
-        location = self._screen.location
-        unit = delete_unit(self._screen.store, planned.catalog, trash_folder(location), sessions_folder(location))
+        store, location = self._screen.store, self._screen.location
+
+        def unit(stop: Callable[[], bool], tell: Tell) -> Unit[Deleted]:
+            trash, folder = trash_folder(location), sessions_folder(location)
+            return delete_unit(store, planned.catalog, trash, folder, stop=stop, tell=tell)
+
         self._carry(planned, unit, "moved to the trash", self._deleted)
 
     def _say_nothing(self, plan: Plan) -> None:
@@ -179,7 +188,7 @@ class Cleaning:
     def _carry(
         self,
         planned: Planned,
-        unit: Unit[Result],
+        make_unit: Callable[[Callable[[], bool], Tell], Unit[Result]],
         verb: str,
         undoable: Callable[[str, Sequence[Result]], Undoable],
     ) -> None:
@@ -192,16 +201,26 @@ class Cleaning:
 
         def work() -> tuple[Outcome[Result], tuple[str, ...]]:
             from hermes_browse.store.prune.plan import parents_first
+            from hermes_browse.store.trash.stages import EVERY
             from hermes_browse.store.write.carry import Step, carry_out
 
+            began, last = time.monotonic(), Step(0, len(plan.would), 0.0)
+
             def tell(step: Step) -> None:
+                nonlocal last
+                last = step._replace(inside=None)
                 if progress is not None:
-                    screen.post_message(Written(lambda: progress.show(step)))
+                    screen.post_message(Written(lambda: progress.show(step.share, step.words)))
+
+            def tell_inside(stage: Stage) -> None:
+                if stage.total >= EVERY:  # of few messages nobody could read it
+                    tell(last._replace(inside=stage, seconds=time.monotonic() - began))
 
             def stop() -> bool:
                 return writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
             ordered = plan._replace(would=tuple(parents_first(planned.catalog, plan.would)))
+            unit = make_unit(stop, tell_inside)
             outcome = carry_out(store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop)
             touched = [session for each in outcome.plan.would for session in each.session_ids]
             return outcome, (*touched, *(session.id for session in outcome.plan.reparented))
@@ -214,12 +233,15 @@ class Cleaning:
         writer.submit(work, done, screen.failed)
 
     def _show_progress(self, plan: Plan, verb: str) -> ProgressScreen | None:
-        if len(plan.would) <= _NO_PROGRESS:
+        many = len(plan.would) > _NO_PROGRESS
+        messages = sum(each.own.rows + each.along.rows for each in plan.would) if not many else 0
+        if not many and messages < _MANY:
             self._screen.say(f"{len(plan.would):,} on the way …")
             return None
         from .progress import ProgressScreen
 
-        progress = ProgressScreen(len(plan.would), verb)
+        among = f" · {counted(messages, 'message')}" if messages else ""
+        progress = ProgressScreen(f"{counted(len(plan.would), 'conversation')} to be {verb}{among}")
         self._screen.app.push_screen(progress)
         return progress
 

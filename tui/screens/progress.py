@@ -1,9 +1,9 @@
-"""The card of long work: how far it is, how quick, how long yet; it can be stopped between two conversations."""
+"""The card of long work: how far it is, how quick, how long yet; it can be stopped, and nothing is half done."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,10 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
-from .card import Card, counted, keys_line
-
-if TYPE_CHECKING:
-    from hermes_browse.store.write.carry import Step
+from .card import Card, keys_line
 
 
 class ProgressScreen(Card[None]):
@@ -22,35 +19,49 @@ class ProgressScreen(Card[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,c", "stop", "stop")]
 
-    def __init__(self, total: int, verb: str) -> None:
+    def __init__(self, title: str) -> None:
         super().__init__()
-        self._total, self._verb = total, verb
+        self._title = title
+        self._finished = False
         self.stopped = threading.Event()
         """Set when the user wants no more."""
 
     def compose(self) -> ComposeResult:
         """What is done, the bar, the numbers."""
         with Vertical(id="card"):
-            yield Static(Content.styled(f"{counted(self._total, 'conversation')} to be {self._verb}", "bold"))
-            yield ProgressBar(total=self._total, show_eta=False, id="bar")
+            yield Static(Content.styled(self._title, "bold"))
+            yield ProgressBar(total=1.0, show_eta=False, id="bar")
             yield Static("beginning …", id="numbers")
-            yield Static(Content.styled("Hermes can go on writing: there is a pause after each portion.", "dim"))
-            yield keys_line("Esc stops after this portion; what is done stays done, and can be undone")
+            yield Static(
+                Content.styled("Hermes can go on writing between two portions. A conversation is one portion.", "dim")
+            )
+            yield keys_line("Esc stops: what is done stays done and can be undone, the rest stays as it is")
 
-    def show(self, step: Step) -> None:
-        """How far it has come."""
+    def show(self, share: float, words: str) -> None:
+        """How far it has come.
+
+        Args:
+            share: Of all, up to one.
+            words: The same in numbers.
+        """
         if self.is_attached:
-            self.query_one(ProgressBar).update(progress=step.done)
-            self.query_one("#numbers", Static).update(step.words)
+            self.query_one(ProgressBar).update(progress=share)
+            self.query_one("#numbers", Static).update(words)
 
     def finish(self) -> None:
         """All is done, or has stopped."""
-        if self.is_current:
+        if self.app.screen is self:
             self.dismiss(None)
         else:
-            self.app.uninstall_screen(self)
+            self._finished = True  # something stands on top of it: it goes when that has gone
+
+    def on_screen_resume(self) -> None:
+        """What stood on top of it has gone."""
+        if self._finished and self.app.screen is self:
+            self._finished = False
+            self.dismiss(None)
 
     def action_stop(self) -> None:
-        """No more after this portion."""
+        """No more; a portion that is under way is given up where it still can be."""
         self.stopped.set()
-        self.query_one("#answer", Static).update(Content.styled("stopping after this portion …", "$accent"))
+        self.query_one("#answer", Static).update(Content.styled("stopping …", "$accent"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -25,15 +26,20 @@ from ..rows import FixedRows, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
+from ..writer import Written
 from .card import counted
 from .sub_screen import BACK, SubScreen
 
 if TYPE_CHECKING:
+    from hermes_browse.store.trash.stages import Stage
     from hermes_browse.store.write.restore import Restored
 
     from .main import MainScreen
+    from .progress import ProgressScreen
 
 _SHOWN = 200
+_MANY = 2_000
+"""Messages from which on progress is shown: to put so many back takes seconds."""
 
 
 class TrashScreen(SubScreen):
@@ -139,17 +145,33 @@ class TrashScreen(SubScreen):
         store, now, files = main.store, main.clock(), sessions_folder(main.location)
         self.tell(header.status(f"putting back {counted(len(meant), 'bundle')} …", ""))
 
+        progress = self._show_progress(meant)
+
+        def tell(number: int, stage: Stage) -> None:
+            if progress is not None:
+                share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(meant)
+                words = f"{number:,} of {len(meant):,} · {stage.words}"
+                main.post_message(Written(lambda: progress.show(share, words)))
+
+        def stop() -> bool:
+            return main.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
+
         def work() -> tuple[list[Restored], BrowseError | None]:
             done: list[Restored] = []
-            for each in meant:
+            for number, each in enumerate(meant):
                 try:
-                    done.append(restore(store, folder, each.name, now=now, sessions_folder=files))
+                    inside = partial(tell, number)
+                    done.append(
+                        restore(store, folder, each.name, now=now, sessions_folder=files, stop=stop, tell=inside)
+                    )
                 except BrowseError as error:
                     return done, error
             return done, None
 
         def finished(result: tuple[list[Restored], BrowseError | None]) -> None:
             restored, error = result
+            if progress is not None:
+                progress.finish()
             if restored:
                 self._restored(restored)
             if error is not None:
@@ -159,6 +181,16 @@ class TrashScreen(SubScreen):
                 self._read()
 
         main.writer.submit(work, finished, main.failed)
+
+    def _show_progress(self, meant: Sequence[Bundle]) -> ProgressScreen | None:
+        messages = sum(each.messages for each in meant)
+        if messages < _MANY:
+            return None
+        from .progress import ProgressScreen
+
+        progress = ProgressScreen(f"{counted(len(meant), 'bundle')} to be put back · {counted(messages, 'message')}")
+        self.app.push_screen(progress)
+        return progress
 
     def _restored(self, restored: Sequence[Restored]) -> None:
         from hermes_browse.store.write.delete import delete
