@@ -274,9 +274,12 @@ async def test_what_hermes_deletes(home: Location) -> None:
 async def test_where_hermes_deletes_nothing(path: Path) -> None:
     """The reason stands there, not an empty list."""
     copy = path.rename(path.with_name("copy.db"))
-    async with browsing(open_app(loose(copy), NOW)) as browser:
+    async with browsing(open_app(loose(copy), NOW), size=(80, 24)) as browser:
         await browser.press("W")
-        assert "Hermes does not open this file" in browser.text("#fates")
+        rule = browser.app.screen.query_one("#rule")
+        assert "Hermes deletes nothing here by itself." in browser.text("#fates")
+        assert "Hermes does not open this file" in browser.text("#rule") and "…" not in browser.text("#rule")
+        assert rule.size.height == len(browser.text("#rule").splitlines())
         await browser.press("f", "b", "enter", "q")
         assert isinstance(browser.app.screen, MainScreen)
 

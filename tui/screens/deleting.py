@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from hermes_browse.store.text import one_line
 
 from .. import formats
-from .card import Card, counted, keys_line
+from .card import CountCard, counted, keys_line
 
 if TYPE_CHECKING:
     from hermes_browse.store.prune.plan import Plan
@@ -25,7 +24,7 @@ SPARED = 6
 """Spared ones it names."""
 
 
-class DeleteScreen(Card[bool]):
+class DeleteScreen(CountCard):
     """Asks; for several conversations the answer is their number, never the key that came here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -36,7 +35,7 @@ class DeleteScreen(Card[bool]):
     ]
 
     def __init__(self, plan: Plan, trash: str, totals: str, spared: str) -> None:
-        super().__init__()
+        super().__init__(len(plan.would), "delete", "deleted")
         self._plan, self._trash, self._totals, self._spared = plan, trash, totals, spared
 
     def compose(self) -> ComposeResult:
@@ -53,8 +52,7 @@ class DeleteScreen(Card[bool]):
                 Content.styled(f"They go into {one_line(self._trash, 300)}: u brings them back, X shows it.", "dim")
             )
             if count > 1:
-                yield Input(placeholder=f"type {count} to delete them", id="count")
-                yield keys_line(f"{count} and Enter delete · Esc back")
+                yield from self.question()
             else:
                 yield keys_line("y delete · Esc back")
 
@@ -89,17 +87,6 @@ class DeleteScreen(Card[bool]):
         """One conversation is deleted by a key; several by their number."""
         if len(self._plan.would) == 1:
             self.dismiss(True)
-
-    @on(Input.Submitted)
-    def submitted(self, event: Input.Submitted) -> None:
-        """Delete, where the number is right."""
-        event.stop()
-        count = len(self._plan.would)
-        if event.value.strip().replace(",", "") == str(count):
-            self.dismiss(True)
-        else:
-            answer = self.query_one("#answer", Static)
-            answer.update(Content.styled(f"that is not {count} · nothing is deleted · Esc back", "$error"))
 
     def action_scroll(self, lines: int) -> None:
         """Scroll what goes."""

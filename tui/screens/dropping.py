@@ -5,29 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 
 from .. import formats
-from .card import Card, counted, keys_line
+from .card import CountCard, counted
 
 _NAMED = 12
 
 
-class DropScreen(Card[bool]):
+class DropScreen(CountCard):
     """Asks for the number of bundles, one included."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(False)", "back")]
 
     def __init__(self, bundles: Sequence[Bundle]) -> None:
-        super().__init__()
+        super().__init__(len(bundles), "drop", "dropped")
         self._bundles = bundles
 
     def compose(self) -> ComposeResult:
@@ -42,16 +41,4 @@ class DropScreen(Card[bool]):
             if count > _NAMED:
                 yield Static(Content.styled(f"  … and {count - _NAMED:,} more", "dim"))
             yield Static(Content.styled("Nothing brings them back after that.", "$warning"))
-            yield Input(placeholder=f"type {count} to drop", id="count")
-            yield keys_line(f"{count} and Enter drop · Esc back")
-
-    @on(Input.Submitted)
-    def submitted(self, event: Input.Submitted) -> None:
-        """Drop, where the number is right."""
-        event.stop()
-        count = len(self._bundles)
-        if event.value.strip() == str(count):
-            self.dismiss(True)
-        else:
-            answer = self.query_one("#answer", Static)
-            answer.update(Content.styled(f"that is not {count} · nothing is dropped · Esc back", "$error"))
+            yield from self.question()

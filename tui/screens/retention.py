@@ -102,13 +102,13 @@ class RetentionScreen(SubScreen):
             parts.append(f"{first:,} at its next clean-up" if first else "none at its next clean-up")
         if found.closing:
             parts.append(f"closes {counted(found.closing, 'open session')} of automation, and deletes them later")
-        parts.append(
-            "a pin protects, archiving does not" if radar.can_pin else "this store has no pins: b makes a copy"
-        )
+        if found.leaving:
+            way = "a pin protects, archiving does not" if radar.can_pin else "this store has no pins: b makes a copy"
+            parts.append(way)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
         rows: list[ListRow] = [FateRow(conversation, fate) for conversation, fate in found.leaving]
         if not rows:
-            rows.append(NoteRow(f"Hermes deletes nothing here by itself: {sentence}"))
+            rows.append(NoteRow("Hermes deletes nothing here by itself."))
         self.fates.show(FixedRows(rows))
 
     @on(ConversationList.Highlighted, "#fates")
