@@ -54,6 +54,8 @@ class Putting:
         """Lines that found their place taken, by table and number."""
         self.changed: dict[str, dict[str, Encoded]] = {}
         """By session: columns that are not what they were."""
+        self.dangling: list[tuple[str, Encoded]] = []
+        """Sessions whose parent was in no store when they went, with the parent they name: see `dangling.py`."""
         self.notes: list[str] = []
         """A sentence for all that is not as it was."""
         self.messages = 0
@@ -232,8 +234,12 @@ class Putting:
             )
             if not done:
                 self.changed.setdefault(session, {})[column] = None
-                was = "was" if session in self._manifest.orphans else "is by now"
-                self.notes.append(f"{session} has no parent: {text_of(parent)}, which it names, {was} in no store.")
+                if session in self._manifest.orphans and column == "parent_session_id":
+                    self.dangling.append((session, parent))
+                else:
+                    self.notes.append(
+                        f"{session} has no parent: {text_of(parent)}, which it names, is by now in no store."
+                    )
 
     def _put_link(self, unit: Unit, tables: Tables, link: Link) -> None:
         """Have a session that stayed refer to what is back, unless it refers to something else by now."""

@@ -22,6 +22,7 @@ from ..trash.origin import instance_of
 from ..trash.shelf import find, mark_restored
 from ..trash.slices import never
 from ..trash.stages import Tell, quiet
+from .dangling import name_again
 from .guards import check_writable
 from .putting import Putting
 from .readback import check_back, conflicts
@@ -65,7 +66,7 @@ def restore(
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
 ) -> Restored:
-    """Put a bundle back, in one transaction.
+    """Put a bundle back, in one transaction; a second one has sessions name a parent again that was missing before.
 
     Args:
         store: The store.
@@ -101,6 +102,7 @@ def restore(
             _check_index(unit, putting)
 
         write(store, work, lambda again, _: check_back(again, putting), needs=NEEDS, patience=patience)
+        putting.notes += name_again(store, putting.dangling, NEEDS, patience)
     back = frozenset(manifest.sessions) - refused.keys()
     files, more = transcripts.put_back(manifest.files, folder, sessions_folder, back)
     if not refused:

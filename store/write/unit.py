@@ -143,6 +143,7 @@ def write(
     needs: Needs | None = None,
     patience: float = PATIENCE,
     stop: Callable[[], bool] = _never,
+    foreign_keys: bool = True,
 ) -> T:
     """Do some work in one transaction, and read back what was committed.
 
@@ -153,6 +154,7 @@ def write(
         needs: What the store must have for this.
         patience: Seconds to wait for other writers.
         stop: Looked at while waiting and before the commit.
+        foreign_keys: False for one thing alone, to put back a reference that pointed nowhere before.
 
     Returns:
         What the work returns.
@@ -172,7 +174,7 @@ def write(
             check_writable(store, reader, needs or Needs())
         except StoreError as error:
             raise _and_nothing_changed(error) from error.__cause__
-        with _connection(store.path, patience) as connection:
+        with _connection(store.path, patience, foreign_keys) as connection:
             _begin(connection, store.path, patience, stop)
             try:
                 _check_same(connection, store.path, place, cookie)
@@ -196,7 +198,7 @@ def _place(path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def _connection(path: Path, patience: float) -> Iterator[sqlite3.Connection]:
+def _connection(path: Path, patience: float, foreign_keys: bool) -> Iterator[sqlite3.Connection]:
     """A connection that may write, closed at the end; never makes a file, never moves the log."""
     try:
         connection = sqlite3.connect(
@@ -210,7 +212,7 @@ def _connection(path: Path, patience: float) -> Iterator[sqlite3.Connection]:
         raise _failure(error, path) from error
     try:
         connection.text_factory = decode
-        _run(connection, "PRAGMA foreign_keys=ON", path)
+        _run(connection, f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}", path)
         _run(connection, "PRAGMA wal_autocheckpoint=0", path)
         yield connection
     finally:

@@ -51,12 +51,7 @@ def test_every_conversation_of_a_real_store_goes_and_comes_back(
         back = put_back(path, done.bundle.name)
         assert back.verified and set(back.sessions) == set(done.sessions) and back.messages == done.messages
         assert health(path) == sound
-        if root.endswith("888003"):  # its parent was missing before, which no store with foreign keys takes again
-            assert [each.endswith("was in no store.") for each in back.notes] == [True]
-            assert differences(before, dump(path)) == {"sessions": (1, 1)}
-            before = dump(path)
-        else:
-            assert back.notes == () and dump(path) == before, root
+        assert back.notes == () and dump(path) == before, root  # one of them names a parent that is in no store
         lines += 1
     assert lines > 50
     assert len(list_bundles(path.parent / "trash")) == lines

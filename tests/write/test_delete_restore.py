@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from trashing import FAMILY, NOW, Dump, dump, family, health, matches, opened, put_back, remove
 
 from hermes_browse.store.connect import Store
-from hermes_browse.store.errors import BrowseError, RefusedError, WriteUnverifiedError
+from hermes_browse.store.errors import BrowseError, RefusedError, StoreBusyError, WriteUnverifiedError
 from hermes_browse.store.search import EVERYTHING, parse, search
 from hermes_browse.store.trash.manifest import BundleNotFoundError
 from hermes_browse.store.trash.shelf import describe
+from hermes_browse.store.write import dangling, unit
 
 
 def deleted(tmp_path: Path, shape: str = "31") -> tuple[Path, str]:
@@ -103,6 +105,39 @@ def test_a_long_title_that_is_anothers_by_now(tmp_path: Path) -> None:
     back = put_back(path, name)
     assert rows(path, "SELECT title, title_source FROM sessions WHERE id = 'tip'") == [(None, None)]
     assert len(back.notes) == 1 and "it has none now" in back.notes[0] and back.verified
+
+
+def test_a_parent_that_was_never_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named again, whatever it is; all other rows come back with foreign keys on."""
+    path = family(tmp_path / "state.db")
+    run(path, "UPDATE sessions SET parent_session_id = CAST(x'6e6fff' AS TEXT) WHERE id = 'root'")
+    before, keys = dump(path), []
+    name = remove(path, "tip").bundle.name
+    real = unit.Unit.execute
+
+    def execute(self: unit.Unit, sql: str, parameters: Sequence[object] = ()) -> int:
+        keys.append((self.rows("PRAGMA foreign_keys")[0][0], sql.split()[0], sql.split()[1]))
+        return real(self, sql, parameters)
+
+    monkeypatch.setattr(unit.Unit, "execute", execute)
+    back = put_back(path, name)
+    assert back.notes == () and back.verified and dump(path) == before and set(health(path).values()) == {"ok"}
+    assert [each for each in keys if not each[0]] == [(0, "UPDATE", "sessions")], "nothing else without foreign keys"
+    assert len(keys) > 30
+
+
+def test_a_parent_that_cannot_be_named_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest is back all the same, and a sentence says what is not."""
+    path = family(tmp_path / "state.db")
+    run(path, "UPDATE sessions SET parent_session_id = 'nowhere' WHERE id = 'root'")
+    name = remove(path, "tip").bundle.name
+
+    def busy(*_: object, **__: object) -> None:
+        raise StoreBusyError("busy")
+
+    monkeypatch.setattr(dangling, "write", busy)
+    back = put_back(path, name)
+    assert set(back.sessions) == FAMILY and back.notes == ("root has no parent: nowhere (busy)",)
 
 
 def test_a_parent_that_is_gone(tmp_path: Path) -> None:

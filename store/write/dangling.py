@@ -1,0 +1,67 @@
+"""A parent that was in no store when its child went to the trash: the child names it again when it is put back.
+
+Such rows are in stores that something changed with foreign keys off, which is what SQLite does unless it is told
+otherwise; Hermes lists them as any other (0.13 to 0.22). With foreign keys on SQLite takes no reference to what is not
+there, neither at once nor at the commit, and inside of a transaction they cannot be turned off
+(https://sqlite.org/foreignkeys.html). So all rows come back with them on, and then these alone are named again in a
+transaction without: nothing in it is inserted or deleted, and only a column that is empty, of a session that came back
+just now, is set to what stands in the bundle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..connect import Store
+from ..errors import BrowseError, WriteUnverifiedError
+from ..reader import Reader
+from ..trash.values import Encoded, bound, encode_row, reading, text_of
+from .unit import Needs, Unit, write
+
+_COLUMN = "parent_session_id"
+
+
+def name_again(store: Store, found: Sequence[tuple[str, Encoded]], needs: Needs, patience: float) -> list[str]:
+    """Have sessions name the parents they named before.
+
+    Args:
+        store: The store.
+        found: Sessions that are back, each with the parent that is in no store.
+        needs: What the store must have.
+        patience: Seconds to wait for other writers.
+
+    Returns:
+        A sentence for each that has no parent now.
+    """
+    if not found:
+        return []
+
+    def work(unit: Unit) -> list[tuple[str, Encoded]]:
+        done: list[tuple[str, Encoded]] = []
+        for session, parent in found:
+            mark, value = bound(parent)
+            count = unit.execute(
+                f"UPDATE sessions SET {_COLUMN} = {mark} WHERE id = ? AND {_COLUMN} IS NULL", [value, session]
+            )
+            if count == 1:
+                done.append((session, parent))
+        return done
+
+    def check(reader: Reader, done: list[tuple[str, Encoded]]) -> None:
+        for session, parent in done:
+            rows = reader.rows(f"SELECT {reading([_COLUMN])} FROM sessions WHERE id = ?", [session])
+            if not rows or encode_row([_COLUMN], rows[0])[_COLUMN] != parent:
+                raise WriteUnverifiedError(f"The parent of {session} does not read back as it stands in the bundle.")
+
+    try:
+        done = write(store, work, check, needs=needs, patience=patience, foreign_keys=False)
+    except WriteUnverifiedError:
+        raise
+    except BrowseError as error:
+        return [f"{session} has no parent: {text_of(parent)} ({error.sentence})" for session, parent in found]
+    back = {session for session, _ in done}
+    return [
+        f"{session} has another parent by now than {text_of(parent)}, which was in no store."
+        for session, parent in found
+        if session not in back
+    ]
