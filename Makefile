@@ -6,7 +6,7 @@ SOURCES := store tui tests screenshots
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lint types bench screenshots lock clean
+.PHONY: help run test slow check format lint types bench screenshots lock clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,10 @@ run: $(VENV)/.run-ready ## Open the browser: your store, else the demo store (AR
 
 test: $(VENV)/.dev-ready ## Run the tests (ARGS="…" for pytest)
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+slow: $(VENV)/.dev-ready ## Run what is too long for each commit: 200 processes killed at work, a store locked for a minute
+	HERMES_BROWSE_KILLS=200 HERMES_BROWSE_LOCKED=60 $(BIN)/python -m pytest -s tests/write/test_delete_killed.py \
+		tests/write/test_locked.py $(ARGS)
 
 check: format-check lint types test ## Everything that must hold before a commit
 

@@ -226,9 +226,7 @@ class BundleRow(NamedTuple):
         each = self.bundle
         columns = formats.fit(formats.age(each.created_at, now), 6, right=True)
         if width >= 50:
-            columns += formats.fit(f"{len(each.sessions):,}", 7, right=True)
-        if width >= 60:
-            columns += formats.fit(formats.number(each.messages), 7, right=True)
+            columns += formats.fit(f"{formats.number(each.messages)} msgs", 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)
         state = "  damaged" if each.damage else "  put back" if each.restored_at is not None else ""
         name = one_line(each.title or (each.conversations[0] if each.conversations else each.name), 200)

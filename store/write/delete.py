@@ -35,6 +35,27 @@ NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"se
 _PREVIEW = 60
 
 
+_A_SECOND = 1500
+"""Messages that are deleted in a second, mostly from the two search indexes (0.19)."""
+_PATIENT = 10.0
+"""Seconds that Hermes certainly waits for the write lock: it gives up after some 16 (0.19) or 20 (0.22)."""
+
+
+def hold_up(messages: int) -> str | None:
+    """A sentence where deleting one conversation keeps Hermes from writing for longer than it may wait.
+
+    Args:
+        messages: Rows of the largest conversation; it is deleted in one transaction.
+    """
+    seconds = messages / _A_SECOND
+    if seconds < _PATIENT:
+        return None
+    return (
+        f"The largest has {messages:,} messages and goes in one piece: for about {seconds:,.0f} seconds Hermes cannot "
+        "write, so let no chat be at work."
+    )
+
+
 class Deleted(NamedTuple):
     """What a delete did; restoring the bundle undoes it."""
 

@@ -9,8 +9,10 @@ from browsing import browsing, loose, open_app
 from builders import make_store
 from pruning import NOW, aged
 from textual.screen import Screen
+from textual.widgets import ProgressBar, Static
 from trashing import differences, dump
 
+from hermes_browse.store.write import delete as deleting
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
 from hermes_browse.tui.screens.trash import TrashScreen
@@ -57,6 +59,18 @@ async def test_one_large_conversation(path: Path, shown: Shown) -> None:
     assert not differences(before, dump(path))
 
 
+async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A conversation that takes longer to delete than Hermes waits for the lock is asked about with a warning."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("D")
+        assert "cannot write" not in browser.card()
+        await browser.press("escape")
+        monkeypatch.setattr(deleting, "_PATIENT", 1.0)
+        await browser.press("D")
+        assert "3,000 messages" in browser.card() and "about 2 seconds Hermes cannot write" in browser.card()
+        await browser.press("escape")
+
+
 async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     """Esc while it is saved: it stays whole, and nothing is in the trash."""
     show = ProgressScreen.show
@@ -77,6 +91,21 @@ async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.M
         else:
             assert "stopped, 1 are as they were" in status or "stopped, 1 is as it was" in status, status
     assert not differences(before, dump(path))
+
+
+async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
+    """The bar has cells, and no line of words is cut."""
+    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+        progress = ProgressScreen("1 conversation to be moved to the trash · 50,000 messages")
+        await browser.app.push_screen(progress)
+        progress.show(0.5, "0 of 1 · deleting 12,500 of 50,000 messages · 0:41 left")
+        await browser.settle()
+        bar = progress.query_one(ProgressBar).query_one("#bar")
+        assert bar.region.width > 40 and bar.region.height == 1
+        assert bar.region in progress.query_one("#card").region
+        for each in progress.query(Static):
+            shown = " ".join("".join(strip.text.split()) for strip in each.render_lines(each.size.region))
+            assert "".join(str(each.render()).split()) == shown.replace(" ", ""), "all of it is on the screen"
 
 
 async def test_it_goes_though_something_stands_on_it(path: Path) -> None:

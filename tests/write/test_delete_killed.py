@@ -1,6 +1,6 @@
 """Killed at any moment, with a writer beside: each conversation is wholly in the store or wholly in a bundle.
 
-HERMES_BROWSE_KILLS=200 pytest tests/write/test_delete_killed.py
+Twenty times here, two hundred times by `make slow`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from hermes_browse.store.trash.bundle import read_lines
 from hermes_browse.store.trash.shelf import check, list_bundles
 
 KILLS = int(os.environ.get("HERMES_BROWSE_KILLS", "20"))
+_WORKS = frozenset([b"delete", b"prune", b"restore"])
 CHATS = [f"chat{number}" for number in range(6)]
 
 _CLEANER = """
@@ -30,18 +32,36 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import drop, list_bundles
 from hermes_browse.store.write.delete import delete
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.prune.plan import make_plan
+from hermes_browse.store.prune.rules import Rules
+from hermes_browse.store.write.carry import carry_out, delete_unit
 from hermes_browse.store.write.restore import restore
+NOW = 1784538000.0
+def prune(store, trash, names):
+    with store.reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        there = [name for name in names if name in catalog.forest.sessions]
+        plan = make_plan(reader, catalog, Rules(marks=frozenset(there)), NOW)
+    error = carry_out(store, plan, delete_unit(store, catalog, trash, None), pause=lambda _: None).error
+    if error is not None:
+        raise error
 store, trash, chance = Store(Path(sys.argv[1])), Path(sys.argv[2]), random.Random(int(sys.argv[3]))
 print("ready", flush=True)
 while True:
     try:
         bundles = list_bundles(trash)
-        if bundles and chance.random() < 0.5:
+        if chance.random() < 0.25:
+            print("prune", flush=True)
+            prune(store, trash, sys.argv[4:])
+        elif bundles and chance.random() < 0.7:
             name = chance.choice(bundles).name
+            print("restore", flush=True)
             restore(store, trash, name, patience=20)
             drop(trash, name)
         else:
-            delete(store, [chance.choice(sys.argv[4:])], trash, now=1784538000.0, patience=20)
+            print("delete", flush=True)
+            delete(store, [chance.choice(sys.argv[4:])], trash, now=NOW, patience=20)
     except BrowseError as error:
         if error.exit_code not in (4, 5):
             print(error, file=sys.stderr, flush=True)
@@ -59,7 +79,7 @@ while True:
                        [time.time()])
     connection.execute("UPDATE sessions SET message_count = message_count + 1 WHERE id = 'writer'")
     connection.execute("COMMIT")
-    time.sleep(0.005)
+    time.sleep(0.01)
 """  # noqa: E501
 
 
@@ -103,10 +123,13 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
     whole = rows_by_session(path)
     chance = random.Random(shape)
     gone_once, back_once = set(), set()
+    killed: Counter[bytes] = Counter()
     with subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
         try:
-            for _ in range(max(1, KILLS // 2)):
+            for run in range(max(1, KILLS) * 5):
+                if run >= KILLS // 2 and gone_once and back_once and len(killed.keys() & _WORKS) > 1:
+                    break
                 seed = str(chance.randrange(10**9))
                 with subprocess.Popen(
                     [sys.executable, "-c", _CLEANER, str(path), str(trash), seed, *CHATS],
@@ -115,9 +138,10 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
                 ) as cleaner:
                     assert cleaner.stdout is not None and cleaner.stderr is not None
                     assert cleaner.stdout.readline() == b"ready\n"
-                    time.sleep(chance.uniform(0.0, 0.4))
+                    time.sleep(chance.uniform(0.0, 0.6))
                     cleaner.send_signal(signal.SIGKILL)
                     assert cleaner.stderr.read() == b""
+                    killed[(cleaner.stdout.read().split() or [b"nothing"])[-1]] += 1
                 assert writer.poll() is None
                 assert set(health(path).values()) == {"ok"}
                 present = rows_by_session(path)
@@ -138,3 +162,4 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
     for bundle in list_bundles(trash):
         assert sum(1 for line in read_lines(bundle.path) if line.table == "messages") == bundle.messages == 180
     assert gone_once and back_once
+    print({work.decode(): count for work, count in killed.items()})

@@ -67,7 +67,7 @@ def delete_conversations(context: Context) -> int:
     """`delete`: whole conversations into one bundle, all of them or none."""
     from hermes_browse.store.catalog import read_catalog
     from hermes_browse.store.resolve import resolve_session
-    from hermes_browse.store.write.delete import delete, plan_delete, refuse_protected
+    from hermes_browse.store.write.delete import delete, hold_up, plan_delete, refuse_protected
 
     wanted = context.arguments
     with context.store.reader() as reader:
@@ -75,6 +75,8 @@ def delete_conversations(context: Context) -> int:
         catalog = read_catalog(reader, context.now)
         doomed = plan_delete(reader, catalog, ids, context.now)
     refuse_protected(catalog, doomed)
+    if warning := hold_up(doomed.messages):
+        note(warning)
     if not wanted.yes:
         for gone in doomed.conversations:
             note(f"{gone.id} · {gone.source} · {one_line(gone.title or '(no title)', _TITLE)}")

@@ -135,6 +135,8 @@ class Cleaning:
         if not plan.would:
             self._say_nothing(plan)
             return
+        from hermes_browse.store.write.delete import hold_up
+
         from .deleting import NAMED, SPARED, DeleteScreen
 
         def decided(go: bool | None) -> None:
@@ -143,7 +145,7 @@ class Cleaning:
             else:
                 self._screen.say("nothing was deleted")
 
-        def work(reader: Reader) -> tuple[Plan, str, str]:
+        def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
             """The plan with the beginnings of those the card names, and in words."""
             would = with_details(reader, [each.conversation for each in plan.would[:NAMED]])
             named = [each._replace(conversation=more) for each, more in zip(plan.would, would, strict=False)]
@@ -152,9 +154,10 @@ class Cleaning:
             more = plan._replace(
                 would=(*named, *plan.would[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
             )
-            return more, totals_line(plan), spared_line(plan)
+            largest = max(each.own.rows + each.along.rows for each in plan.would)
+            return more, totals_line(plan), spared_line(plan), hold_up(largest)
 
-        def show(named: tuple[Plan, str, str]) -> None:
+        def show(named: tuple[Plan, str, str, str | None]) -> None:
             location = self._screen.location
             trash = "the sample store's trash" if location.demo else f"the trash, {trash_folder(location)}"
             self._screen.say("")

@@ -34,9 +34,10 @@ class DeleteScreen(CountCard):
         Binding("escape", "dismiss(False)", "back"),
     ]
 
-    def __init__(self, plan: Plan, trash: str, totals: str, spared: str) -> None:
+    def __init__(self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None = None) -> None:
         super().__init__(len(plan.would), "delete", "deleted")
         self._plan, self._trash, self._totals, self._spared = plan, trash, totals, spared
+        self._warning = warning
 
     def compose(self) -> ComposeResult:
         """What goes, what stays, the question."""
@@ -51,6 +52,8 @@ class DeleteScreen(CountCard):
             yield Static(
                 Content.styled(f"They go into {one_line(self._trash, 300)}: u brings them back, X shows it.", "dim")
             )
+            if self._warning:
+                yield Static(Content.styled(self._warning, "$warning"))
             if count > 1:
                 yield from self.question()
             else:

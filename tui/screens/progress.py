@@ -30,12 +30,10 @@ class ProgressScreen(Card[None]):
         """What is done, the bar, the numbers."""
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
-            yield ProgressBar(total=1.0, show_eta=False, id="bar")
+            yield ProgressBar(total=1.0, show_eta=False, id="progress")
             yield Static("beginning …", id="numbers")
-            yield Static(
-                Content.styled("Hermes can go on writing between two portions. A conversation is one portion.", "dim")
-            )
-            yield keys_line("Esc stops: what is done stays done and can be undone, the rest stays as it is")
+            yield Static(Content.styled("Hermes can write between two portions, and while one is saved.", "dim"))
+            yield keys_line("Esc stops; what is done stays done, and can be undone")
 
     def show(self, share: float, words: str) -> None:
         """How far it has come.
