@@ -99,7 +99,8 @@ class PlanJobRow(NamedTuple):
         columns += formats.fit(formats.size(self.bytes) if self.bytes is not None else "…", 9, right=True)
         all_go = self.goes == len(self.runs)
         mark = "✓" if all_go else "−" if self.goes else "·"
-        count = f"{len(self.runs):,} runs" if all_go or not self.goes else f"{self.goes:,} of {len(self.runs):,} runs"
+        runs = formats.counted(len(self.runs), "run")
+        count = runs if all_go or not self.goes else f"{self.goes:,} of {runs}"
         name = f"{'▾' if self.is_open else '▸'} {one_line(self.name, 200)} · {count}"
         look = "title" if self.goes else "dim"
         return _line((f" {mark} ", "mark" if self.goes else "dim"), (name, look), columns, width)
@@ -138,7 +139,7 @@ class SparedJobRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> list[Span]:
         """In exactly so many cells."""
-        count = f"{len(self.runs):,} run{'s' if len(self.runs) != 1 else ''}"
+        count = formats.counted(len(self.runs), "run")
         name = f"{'▾' if self.is_open else '▸'} {one_line(self.name, 200)} · {count}"
         why = formats.clip(one_line(self.words), max(width // 2, 12))
         return _line((" ⊘ ", "dim"), (name, "dim"), why, width)

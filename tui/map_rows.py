@@ -76,7 +76,11 @@ def space_rows(
 
     def name_of(space: Space) -> str:
         if space.level != "conversation":
-            count = f" · {space.conversations:,}" if space.level == "source" else f" · {space.conversations:,} runs"
+            count = (
+                f" · {space.conversations:,}"
+                if space.level == "source"
+                else f" · {formats.counted(space.conversations, 'run')}"
+            )
             return f"{formats.source(space.name) if space.level == 'source' else space.name}{count}"
         conversation = catalog.of_session(space.name)
         return formats.name(details.complete(conversation)[0]) if conversation is not None else space.name

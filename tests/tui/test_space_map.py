@@ -101,6 +101,19 @@ async def test_taken_and_left_in_the_map(path: Path) -> None:
         assert "6 conversations" in browser.text("#totals") and "stays whatever is marked" in browser.text("#status")
 
 
+async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
+    """After a delete, and again after its undo."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        assert space(browser).source.index_of("m0sourcecron") is not None
+        title = browser.text("#map-title")
+        await browser.press("4", "D")
+        await browser.press("3", "enter")
+        assert space(browser).source.index_of("m0sourcecron") is None and browser.text("#map-title") != title
+        await browser.press("u")
+        assert space(browser).source.index_of("m0sourcecron") is not None and browser.text("#map-title") == title
+
+
 class Watched(tuple[Any, ...]):
     """A tuple that knows on which threads all of it was looked at."""
 

@@ -53,8 +53,8 @@ while True:
         bundles = list_bundles(trash)
         if chance.random() < 0.25:
             print("prune", flush=True)
-            prune(store, trash, sys.argv[4:])
-        elif bundles and chance.random() < 0.7:
+            prune(store, trash, chance.sample(sys.argv[4:], 2))
+        elif bundles and chance.random() < 0.45:
             name = chance.choice(bundles).name
             print("restore", flush=True)
             restore(store, trash, name, patience=20)

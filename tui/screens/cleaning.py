@@ -35,6 +35,8 @@ _NO_PROGRESS = 25
 """Conversations up to which progress is not shown: it is done before it could be read."""
 _MANY = 2_000
 """Messages from which on it is shown all the same: to delete so many takes seconds."""
+_FEW = 50
+"""Letters of a reason that has room in the status line."""
 
 
 class Planned(NamedTuple):
@@ -258,7 +260,8 @@ class Cleaning:
         sentence = outcome.sentence(verb).rstrip(".")
         spared = len(outcome.plan.spared) - outcome.refused
         if spared:
-            sentence += f" · {spared:,} spared: {outcome.plan.spared[0].why.words}"
+            why = outcome.plan.spared[0].why  # in full where it is one of a few words: what undoes it stands behind
+            sentence += f" · {spared:,} spared" + (f": {why.words}" if spared == 1 and len(why.words) < _FEW else "")
         if outcome.results:
             self._screen.changing.done(undoable(sentence, outcome.results), touched)
         if outcome.error is not None:

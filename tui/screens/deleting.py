@@ -66,7 +66,7 @@ class DeleteScreen(CountCard):
             conversation = each.conversation
             facts = f"{each.own.rows + each.along.rows:,} msgs · {formats.size(each.own.total + each.along.total)}"
             along = f" · {counted(len(each.subagents), 'subagent')} along" if each.subagents else ""
-            name = one_line(formats.name(conversation), 60)
+            name = one_line(formats.name(conversation), 42)
             lines.append(
                 Content.assemble("  ", name, (f"  {one_line(conversation.source, 20)} · {facts}{along}", "dim"))
             )
@@ -80,7 +80,7 @@ class DeleteScreen(CountCard):
         if plan.spared:
             lines.append(Content.styled(f"  {self._spared}", "$warning"))
             for spared in plan.spared[:SPARED]:
-                name = one_line(formats.name(spared.conversation), 60)
+                name = one_line(formats.name(spared.conversation), 42)
                 lines.append(
                     Content.assemble(("    stays  ", "dim"), name, (f"  {one_line(spared.why.words, 300)}", "dim"))
                 )

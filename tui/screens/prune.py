@@ -170,6 +170,8 @@ class PruneScreen(PlanScreen):
     def catalog_changed(self) -> None:
         """The list has been read again: what was planned may have changed."""
         self._make_plan()
+        if self.app.screen is self:  # not for each portion of a long work
+            self.space.again()
 
     def _make_plan(self) -> None:
         self._timer = None

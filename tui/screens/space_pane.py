@@ -79,6 +79,18 @@ class SpacePane:
         if self._begun:
             return
         self._begun = True
+        self._screen.main.workers_of_store.append(self._worker)
+        self._worker.start()
+        self._looking = self._screen.set_interval(_LOOK, self._show_measuring)
+        self._measure()
+        self._show_measuring()
+
+    def again(self) -> None:
+        """Something has gone, or come back: what was measured before is not measured again."""
+        if self._map is not None:
+            self._measure()
+
+    def _measure(self) -> None:
         main = self._screen.main
         store, sizes, catalog = main.store, main.cleaning.sizes, main.listing.catalog
 
@@ -89,11 +101,7 @@ class SpacePane:
             known = catalog if catalog.exact else read_catalog(reader, main.clock())
             return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)
 
-        main.workers_of_store.append(self._worker)
-        self._worker.start()
         self._worker.submit("space", work, self._take, self._failed)
-        self._looking = self._screen.set_interval(_LOOK, self._show_measuring)
-        self._show_measuring()
 
     def end(self) -> None:
         """No more measuring."""
