@@ -46,12 +46,30 @@ class _Losable:
 
 
 class BrowserDriver(LinuxDriver):
-    """Ends the browser when its terminal is gone."""
+    """Ends the browser when its terminal is gone, and goes on properly after any stop."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         if self._file is not None:
             self._file: Any = _Losable(self._file, self._end)
+
+    def _sigcont_application(self, *given: Any) -> None:
+        """Go on after a stop.
+
+        Before SIGTSTP stops it, Textual gives the terminal back. SIGSTOP gives no notice: Textual 8 would take the
+        terminal a second time, with two threads that read keys. One would wait for a key the other has taken, and
+        leaving would wait for it.
+        """
+        if self._must_signal_resume or not self._auto_restart:
+            super()._sigcont_application(*given)
+        elif self._writer_thread is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._take_again)
+
+    def _take_again(self) -> None:
+        """Whoever had the terminal meanwhile has left it as they like it."""
+        self.suspend_application_mode()
+        self._must_signal_resume = True  # so that all is drawn again
+        self.resume_application_mode()
 
     def _end(self) -> None:
         """From the thread that writes."""

@@ -214,3 +214,26 @@ def test_its_terminal_stops_taking_anything(hermes_home: Path, tmp_path: Path) -
     terminal.send("jjjjj")  # something to draw
     terminal.lose()
     assert (tmp_path / "ended").read_text() == "0"
+
+
+def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
+    """SIGSTOP and SIGCONT: drawn again, every key taken once, and left like any other."""
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("search:")
+    for number in range(3):
+        os.kill(terminal.child.pid, signal.SIGSTOP)
+        terminal.screen.reset()  # another program had the terminal
+        os.kill(terminal.child.pid, signal.SIGCONT)
+        while terminal.raw.count(b"\x1b[?1049h") < number + 2:  # what is typed before that is thrown away
+            terminal.read(0.1)
+            assert terminal.child.isalive()
+        terminal.wait_for("search:")
+        terminal.send(f"/qzx{number}")
+        terminal.wait_for(f" qzx{number}\n")  # not a letter more or less
+        terminal.wait_for("Nothing contains this")
+        terminal.send("\x1b[27u\x1b[27u")
+        terminal.wait_for("search:")
+    threads = {path.name for path in Path(f"/proc/{terminal.child.pid}/task").iterdir()}
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored and len(threads) < 12
