@@ -1,0 +1,43 @@
+"""The proofs: what a sceptic may run. Long parts run by `make proof` alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+_HERE = Path(__file__).parent
+# Helpers of other tests are used where they fit.
+sys.path.extend(str(_HERE.parent / name) for name in ("tui", "cli", "store"))
+
+from counts import IS_LONG, Counts, Tell  # noqa: E402  (stands in this folder)
+
+_COUNTS = Counts()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Without `make proof` the long parts are left out."""
+    for item in items:
+        if not IS_LONG and item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.skip(reason="a long part: make proof"))
+
+
+def pytest_sessionfinish() -> None:
+    """Write down what was counted."""
+    if report := os.environ.get("HERMES_BROWSE_PROOF_REPORT"):
+        _COUNTS.write(Path(report))
+
+
+@pytest.fixture
+def tell(request: pytest.FixtureRequest) -> Tell:
+    """Counts for the idea that a module of proofs names in `IDEA`."""
+    return Tell(_COUNTS, request.module.IDEA)
+
+
+@pytest.fixture(autouse=True)
+def _no_clipboard_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing lands on the clipboard of whoever runs this: a program on a pty finds no display to copy to."""
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)

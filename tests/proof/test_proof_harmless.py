@@ -1,0 +1,253 @@
+"""Harmless: the real Hermes writes at full speed beside the browser, and notices nothing.
+
+Every writer is Hermes' own SessionDB in a process of its own, with its own retries. The browser runs on a real
+pseudo-terminal and is driven through every feature that reads; it is left in every way there is.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from builders import big_store
+from counts import IS_LONG, Tell, setting
+from driver import ENDINGS, Driven, handles
+from watching import Watch, check_and_count, digest
+from writers import Written, writing
+
+IDEA = "harmless viewer"
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    pytest.mark.skipif(not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"),
+]
+BESIDE = {"state.db", "state.db-wal", "state.db-shm"}
+"""The store, and what SQLite puts beside one that it opens to read."""
+SIZE = (120, 4000)
+PACE = 1.0 if IS_LONG else 0.35
+"""Of a walk through the features: 8 seconds, or 3."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store of some size that Hermes itself has been in: alone in its folder."""
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return big_store(folder / "state.db", *SIZE)
+
+
+def faultless(tell: Tell, written: list[Written]) -> int:
+    """No writer met an error, nor had Hermes anything to warn of.
+
+    Returns:
+        How many messages were appended.
+    """
+    for each in written:
+        assert not each.errors, each.errors[:5]
+        assert not [text for text in each.warnings if "lock" in text.lower() or "wal" in text.lower()], each.warnings
+        assert each.times
+        tell("appends beside it", len(each.times))
+        tell("clean-ups by Hermes beside it", each.maintenance)
+    tell("writer errors", 0)
+    return sum(len(each.times) for each in written)
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_every_reading_feature_beside_writers(store: Path, tell: Tell, journal: str) -> None:
+    """Writers and the browser, over and over; the log of the store is the same one from beginning to end."""
+    if journal == "delete":
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE")
+    minutes = setting("MINUTES", 0, 5)
+    # Without a log two of them at full speed keep each other out for seconds, whether we are there or not.
+    with writing(store, 2 if journal == "wal" else 1, journal) as writers, Watch(store) as watch:
+        end = time.monotonic() + minutes * 60
+        while True:
+            browser = Driven(store)
+            browser.opened()
+            tell("steps through reading features", browser.walk(PACE))
+            browser.suspend()
+            browser.finish("q")
+            assert browser.is_restored
+            tell("opens")
+            if time.monotonic() >= end:
+                break
+        assert writers.all_alive
+        names, inodes = set(watch.names), set(watch.inodes)
+        written = faultless(tell, writers.stop())
+    if journal == "wal":
+        assert len(inodes) == 1 and names <= BESIDE
+    else:
+        assert inodes == {0} and names <= {"state.db", "state.db-journal"}
+    assert check_and_count(store) == written
+    tell("integrity checks ok")
+
+
+def test_opened_and_left_in_every_way(store: Path, tell: Tell) -> None:
+    """Opened, and ended by a key, TERM, HUP, KILL or the loss of its terminal, at any moment, beside a writer."""
+    chance = random.Random(7)
+    opens = setting("OPENS", 5, 400)
+    with writing(store, 1) as writers, Watch(store) as watch:
+        for number in range(opens):
+            browser = Driven(store)
+            browser.opened()
+            for keys in chance.sample(("jj", "\t", "l", "/zebra", "P", "4", "G", "v"), 2):
+                browser.send(keys)
+                browser.read(chance.random() * 0.15)
+            if number % 3 == 0:
+                browser.suspend()
+            browser.finish(ENDINGS[number % len(ENDINGS)])
+            tell("opens")
+            tell(f"ended by {ENDINGS[number % len(ENDINGS)]}")
+        inodes, names = set(watch.inodes), set(watch.names)
+        written = faultless(tell, writers.stop())
+    assert len(inodes) == 1 and names <= BESIDE
+    assert check_and_count(store) == written
+    tell("integrity checks ok")
+
+
+def test_beside_a_clean_up(store: Path, tell: Tell) -> None:
+    """While Hermes optimises its index, rebuilds it and rewrites the whole file, the browser goes on reading."""
+    with writing(store, 2, maintenance=("optimize", "vacuum", "rebuild")) as writers, Watch(store) as watch:
+        for _ in range(setting("ROUNDS", 1, 10)):
+            browser = Driven(store)
+            browser.opened()
+            tell("steps through reading features", browser.walk(PACE))
+            browser.finish("q")
+            tell("opens")
+        inodes = set(watch.inodes)
+        written = faultless(tell, writers.stop())
+    assert len(inodes) == 1
+    assert check_and_count(store) == written
+    tell("integrity checks ok")
+
+
+def test_no_byte_changes_when_no_one_writes(store: Path, tell: Tell) -> None:
+    """A walk through everything leaves the file as it was; an idle browser has it not open at all."""
+    before, stat = digest(store), store.stat()
+    browser = Driven(store)
+    browser.opened()
+    tell("steps through reading features", browser.walk(PACE))
+    end = time.monotonic() + 20
+    while (held := handles(browser.pid, store)) and time.monotonic() < end:
+        browser.read(0.1)
+    assert held == [], "an idle browser holds the store"
+    tell("looks at an idle browser, 0 of our handles found")
+    for _ in range(5):  # and it stays so
+        browser.read(0.2)
+        assert handles(browser.pid, store) == []
+        tell("looks at an idle browser, 0 of our handles found")
+    browser.finish("q")
+    tell("opens")
+    after = store.stat()
+    assert digest(store) == before
+    assert (after.st_ino, after.st_mtime_ns, after.st_size) == (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+    assert {path.name for path in store.parent.iterdir()} <= BESIDE
+
+
+_HOLDER = """
+import os, sqlite3, sys
+path = sys.argv[1]
+gateway = sqlite3.connect(path, isolation_level=None)
+gateway.execute("PRAGMA wal_autocheckpoint=0")
+gateway.execute("INSERT INTO sessions (id, source, started_at) VALUES ('writer-a', 'cli', 1)")
+open(path, "rb").close()  # closing any descriptor of a file drops all POSIX locks of the process on it
+print(os.stat(path + "-wal").st_ino, flush=True)
+sys.stdin.readline()
+gateway.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('writer-a', 'user', 'still', 2)")
+print(os.stat(path + "-wal").st_ino, gateway.execute("SELECT count(*) FROM sessions").fetchone()[0], flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize(
+    "ending", [pytest.param(each, marks=[] if each in ("q", "KILL") else pytest.mark.long) for each in ENDINGS]
+)
+def test_a_gateway_whose_locks_were_dropped(store: Path, tell: Tell, ending: str) -> None:
+    """Its log, which the next one to write would take away from under it, is there when we have gone."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", _HOLDER, str(store)], stdin=pipe, stdout=pipe, text=True) as holder:
+        assert holder.stdin is not None and holder.stdout is not None
+        inode = int(holder.stdout.readline())
+        browser = Driven(store)
+        browser.opened()
+        for keys in ("j\t", "l", "/zebra"):
+            browser.send(keys)
+            browser.read(0.2)
+        browser.finish(ending)
+        tell("opens")
+        assert Path(f"{store}-wal").stat().st_ino == inode
+        holder.stdin.write("go\n")
+        holder.stdin.flush()
+        assert holder.stdout.readline().split() == [str(inode), str(SIZE[0] + 1)]
+        holder.communicate("end\n")
+    assert check_and_count(store) == 1
+    tell("gateways without locks, log kept")
+
+
+def test_a_restore_that_replaces_the_file(store: Path, tmp_path: Path, tell: Tell) -> None:
+    """The browser goes on with the new file, and the old one's log is nobody's any more."""
+    other = tmp_path / "other.db"
+    shutil.copy(store, other)
+    with closing(sqlite3.connect(other)) as connection, connection:
+        connection.execute(
+            "INSERT INTO sessions (id, source, title, started_at) VALUES ('new', 'cli', 'Restored', 2e9)"
+        )
+        connection.execute(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('new', 'user', 'x', 2e9)"
+        )
+    browser = Driven(store)
+    browser.opened()
+    browser.send("jjj")
+    browser.read(0.3)
+    assert not Path(f"{other}-wal").exists()
+    for end in ("-wal", "-shm"):
+        Path(f"{store}{end}").unlink(missing_ok=True)
+    other.replace(store)
+    before = digest(store)
+    browser.wait_for("Restored")
+    tell("steps through reading features", browser.walk(PACE))
+    browser.finish("q")
+    assert digest(store) == before
+    assert check_and_count(store) == 0
+    tell("restores under an open browser")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_what_a_writer_feels(store: Path, tmp_path: Path, tell: Tell, journal: str) -> None:
+    """Median and 99th percentile of an append, alone and beside us, in turns; told, since a machine is busy or not."""
+    if journal == "delete":
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE")
+    alone: list[float] = []
+    beside: list[float] = []
+    for _ in range(3):
+        with writing(store, 1, journal) as writers:
+            time.sleep(8)
+            for each in writers.stop():
+                alone += each.times
+        with writing(store, 1, journal) as writers:
+            browser = Driven(store)
+            browser.opened()
+            browser.walk(PACE)
+            (each,) = writers.stop()
+            beside += each.times
+            assert not each.errors
+            browser.finish("q")
+
+    def figures(times: list[float]) -> str:
+        return f"{statistics.median(times):.2f} / {statistics.quantiles(times, n=100)[98]:.1f} / {max(times):.0f}"
+
+    tell.remark(
+        f"an append in {journal.upper()} mode, median / 99th percentile / slowest in ms: "
+        f"alone {figures(alone)}, beside us {figures(beside)}"
+    )
