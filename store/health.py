@@ -36,6 +36,8 @@ class StoreSummary:
     read_only: bool
     """The file, or the way we had to open it, allows reading only."""
     warnings: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
+    """What can be done about each of the warnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +51,37 @@ class Problem:
     remedy: str = ""
 
 
-def warnings_of(reader: Reader) -> tuple[str, ...]:
-    """Sentences about this file that concern every reader of it."""
-    schema, found = reader.schema, []
+def _warnings(reader: Reader) -> list[tuple[str, str]]:
+    """Sentences about this file that concern every reader of it, each with what can be done."""
+    schema, found = reader.schema, list[tuple[str, str]]()
     if schema.is_newer:
-        found.append(
+        text = (
             f"Schema {schema.version} is newer than the newest known one ({NEWEST_KNOWN}): "
             "what is known of it is shown, nothing of it is changed."
         )
+        found.append((text, "A newer hermes-browse may know it."))
     if schema.version is None:
-        found.append("The store does not say which schema it has: its columns were looked at instead.")
+        text = "The store does not say which schema it has: its columns were looked at instead."
+        found.append((text, "Hermes writes it down when it opens the store next."))
     nameless = int(str(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL") or 0))
     if nameless:
-        found.append(f"{nameless:,} damaged sessions have no id: nothing can refer to them, so they are not shown.")
+        text = f"{nameless:,} damaged sessions have no id: nothing can refer to them, so they are not shown."
+        found.append((text, "They do no harm; `hermes sessions repair` looks through the store (0.20 and later)."))
     if reader.snapshot:
-        found.append("The folder cannot be written to: this is a snapshot that may miss what is written meanwhile.")
+        text = "The folder cannot be written to: this is a snapshot that may miss what is written meanwhile."
+        found.append((text, "Open it as the user who runs Hermes, or look at a copy."))
     if schema.note("fts_stale"):
-        found.append("Hermes has marked its search index as stale: searches scan the rows themselves.")
+        text = "Hermes has marked its search index as stale: searches scan the rows themselves."
+        found.append((text, "`hermes sessions optimize` makes it anew."))
     elif schema.fts is None:
-        found.append("The store has no search index: searches scan the rows themselves.")
-    return tuple(found)
+        text = "The store has no search index: searches scan the rows themselves."
+        found.append((text, "Hermes makes one when it opens the store next, where its SQLite has FTS5."))
+    return found
+
+
+def warnings_of(reader: Reader) -> tuple[str, ...]:
+    """Sentences about this file that concern every reader of it."""
+    return tuple(text for text, _ in _warnings(reader))
 
 
 def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
@@ -80,6 +93,7 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
         location: Where it is.
     """
     size, wal_size = store.sizes()
+    warnings = _warnings(reader)
     mode = reader.value("PRAGMA journal_mode")
     return StoreSummary(
         path=location.path,
@@ -91,7 +105,8 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
         sessions=int(str(reader.value("SELECT count(*) FROM sessions") or 0)),
         messages=int(str(reader.value("SELECT count(*) FROM messages") or 0)),
         read_only=reader.snapshot or not os.access(location.path, os.W_OK),
-        warnings=warnings_of(reader),
+        warnings=tuple(text for text, _ in warnings),
+        remedies=tuple(remedy for _, remedy in warnings),
     )
 
 
@@ -115,7 +130,8 @@ def hermes_version(executable: str) -> str | None:
 def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | None) -> Sequence[Problem]:
     """What is wrong or worth knowing, worst first."""
     found: list[Problem] = []
-    found += [Problem("warning", "store", text) for text in summary.warnings]
+    remedies = (*summary.remedies, *[""] * len(summary.warnings))
+    found += [Problem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=False)]
     if search.failure:
         found.append(
             Problem("warning", "index-broken", f"Searches do without the index: {search.failure}", search.remedy)
@@ -133,7 +149,12 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
         )
     if not search.trigram:
         found.append(
-            Problem("info", "no-trigram", "There is no substring index: Chinese, Japanese and Korean are scanned for.")
+            Problem(
+                "info",
+                "no-trigram",
+                "There is no substring index: Chinese, Japanese and Korean are scanned for.",
+                "Hermes makes one where its SQLite is 3.34 or newer; until then searches are slower, not poorer.",
+            )
         )
     if summary.wal_size > 256 * 1024 * 1024:
         found.append(

@@ -5,15 +5,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
 
+from hermes_browse.store.health import Problem
 from hermes_browse.store.holders import Holder
-from hermes_browse.tui.cli.surroundings import clipboard_route, problems_around, terminal
+from hermes_browse.tui import surroundings
+from hermes_browse.tui.clipboard_tools import route
 from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.config.reading import read_config
+from hermes_browse.tui.surroundings import terminal
 
 Capture = pytest.CaptureFixture[str]
 FINE: dict[str, Any] = {
@@ -34,6 +39,11 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy_store("state-v22", root)
     monkeypatch.setenv("PATH", path_with(stub_hermes(tmp_path / "bin", "exit 1")))
     return root
+
+
+def problems_around(holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]) -> list[Problem]:
+    """What is wrong around a store, with the configuration there is."""
+    return surroundings.problems_around(holders, free, size, told, read_config())
 
 
 def codes(**changed: object) -> list[str]:
@@ -112,13 +122,17 @@ def test_windows_wanted_where_there_are_none(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_way_to_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program of the desktop one sits at, else tmux, else the terminal itself."""
-    (tmp_path / "wl-copy").write_text("")
-    (tmp_path / "wl-copy").chmod(0o755)
+    for name in ("wl-copy", "xsel", "tmux"):
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "platform", "linux")
-    assert clipboard_route({"WAYLAND_DISPLAY": "wayland-0", "TMUX": "x"}) == "wl-copy"
-    assert clipboard_route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1"}) == "OSC 52"
-    assert clipboard_route({"DISPLAY": ":0", "TMUX": "x"}) == "tmux"
+    assert route({"WAYLAND_DISPLAY": "wayland-0", "TMUX": "x"}) == "wl-copy"
+    assert route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1"}) == "OSC 52"
+    assert route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1", "TMUX": "x"}) == "tmux"
+    assert route({"DISPLAY": ":0", "TMUX": "x"}) == "xsel", "xclip comes first, but is not installed"
+    (tmp_path / "tmux").unlink()
+    assert route({"TMUX": "x"}) == "OSC 52"
 
 
 def test_a_store_that_cannot_be_read_is_looked_around_as_well(capsys: Capture, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from hermes_browse.store.errors import RefusedError
 
 from ..config.actions import known_actions
 from ..config.folders import config_path
-from ..config.keymap import final_keys, resolve_keymap
+from ..config.keymap import final_keys, resolve_keymap, troubles_of
 from ..config.options import Options
-from ..config.reading import Configuration, Trouble, read_config
+from ..config.reading import read_config
 from ..config.sample import sample
 from .columns import note, print_text
 from .jsonform import Json
@@ -51,12 +51,6 @@ def _init(*, as_json: bool) -> int:
     else:
         print_text(f"written: {path}")
     return 0
-
-
-def troubles_of(configuration: Configuration) -> list[Trouble]:
-    """Everything in a configuration that does not hold, by line."""
-    found = [*configuration.troubles, *resolve_keymap(configuration)[1]]
-    return sorted(found, key=lambda each: each.line or 0)
 
 
 def _values(options: Options) -> Json:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreError
-from hermes_browse.store.health import Problem, hermes_version, problems_of, summarize
-from hermes_browse.store.holders import holders
+from hermes_browse.store.health import summarize
 from hermes_browse.store.homes import Location, active_profile, profiles
-from hermes_browse.store.index_health import SearchHealth, search_health
-from hermes_browse.store.resume import find_hermes
 
 from .columns import note, print_table, print_text, short_number
 from .jsonform import Json, store_json
-from .old import old_problems
 from .run import Context, print_json
-from .surroundings import disk_free, problems_around, terminal
 
 
 def list_profiles(context: Context) -> int:
@@ -66,59 +61,34 @@ def _profile(location: Location, active: str) -> Json:
 
 def doctor(context: Context) -> int:
     """`doctor`: the store, its index, Hermes and the terminal; 3 when the store cannot be read."""
-    executable = find_hermes()
-    hermes = {"path": executable, "version": hermes_version(executable)} if executable is not None else None
-    search = SearchHealth(False, False, 0, 0)
-    code = 0
-    try:
-        with context.store.reader() as reader:
-            summary = summarize(reader, context.store, context.location)
-            search = search_health(reader)
-            old = old_problems(context.location, reader)
-        store = store_json(summary)
-        problems = [*problems_of(summary, search, executable), *old]
-    except StoreError as error:
-        code = error.exit_code
-        size, wal_size = context.store.sizes()
-        unknown = dict.fromkeys(("schema_version", "journal_mode", "sessions", "messages"))
-        store = {"path": str(context.location.path), "profile": context.location.profile, **unknown}
-        store |= {"bytes": size, "wal_bytes": wal_size, "read_only": True, "warnings": [error.sentence]}
-        problems = [Problem("error", error.code, error.sentence, error.remedy)]
-    held = holders(context.location.path)
-    free = disk_free(context.location.path)
-    told = terminal()
-    problems += problems_around(held or [], free, context.store.sizes()[0], told)
-    if context.json:
-        print_json(
-            {
-                "store": store,
-                "search": {
-                    "fts5": search.fts,
-                    "trigram": search.trigram,
-                    "indexed": search.indexed,
-                    "messages": search.messages,
-                },
-                "hermes": hermes,
-                "terminal": told,
-                "holders": None if held is None else [each._asdict() for each in held],
-                "disk": {"free_bytes": free},
-                "problems": [
-                    {"severity": each.severity, "code": each.code, "text": each.text, "remedy": each.remedy}
-                    for each in problems
-                ],
-            }
-        )
-        return code
-    for key, value in store.items():
-        if key != "warnings" and value is not None:
-            print_text(f"store {key.replace('_', ' ')}: {value}")
-    print_text(f"search: {search.indexed:,} of {search.messages:,} messages indexed")
-    print_text(f"hermes: {hermes['path']} {hermes['version'] or ''}".rstrip() if hermes else "hermes: not on PATH")
-    print_text(f"terminal: {told['columns']} × {told['rows']}, {told['term']}, copies by {told['clipboard']}")
-    if held is not None:
-        print_text(f"open in: {', '.join(f'{each.name} ({each.pid})' for each in held) or 'no other process'}")
-    if free is not None:
-        print_text(f"disk: {short_number(float(free))}B free")
-    for each in problems:
-        note(f"{each.severity}: {each.text} {each.remedy}".rstrip())
-    return code
+    from ..checkup import examine, facts
+
+    found = examine(context.store, context.location)
+    if not context.json:
+        for name, text in facts(found):
+            print_text(f"{name}: {text}")
+        for each in found.problems:
+            note(f"{each.severity}: {each.text} {each.remedy}".rstrip())
+        return found.exit_code
+    search, held = found.search, found.holders
+    print_json(
+        {
+            "store": store_json(found.summary),
+            "search": {
+                "fts5": search.fts,
+                "trigram": search.trigram,
+                "indexed": search.indexed,
+                "messages": search.messages,
+            },
+            "hermes": {"path": found.hermes, "version": found.hermes_version} if found.hermes is not None else None,
+            "terminal": found.terminal,
+            "holders": None if held is None else [each._asdict() for each in held],
+            "disk": {"free_bytes": found.free},
+            "files": {"configuration": str(found.configuration.path), "log": str(found.log)},
+            "problems": [
+                {"severity": each.severity, "code": each.code, "text": each.text, "remedy": each.remedy}
+                for each in found.problems
+            ],
+        }
+    )
+    return found.exit_code

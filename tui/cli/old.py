@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreEmptyError, StoreMissingError
-from hermes_browse.store.health import Problem
 from hermes_browse.store.homes import Location
-from hermes_browse.store.old.finding import count_files, known_sessions
+from hermes_browse.store.old.finding import known_sessions
 
 from ..places import sessions_folder
-from .columns import note, short_number
+from .columns import note
 
 if TYPE_CHECKING:
-    from hermes_browse.store.connect import Reader
+    pass
 
 
 def _known(location: Location) -> Collection[str]:
@@ -52,25 +51,3 @@ def opened_transcripts(beside: Location) -> Iterator[Location]:
         shelf.fill_all()
         note(shelf.describe())
         yield Location(shelf.path, old_files=folder)
-
-
-def old_problems(location: Location, reader: Reader) -> list[Problem]:
-    """That there are old transcripts, for `doctor`.
-
-    Args:
-        location: The store.
-        reader: An open reader of it.
-    """
-    folder = sessions_folder(location)
-    found = count_files(folder, reader)
-    if not found.files:
-        return []
-    count = "1 file is a transcript" if found.files == 1 else f"{found.files:,} files are transcripts"
-    return [
-        Problem(
-            "info",
-            "old-transcripts",
-            f"{count} without a session in the store ({short_number(float(found.bytes))}B in {folder}).",
-            "Read them with `hermes-browse --old list`, or with the key 5 in the browser.",
-        )
-    ]

@@ -148,3 +148,9 @@ def resolve_keymap(
     own, troubles = _own_keys(configuration, (action.name for action in actions if action.name))
     troubles += _conflicts(configuration, actions, own)
     return {**KEYMAPS[options.keymap], **own}, sorted(troubles, key=lambda each: each.line or 0)
+
+
+def troubles_of(configuration: Configuration) -> list[Trouble]:
+    """Everything in a configuration that does not hold, by line."""
+    found = [*configuration.troubles, *resolve_keymap(configuration)[1]]
+    return sorted(found, key=lambda each: each.line or 0)

@@ -20,8 +20,9 @@ MAIN_BINDINGS = [
     Binding("P", "prune", "prune", tooltip="Clean up by rules: what would go, and what it frees", id="prune"),
     Binding("X", "trash", "trash", tooltip="What was deleted: restore it, or drop it", show=False, id="trash"),
     Binding("W", "retention", "retention", tooltip="What Hermes will delete, and when", show=False, id="retention"),
+    Binding("I", "insights", "insights", tooltip="Tokens, cost and activity over time", show=False, id="insights"),
     Binding(
-        "I", "insights", "insights", tooltip="Tokens, cost, activity: over time, by model …", show=False, id="insights"
+        "H", "doctor", "doctor", tooltip="How store, Hermes and terminal are, and what to do", show=False, id="doctor"
     ),
     Binding("tab", "next_pane", "pane", tooltip="To the next pane", show=False, id="next-pane"),
     Binding("shift+tab", "previous_pane", "pane back", tooltip="To the previous pane", show=False, id="previous-pane"),

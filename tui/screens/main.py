@@ -341,6 +341,12 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
 
         self.app.push_screen(InsightsScreen(self))
 
+    def action_doctor(self) -> None:
+        """How everything is."""
+        from .doctor import DoctorScreen
+
+        self.app.push_screen(DoctorScreen(self))
+
     def action_step_back(self) -> None:
         """One step: from a pane to the list, from a search to the list as it was, then out."""
         if self.searching.stop():

@@ -43,6 +43,11 @@ class LinesView(LongView, can_focus=True):
         self._wrapped: list[Line] = []
         self._styles: dict[str, Style] = {}
 
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show other lines."""
+        self._lines = lines
+        self.on_resize()
+
     def on_resize(self) -> None:
         """Another width."""
         width = max(self.scrollable_content_region.width, 8)

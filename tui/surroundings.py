@@ -1,4 +1,4 @@
-"""What is around the store, for `doctor`: who holds it, room on the disk, the terminal, the configuration."""
+"""What is around a store: who holds it, room on the disk, the terminal, the configuration."""
 
 from __future__ import annotations
 
@@ -7,51 +7,42 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from hermes_browse.store.health import Problem
 from hermes_browse.store.holders import Holder
 
-from ..config.reading import read_config
-from ..windows import terminal_of
-from .configuring import troubles_of
-from .jsonform import Json
+from .clipboard_tools import route
+from .config.keymap import troubles_of
+from .config.reading import Configuration
+from .windows import terminal_of
 
 _LITTLE = 200_000_000
 """Bytes; a disk with less is as good as full."""
 
 
-def terminal() -> Json:
-    """What the terminal is and can."""
+def terminal(stream: TextIO | None = None) -> dict[str, object]:
+    """What the terminal is and can.
+
+    Args:
+        stream: What is written to; standard output by default, which a screen has taken for itself.
+    """
+    stream = stream or sys.stdout
     size = shutil.get_terminal_size()
     env = os.environ
     return {
         "columns": size.columns,
         "rows": size.lines,
-        "interactive": sys.stdout.isatty(),
+        "interactive": stream.isatty(),
         "term": env.get("TERM"),
         "program": env.get("TERM_PROGRAM"),
         "colors": "none" if "NO_COLOR" in env else env.get("COLORTERM") or "unknown",
-        "encoding": sys.stdout.encoding,
+        "encoding": stream.encoding,
         "multiplexer": "tmux" if "TMUX" in env else "zellij" if "ZELLIJ" in env else None,
         "windows": terminal_of(env),
-        "clipboard": clipboard_route(env),
+        "clipboard": route(env),
         "ssh": "SSH_CONNECTION" in env,
     }
-
-
-def clipboard_route(env: Mapping[str, str]) -> str:
-    """By which way what is copied reaches a clipboard: the program of the desktop, tmux, or the terminal itself.
-
-    Args:
-        env: As `os.environ`.
-    """
-    programs: list[str] = []
-    if "SSH_CONNECTION" not in env and "SSH_TTY" not in env:  # the desktop there is not the one one sits at
-        programs += {"darwin": ["pbcopy"], "win32": ["clip"]}.get(sys.platform, [])
-        programs += ["wl-copy"] if env.get("WAYLAND_DISPLAY") else []
-        programs += ["xclip", "xsel"] if env.get("DISPLAY") else []
-    found = next((program for program in programs if shutil.which(program)), None)
-    return found or ("tmux" if env.get("TMUX") else "OSC 52")
 
 
 def disk_free(path: Path) -> int | None:
@@ -62,7 +53,9 @@ def disk_free(path: Path) -> int | None:
         return None
 
 
-def problems_around(holders: Sequence[Holder], free: int | None, size: int, told: Json) -> list[Problem]:
+def problems_around(
+    holders: Sequence[Holder], free: int | None, size: int, told: Mapping[str, object], configuration: Configuration
+) -> list[Problem]:
     """What is wrong, or worth knowing, around a store.
 
     Args:
@@ -70,9 +63,9 @@ def problems_around(holders: Sequence[Holder], free: int | None, size: int, told
         free: Bytes free on its disk.
         size: Its bytes.
         told: From `terminal`.
+        configuration: What the user has set.
     """
     found = [*_held(holders), *_room(free, size)]
-    configuration = read_config()
     for trouble in troubles_of(configuration):
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
         found.append(Problem("warning", "config", sentence, trouble.remedy or "`hermes-browse config show` says more."))
@@ -106,7 +99,7 @@ def _room(free: int | None, size: int) -> list[Problem]:
     return []
 
 
-def _terminal(told: Json) -> list[Problem]:
+def _terminal(told: Mapping[str, object]) -> list[Problem]:
     found = []
     if str(told["encoding"] or "").lower().replace("-", "") != "utf8":
         text = f"The terminal's encoding is {told['encoding']}: other letters become question marks."

@@ -1,0 +1,101 @@
+"""`doctor` on the screen: the facts of the command, each problem with its remedy, taken off the screen's thread."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from browsing import NOW, browsing, demo_app, loose, open_app
+from builders import make_store
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.reader import Reader
+from hermes_browse.tui import checkup
+from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.screens import doctor
+from hermes_browse.tui.screens.doctor import DoctorScreen
+from hermes_browse.tui.screens.main import MainScreen
+
+
+async def test_problems_first_then_how_everything_is(tmp_path: Path) -> None:
+    """What does not hold in the configuration is there with its line and its remedy; F5 looks again."""
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text("theme = 3\n")
+    app = demo_app(tmp_path)
+    async with browsing(app) as browser:
+        await browser.press("H")
+        assert isinstance(browser.app.screen, DoctorScreen)
+        text = browser.text("#report")
+        found = checkup.examine(app.store, app.location, sys.__stdout__)
+        assert "! warning" in text and "line 1" in text and "not on PATH" in text
+        for name, told in checkup.facts(found):
+            assert name in text and told.split(" (")[0][:60] in text
+        assert text.index("→") < text.index("journal mode")
+        config_path().unlink()
+        await browser.press("f5")
+        assert "line 1" not in browser.text("#report")
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, MainScreen)
+
+
+async def test_a_store_that_went_away(tmp_path: Path) -> None:
+    """Is an error with a remedy, and everything else is told all the same."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}])
+    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+        path.unlink()
+        await browser.press("H")
+        text = browser.text("#report")
+        assert "✗ error" in text and "no session store" in text and "clipboard" in text
+        assert "1 error" in browser.text("#header")
+
+
+async def test_the_screen_never_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of it runs on the screen's thread, and what goes wrong there is a sentence."""
+    threads: set[threading.Thread] = set()
+    original = Reader.rows
+
+    def rows(self: Reader, *given: object) -> object:
+        threads.add(threading.current_thread())
+        return original(self, *given)  # type: ignore[arg-type]  # passed on as it came
+
+    app = demo_app(tmp_path)
+    async with browsing(app) as browser:
+        monkeypatch.setattr(Reader, "rows", rows)
+        await browser.press("H")
+        assert threads and threading.main_thread() not in threads
+
+        def broken(*given: object) -> checkup.Checkup:
+            raise RuntimeError("secret words")
+
+        monkeypatch.setattr(doctor, "examine", broken)
+        await browser.press("f5")
+        told = browser.text("#header")
+        assert "RuntimeError" in told and "secret" not in told and "looking" not in told
+
+
+async def test_the_report_can_be_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As plain text, problems included."""
+    app = demo_app(tmp_path)
+    async with browsing(app) as browser:
+        copied: list[str] = []
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        await browser.press("H", "y")
+        await browser.settle()
+        assert "journal mode" in copied[0] and "→" in copied[0]
+        assert "the report" in browser.text("#status")
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM schema_version", "UPDATE schema_version SET version = 99"])
+def test_every_warning_has_a_remedy(tmp_path: Path, statement: str) -> None:
+    """Of a store, too: newer, without a number, without an index."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], fts=False)
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement)
+        connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (NULL, 'cli', 1)")
+    connection.close()
+    found = checkup.examine(Store(path), loose(path)).problems
+    assert sum(each.code == "store" for each in found) >= 3
+    assert all(each.remedy for each in found)

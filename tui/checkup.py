@@ -1,0 +1,163 @@
+"""Everything `doctor` looks at, for the command line and for the screen: one look, one list of facts and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.errors import StoreError
+from hermes_browse.store.health import Problem, StoreSummary, hermes_version, problems_of, summarize
+from hermes_browse.store.holders import Holder, holders
+from hermes_browse.store.homes import Location
+from hermes_browse.store.index_health import SearchHealth, search_health
+from hermes_browse.store.old.finding import count_files
+from hermes_browse.store.resume import find_hermes
+
+from .cli.columns import short_number
+from .config.reading import Configuration, read_config
+from .logfile import log_path
+from .places import sessions_folder
+from .surroundings import disk_free, problems_around, terminal
+
+_WORST = ("error", "warning", "info")
+
+
+class Checkup(NamedTuple):
+    """What was found."""
+
+    summary: StoreSummary
+    search: SearchHealth
+    hermes: str | None
+    """Path of the `hermes` that a resume would run."""
+    hermes_version: str | None
+    terminal: Mapping[str, object]
+    holders: list[Holder] | None
+    """None where the system does not tell."""
+    free: int | None
+    """Bytes free on the disk of the store."""
+    configuration: Configuration
+    log: Path
+    problems: tuple[Problem, ...]
+    """Worst first."""
+    exit_code: int
+    """Of the command: 0, or that of the store's own failure."""
+
+
+def examine(store: Store, location: Location, stream: TextIO | None = None) -> Checkup:
+    """Look at everything; takes as long as a few counts over the store.
+
+    Args:
+        store: The store.
+        location: Where it is.
+        stream: The terminal; standard output by default.
+    """
+    executable, code = find_hermes(), 0
+    search = SearchHealth(False, False, 0, 0)
+    try:
+        with store.reader() as reader:
+            summary = summarize(reader, store, location)
+            search = search_health(reader)
+            old = old_problems(location, reader)
+        problems = [*problems_of(summary, search, executable), *old]
+    except StoreError as error:
+        code = error.exit_code
+        size, wal_size = store.sizes()
+        said = (error.sentence,)
+        summary = StoreSummary(location.path, location.profile, None, None, size, wal_size, None, None, True, said)
+        problems = [Problem("error", error.code, error.sentence, error.remedy)]
+    held, free, told = holders(location.path), disk_free(location.path), terminal(stream)
+    configuration = read_config()
+    problems += problems_around(held or [], free, store.sizes()[0], told, configuration)
+    return Checkup(
+        summary,
+        search,
+        executable,
+        hermes_version(executable) if executable is not None else None,
+        told,
+        held,
+        free,
+        configuration,
+        log_path(),
+        tuple(sorted(problems, key=lambda each: _WORST.index(each.severity))),
+        code,
+    )
+
+
+def facts(found: Checkup) -> list[tuple[str, str]]:
+    """What was found, in words: a name and a sentence for each; what is not known is left out."""
+    summary, search, told = found.summary, found.search, found.terminal
+    rows: list[tuple[str, str]] = [("store", str(summary.path))]
+    if summary.profile is not None:
+        rows.append(("profile", summary.profile))
+    if summary.sessions is not None:
+        rows.append(("holds", f"{summary.sessions:,} sessions, {summary.messages or 0:,} messages"))
+    if summary.schema_version is not None:
+        rows.append(("schema", str(summary.schema_version)))
+    if summary.journal_mode is not None:
+        rows.append(("journal mode", summary.journal_mode + (", opened for reading only" * summary.read_only)))
+    rows.append(("size", f"{_size(summary.size)}, write-ahead log {_size(summary.wal_size)}"))
+    if found.free is not None:
+        rows.append(("disk", f"{_size(found.free)} free"))
+    if summary.sessions is not None:
+        rows.append(("search index", _index(search)))
+    if found.holders is None:
+        rows.append(("open in", "this system does not tell"))
+    else:
+        names = ", ".join(f"{each.name} ({each.pid})" for each in found.holders)
+        rows.append(("open in", names or "no other process"))
+    rows.append(("hermes", f"{found.hermes} {found.hermes_version or ''}".rstrip() if found.hermes else "not on PATH"))
+    rows.append(("terminal", _terminal(told)))
+    rows.append(("clipboard", f"by {told['clipboard']}"))
+    rows.append(("new windows", f"by {told['windows']}" if told["windows"] else "not from this terminal"))
+    there = "" if found.configuration.exists else " (not there: nothing is set)"
+    rows.append(("configuration", f"{found.configuration.path}{there}"))
+    rows.append(("log", f"{found.log}{'' if found.log.exists() else ' (nothing went wrong yet)'}"))
+    return rows
+
+
+def _size(count: int) -> str:
+    return f"{short_number(float(count))}B"
+
+
+def _index(search: SearchHealth) -> str:
+    if not search.fts:
+        return "none: searches look through the messages"
+    share = f" ({search.indexed / search.messages:.1%})" if search.messages else ""
+    substring = "with" if search.trigram else "without"
+    return f"{search.indexed:,} of {search.messages:,} messages{share}, {substring} an index of substrings"
+
+
+def _terminal(told: Mapping[str, object]) -> str:
+    parts = [
+        f"{told['columns']} × {told['rows']}",
+        f"{told['term'] or 'no TERM'}",
+        f"colours {told['colors']}",
+        f"{told['encoding']}",
+        f"in {told['multiplexer']}" if told["multiplexer"] else "",
+        "over SSH" if told["ssh"] else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def old_problems(location: Location, reader: Reader) -> list[Problem]:
+    """That there are old transcripts, for `doctor`.
+
+    Args:
+        location: The store.
+        reader: An open reader of it.
+    """
+    folder = sessions_folder(location)
+    found = count_files(folder, reader)
+    if not found.files:
+        return []
+    count = "1 file is a transcript" if found.files == 1 else f"{found.files:,} files are transcripts"
+    return [
+        Problem(
+            "info",
+            "old-transcripts",
+            f"{count} without a session in the store ({short_number(float(found.bytes))}B in {folder}).",
+            "Read them with `hermes-browse --old list`, or with the key 5 in the browser.",
+        )
+    ]

@@ -1,0 +1,79 @@
+"""The ways to a clipboard, best first, and what may be put there: no program is run here.
+
+Three kinds, tried in this order: the desktop's own tool (its exit code is an answer), tmux (it keeps a buffer, and
+offers it to the terminal), and the terminal itself by OSC 52.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+_PICTURES = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)}
+_CONTROLS = {**_PICTURES, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+
+
+class Tool(NamedTuple):
+    """A program that takes text on its standard input."""
+
+    argv: tuple[str, ...]
+    where: str
+    """What it fills, in words that follow "copied"."""
+    encoding: str = "utf-8"
+
+
+def _is_wsl(environment: Mapping[str, str]) -> bool:
+    return "WSL_DISTRO_NAME" in environment or Path("/proc/sys/fs/binfmt_misc/WSLInterop").exists()
+
+
+def tools(environment: Mapping[str, str], platform: str | None = None) -> list[Tool]:
+    """The programs to try, best first; those that are not installed included.
+
+    Over SSH the desktop of the other machine is not the one the reader sits at, so its tools are left out: only
+    tmux, which passes on to the terminal, remains.
+
+    Args:
+        environment: As `os.environ`.
+        platform: As `sys.platform`, which it is by default.
+    """
+    platform = platform or sys.platform
+    found: list[Tool] = []
+    remote = "SSH_CONNECTION" in environment or "SSH_TTY" in environment
+    if not remote:
+        if platform == "darwin":
+            found.append(Tool(("pbcopy",), "with pbcopy"))
+        elif platform == "win32":
+            found.append(Tool(("clip",), "with clip", "utf-16"))
+        else:
+            if environment.get("WAYLAND_DISPLAY"):
+                found.append(Tool(("wl-copy",), "with wl-copy"))
+            if environment.get("DISPLAY"):
+                found.append(Tool(("xclip", "-selection", "clipboard"), "with xclip"))
+                found.append(Tool(("xsel", "--clipboard", "--input"), "with xsel"))
+            if "TERMUX_VERSION" in environment:
+                found.append(Tool(("termux-clipboard-set",), "with termux-clipboard-set"))
+            if platform == "linux" and _is_wsl(environment):
+                found.append(Tool(("clip.exe",), "with clip.exe", "utf-16"))
+    if environment.get("TMUX"):
+        # -w (tmux 3.2) passes the buffer on to the terminal where `set-clipboard` allows it.
+        found.append(Tool(("tmux", "load-buffer", "-w", "-"), "to tmux's buffer, which it offers to the terminal"))
+        found.append(Tool(("tmux", "load-buffer", "-"), "to tmux's buffer alone"))
+    return found
+
+
+def harmless(text: str) -> str:
+    """Text that does nothing where it is pasted: controls become pictures, letters of every script stay."""
+    return text.replace("\r\n", "\n").translate(_CONTROLS)
+
+
+def route(environment: Mapping[str, str]) -> str:
+    """The program that would be tried first of those that are installed, else `OSC 52`.
+
+    Args:
+        environment: As `os.environ`.
+    """
+    found = (tool.argv[0] for tool in tools(environment) if shutil.which(tool.argv[0]))
+    return next(found, "OSC 52")

@@ -1,0 +1,119 @@
+"""`doctor` on the screen: what is wrong, each with what to do about it, and below it how everything is."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from .. import header
+from ..checkup import Checkup, examine, facts
+from ..logfile import log_failure
+from ..styled import Line
+from ..widgets.keys import KeyLine
+from ..widgets.line import TextLine
+from ..widgets.lines_view import LinesView
+from .card import counted
+from .sub_screen import BACK, SubScreen
+
+if TYPE_CHECKING:
+    from .main import MainScreen
+
+_MARKS = {"error": ("✗ error", "error"), "warning": ("! warning", "keyword"), "info": ("· note", "dim")}
+_INDENT = 15
+
+
+def report(found: Checkup) -> list[Line]:
+    """What was found, line by line."""
+    lines: list[Line] = []
+    for each in found.problems:
+        mark, look = _MARKS[each.severity]
+        lines.append([(f"{mark:<{_INDENT}}", f"{look} bold" if look != "dim" else look), (each.text, "text")])
+        if each.remedy:
+            lines.append([(" " * _INDENT, "text"), (f"→ {each.remedy}", "dim")])
+    if not found.problems:
+        lines.append([("✓ everything is as it should be", "text")])
+    lines.append([])
+    for name, text in facts(found):
+        lines.append([(f"{name:<{_INDENT}}", "dim"), (text, "text")])
+    return lines
+
+
+class DoctorScreen(SubScreen):
+    """One look at everything, taken off the screen's thread."""
+
+    HELP_TITLE = "Doctor"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f5", "again", "look again", tooltip="Look at everything again"),
+        Binding("y", "copy", "copy", tooltip="Copy the report, to ask someone with it"),
+        *BACK,
+    ]
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._is_looking = False
+        self._found: Checkup | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, report, keys."""
+        yield TextLine(id="header")
+        yield LinesView([], hang=_INDENT, id="report")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        """Look."""
+        self.set_focus(self.report)
+        self.action_again()
+
+    @property
+    def report(self) -> LinesView:
+        """The lines."""
+        return self.query_one("#report", LinesView)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the look is under way."""
+        return self._is_looking
+
+    def action_again(self) -> None:
+        """Look at everything again."""
+        if self._is_looking:
+            return
+        self._is_looking = True
+        self._show_title("looking …")
+        self.run_worker(self._look(), exclusive=True)
+
+    async def _look(self) -> None:
+        main = self.main
+        try:
+            # The real terminal: what stands for standard output here is Textual's.
+            found = await asyncio.to_thread(examine, main.store, main.location, sys.__stdout__)
+        except Exception as error:  # the border of the thread: a sentence here, the rest in the log
+            self._show_title(f"something unexpected went wrong ({type(error).__name__}). Details: {log_failure()}")
+            return
+        finally:
+            self._is_looking = False
+        if self.is_attached:
+            self._take(found)
+
+    def _take(self, found: Checkup) -> None:
+        self._found = found
+        counts = {kind: sum(each.severity == kind for each in found.problems) for kind in _MARKS}
+        told = [counted(count, "note" if kind == "info" else kind) for kind, count in counts.items() if count]
+        self._show_title(" · ".join(told) or "nothing is wrong")
+        self.report.show(report(found))
+
+    def _show_title(self, told: str) -> None:
+        name = header.store_name(self.main.location)
+        self.line("header").update(Content.assemble((" doctor  ", "bold"), (name, "$accent"), (f"  {told}", "dim")))
+
+    def action_copy(self) -> None:
+        """Copy the report."""
+        if self._found is not None:
+            text = "\n".join("".join(part for part, _ in line) for line in report(self._found))
+            self.main.taking.copy(text, "the report")
