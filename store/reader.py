@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from . import fuse
 from .errors import (
     NotAStoreError,
     QueryInterruptedError,
@@ -80,6 +81,10 @@ class Reader:
         self.snapshot = snapshot
         """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
         self._stopped = False
+        self.began = 0.0
+        """When the statement in flight began, by the monotonic clock; 0 when there is none."""
+        self._is_blown = False
+        fuse.watch(self)
         self._vocabularies: set[str] = set()
         self._terms: dict[tuple[object, ...], list[str]] = {}
         self._ranges: dict[tuple[object, ...], bool] = {}
@@ -97,9 +102,12 @@ class Reader:
             StoreError: With the sentence for what SQLite said.
             QueryInterruptedError: `interrupt` was called.
         """
+        if self._is_blown:
+            raise self._too_long()
         self.check()
         self.statements += 1
         for attempt in range(1, _IOERR_TRIES + 1):
+            self.began = time.monotonic()
             try:
                 return self._connection.execute(sql, parameters).fetchall()
             except sqlite3.OperationalError as error:
@@ -108,13 +116,28 @@ class Reader:
                     # text, so stores without such bytes are spared it.
                     self._connection.text_factory = decode
                     return self.rows(sql, parameters)
+                if self._is_blown:
+                    raise self._too_long() from error
                 transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
                 if not transient or attempt == _IOERR_TRIES:
                     raise translate(error, self.path) from error
                 time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
             except sqlite3.Error as error:
                 raise translate(error, self.path) from error
+            finally:
+                self.began = 0.0
         raise AssertionError("unreachable")
+
+    def _too_long(self) -> StoreDamagedError:
+        return StoreDamagedError(
+            f"{self.path} could not be read: a question took longer than {fuse.SECONDS:.0f} seconds.",
+            remedy="The file may be damaged, or the disk very slow. Reading a copy may work.",
+        )
+
+    def blow(self) -> None:
+        """The fuse: the statement in flight has taken too long; called from a thread of its own."""
+        self._is_blown = True
+        self.interrupt()
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
         """The first column of the first row, or None when there is no row."""
@@ -190,7 +213,7 @@ class Reader:
 
     def begin(self) -> None:
         """Forget an interrupt: what follows is another piece of work."""
-        self._stopped = False
+        self._stopped = self._is_blown = False
 
     def check(self) -> None:
         """Between other work than statements: leave off if `interrupt` was called.
@@ -211,4 +234,5 @@ class Reader:
 
     def close(self) -> None:
         """Let go of the file."""
+        fuse.forget(self)
         self._connection.close()
