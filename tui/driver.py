@@ -68,8 +68,9 @@ class BrowserDriver(LinuxDriver):
     def _take_again(self) -> None:
         """Whoever had the terminal meanwhile has left it as they like it."""
         self.suspend_application_mode()
-        self._must_signal_resume = True  # so that all is drawn again
+        self._must_signal_resume = True  # whoever listens is told, as after any stop
         self.resume_application_mode()
+        self._app.call_later(self._app.refresh, layout=True)
 
     def _end(self) -> None:
         """From the thread that writes."""
