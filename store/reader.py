@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import fuse
@@ -23,6 +23,12 @@ Row = tuple[object, ...]
 _IOERR_TRIES = 3
 _IOERR_PAUSE = 0.05
 _CHUNK = 400
+
+SQLITE = sqlite3.sqlite_version
+"""The version of the SQLite that reads."""
+
+observe: Callable[[str, float, int | None], None] | None = None
+"""Is told of each statement as it stands, without values: seconds it took, and rows, None where it failed."""
 
 
 def decode(raw: bytes) -> str:
@@ -106,6 +112,18 @@ class Reader:
             raise self._too_long()
         self.check()
         self.statements += 1
+        if observe is None:
+            return self._fetch(sql, parameters)
+        begun = time.perf_counter()
+        try:
+            found = self._fetch(sql, parameters)
+        except StoreError:
+            observe(sql, time.perf_counter() - begun, None)
+            raise
+        observe(sql, time.perf_counter() - begun, len(found))
+        return found
+
+    def _fetch(self, sql: str, parameters: Sequence[object] | dict[str, object]) -> list[Row]:
         for attempt in range(1, _IOERR_TRIES + 1):
             self.began = time.monotonic()
             try:
@@ -115,7 +133,7 @@ class Reader:
                     # Invalid bytes in this file: decode by hand from here on. It costs a call for each
                     # text, so stores without such bytes are spared it.
                     self._connection.text_factory = decode
-                    return self.rows(sql, parameters)
+                    return self._fetch(sql, parameters)
                 if self._is_blown:
                     raise self._too_long() from error
                 transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR

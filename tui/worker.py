@@ -18,7 +18,7 @@ from textual.message import Message
 from hermes_browse.store.connect import Fingerprint, Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError
 
-from .logfile import log_failure
+from .logfile import log_expected, log_failure
 
 Result = TypeVar("Result")
 
@@ -232,6 +232,7 @@ class Worker:
                             self._reader = reader
                     self._answer(job)
                 except BrowseError as error:
+                    log_expected()
                     self._release()
                     self._fail(job, error)
                 except Exception as error:  # the border of the thread: the screen says it, the log has the rest

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from hermes_browse.store.errors import BrowseError
 
-from .logfile import log_failure
+from .logfile import log_expected, log_failure
 
 Result = TypeVar("Result")
 
@@ -69,6 +69,7 @@ class Writer:
         try:
             result = work()
         except BrowseError as error:
+            log_expected()
             self._answer(failed, error)
         except Exception as error:  # the border of the thread: the screen says it, the log has the rest
             sentence = f"Something unexpected went wrong ({type(error).__name__})."

@@ -85,6 +85,8 @@ def _add_store_options(parser: argparse.ArgumentParser, *, top: bool) -> None:
         default=False if top else argparse.SUPPRESS,
         help="the old transcripts beside the store: files without a session in it",
     )
+    debug = "write down in the log what is done: statements and failures, no text of any conversation"
+    parser.add_argument("--debug", action="store_true", default=False if top else argparse.SUPPRESS, help=debug)
     if top:  # for `make run`: someone without Hermes should see something
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
 

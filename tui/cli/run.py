@@ -173,6 +173,10 @@ def _run(argv: Sequence[str]) -> int:
 
         print(f"hermes-browse {version()}")
         return 0
+    if getattr(arguments, "debug", False):
+        from ..logfile import start_debugging
+
+        note(f"hermes-browse: writing down what is done: {start_debugging(arguments.command or 'browser')}")
     if (code := _without_store(arguments)) is not None:
         return code
     if getattr(arguments, "all_profiles", False):
@@ -216,6 +220,9 @@ def run(argv: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except BrowseError as error:
+        from ..logfile import log_expected
+
+        log_expected()
         note(f"hermes-browse: {error}")
         return error.exit_code
     except BrokenPipeError:  # the reader of a pipe went away (`| head`): that is its right

@@ -1,0 +1,111 @@
+"""The log: where failures are written down, what `--debug` adds to it, and what never stands in it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commandline import call, copy_store
+
+from hermes_browse.store import reader
+from hermes_browse.tui import logfile
+from hermes_browse.tui.cli import statistics
+from hermes_browse.tui.logfile import log_failure, log_path, stop_debugging
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """No test leaves the log open for more than failures."""
+    yield
+    stop_debugging()
+
+
+def fail(secret: str) -> None:
+    """Fail with a value in the message, because of another failure."""
+    try:
+        raise ValueError(f"{secret} first")
+    except ValueError as error:
+        raise KeyError(f"{secret} second") from error
+
+
+def written() -> str:
+    """The log."""
+    return log_path().read_text(encoding="utf-8")
+
+
+def test_a_failure_is_written_down_without_its_values() -> None:
+    """Kinds and places, of what led to it too; for this user's eyes alone."""
+    try:
+        fail("what was said")
+    except KeyError:
+        assert log_failure() == str(log_path())
+    text = written()
+    assert "KeyError" in text and "because of ValueError" in text and "test_cli_debug.py" in text
+    assert "what was said" not in text
+    if os.name == "posix":
+        assert stat.S_IMODE(log_path().stat().st_mode) == 0o600
+        assert stat.S_IMODE(log_path().parent.stat().st_mode) == 0o700
+
+
+def test_the_log_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long one is put aside, and the one put aside before goes."""
+    monkeypatch.setattr(logfile, "_MOST", 100)
+    for _ in range(5):
+        try:
+            fail("x")
+        except KeyError:
+            log_failure()
+    names = sorted(each.name for each in log_path().parent.iterdir())
+    assert names == ["hermes-browse.log", "hermes-browse.log.1"] and written().count("KeyError") == 1
+
+
+def test_where_no_log_can_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The sentence says so; nothing else fails because of it."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(logfile, "log_path", lambda: tmp_path / "file" / "hermes-browse.log")
+    try:
+        fail("x")
+    except KeyError:
+        assert log_failure().startswith("no log could be written")
+
+
+@pytest.mark.parametrize("behind", [True, False])
+def test_debug_writes_down_what_is_done(capsys: Capture, tmp_path: Path, behind: bool) -> None:
+    """Versions and statements with their times, and no word that was looked for, or found."""
+    copy_store("state-v31", tmp_path)
+    line = ["--home", str(tmp_path), "search", "auth"]
+    ended = call(capsys, *([*line, "--debug"] if behind else ["--debug", *line]))
+    text = written()
+    assert ended.code == 0 and ended.out and str(log_path()) in ended.err
+    assert "SQLite" in text and " search, process" in text and "MATCH ?" in text and " ms" in text
+    assert "auth" not in text.lower().replace("hermes-browse", "").replace(str(tmp_path).lower(), "")
+    assert reader.observe is not None
+
+
+def test_without_debug_nothing_is_written(capsys: Capture, tmp_path: Path) -> None:
+    """A failure that has a sentence needs no log; with --debug it has one."""
+    assert call(capsys, "--home", str(tmp_path), "list").code == 3
+    assert not log_path().exists() and reader.observe is None
+    assert call(capsys, "--debug", "--home", str(tmp_path), "list").code == 3
+    assert "StoreMissingError" in written() and str(tmp_path) not in written()
+
+
+def test_an_unexpected_failure_of_a_command(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence that names the log, and 1; no traceback."""
+    copy_store("state-v22", tmp_path)
+    monkeypatch.setattr(statistics, "print_table", lambda *given, **named: fail("what was said"))
+    ended = call(capsys, "--home", str(tmp_path), "stats")
+    assert ended.code == 1 and "Traceback" not in ended.err and "what was said" not in ended.err
+    assert f"(KeyError). Details: {log_path()}" in ended.err and "what was said" not in written()
+
+
+def test_every_command_takes_it(capsys: Capture) -> None:
+    """Before it or behind it."""
+    assert "--debug" in call(capsys, "--help").out and "--debug" in call(capsys, "list", "--help").out
+    assert call(capsys, "--debug", "--version").code == 0
+    assert call(capsys, "--demo", "doctor", "--debug").code == 0
