@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.insights.groups import Group
 from hermes_browse.store.insights.periods import bucket_from
+from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 
 from . import formats

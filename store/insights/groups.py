@@ -6,60 +6,17 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..models import Session, Tokens
+from ..prune.sizes import Stopped, check, never
 from .facts import Facts
 from .periods import QUARTER, UNITS, Calendar, begin_of, first_day
-from .usage import UNKNOWN
+from .sums import Group, Report
+from .usage import UNKNOWN, Used
 
 GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
 """What sums can be grouped by; `hour` is the hour of the week."""
 
-
-class Group(NamedTuple):
-    """The sums of one key."""
-
-    key: str
-    conversations: frozenset[str] = frozenset()
-    """Root ids of those that have a part in it."""
-    sessions: int = 0
-    """Begun in it."""
-    messages: int = 0
-    """Rows, shown or not, that came in it."""
-    tokens: Tokens = Tokens()
-    """Of the sessions begun in it: nobody recorded when each was spent."""
-    estimated_usd: float = 0.0
-    """Of those that have an estimate and no actual cost."""
-    actual_usd: float = 0.0
-    """Of those that have an actual cost."""
-    unknown: int = 0
-    """Sessions that used tokens and have no cost at all."""
-    included: int = 0
-    """Sessions whose cost a subscription includes, as Hermes says."""
-    calls: int = 0
-    """By tool: how often it was called."""
-    results: int = 0
-    """By tool: how often it answered."""
-    failed: int = 0
-    """By tool: how many of the answers tell of a failure."""
-
-    @property
-    def cost_usd(self) -> float:
-        """What is known of the cost: actual where there is one, else estimated."""
-        return self.estimated_usd + self.actual_usd
-
-    @property
-    def failure_rate(self) -> float | None:
-        """Failed answers among all, from 0 to 1; None without an answer."""
-        return self.failed / self.results if self.results else None
-
-
-class Report(NamedTuple):
-    """Sums over a period."""
-
-    by: str
-    period: str
-    total: Group
-    rows: tuple[Group, ...]
-    """Times in order, all else in none."""
+_LOOKS = 2000
+"""Sessions between two looks at whether the sums are still wanted."""
 
 
 class _Sums:
@@ -76,7 +33,9 @@ class _Sums:
     def take(self, part: _Part) -> None:
         """Add what a session used."""
         self.sessions += 1
-        self.tokens = [have + more for have, more in zip(self.tokens, part.tokens, strict=True)]
+        have, more = self.tokens, part.tokens
+        for place in range(5):
+            have[place] += more[place]
         self.estimated += part.estimated
         self.actual += part.actual
         self.unknown += part.is_unknown
@@ -124,11 +83,25 @@ def _whole(facts: Facts, session: Session) -> _Part:
     )
 
 
+def _is_all_of_it(used: Used, whole: _Part) -> bool:
+    """Whether one row tells all there is of a session, as it does of most."""
+    cost = whole.estimated + whole.actual
+    return (
+        used.tokens == whole.tokens
+        and abs(used.cost_usd - cost) <= 1e-9
+        and (used.actual_usd > 0) == (whole.actual > 0)
+        and whole.is_unknown == (not used.cost_usd and bool(used.tokens.total) and not whole.is_included)
+    )
+
+
 def _by_model(facts: Facts, session: Session) -> Iterator[_Part]:
     """Its parts by model; what the rows per model leave of its own counters goes to the model it names."""
     whole, used = _whole(facts, session), facts.usage.get(session.id)
     if not used:
         yield whole
+        return
+    if len(used) == 1 and _is_all_of_it(used[0], whole):
+        yield whole._replace(model=used[0].model)
         return
     parts: dict[str, _Part] = {}
 
@@ -215,7 +188,7 @@ class _Adding:
     def __init__(self, facts: Facts, by: str, since: float | None, only: Only | None) -> None:
         self._facts, self._only = facts, only
         self.groups: dict[str, _Sums] = {}
-        self.total = _Sums()
+        self._sessions = self._unknown = self._included = 0
         # What is not grouped by time has to be looked at for the period all the same: any unit tells.
         self._is_timed = by in (*UNITS, "hour")
         self._times = _Times(by if self._is_timed else "day", since)
@@ -228,7 +201,6 @@ class _Adding:
         if sums is None:
             sums = self.groups[name] = _Sums()
         sums.roots.add(root)
-        self.total.roots.add(root)
         return sums
 
     def _leaves_out(self, session: Session, model: str) -> bool:
@@ -245,32 +217,43 @@ class _Adding:
                 name = self._times.of(quarter) if quarter is not None else self._times.key(session.started_at)
                 if name is not None:
                     self._sums(name, root).messages += count
-                    self.total.messages += count
             return
         of, other = self._times.of, self._times.key(session.started_at)
         messages = sum(count for quarter, count in moments if (of(quarter) if quarter is not None else other))
         if messages:
             self._sums(self._key(session, model), root).messages += messages
-            self.total.messages += messages
 
     def _begun(self, session: Session, root: str) -> None:
         when = self._times.key(session.started_at)
         if when is None:
             return
-        total = self.total
-        counts = total.sessions, total.unknown, total.included
+        is_in = is_unknown = is_included = False
         for part in _by_model(self._facts, session) if self._is_split else (_whole(self._facts, session),):
             if not self._leaves_out(session, part.model):
                 self._sums(when if self._key is None else self._key(session, part.model), root).take(part)
-                total.take(part)
+                is_in, is_unknown = True, is_unknown or part.is_unknown
+                is_included = is_included or part.is_included
         # A session of several models is one session of the whole.
-        total.sessions, total.unknown, total.included = (
-            min(before + 1, after)
-            for before, after in zip(counts, (total.sessions, total.unknown, total.included), strict=True)
-        )
+        self._sessions += is_in
+        self._unknown += is_unknown
+        self._included += is_included
+
+    def total(self) -> Group:
+        """The sums of all groups."""
+        whole = _Sums()
+        for sums in self.groups.values():
+            whole.roots |= sums.roots
+            whole.messages += sums.messages
+            whole.tokens = [have + more for have, more in zip(whole.tokens, sums.tokens, strict=True)]
+            whole.estimated += sums.estimated
+            whole.actual += sums.actual
+        whole.sessions, whole.unknown, whole.included = self._sessions, self._unknown, self._included
+        return whole.group("")
 
 
-def make_report(facts: Facts, by: str, period: str, now: float, only: Only | None = None) -> Report:
+def make_report(
+    facts: Facts, by: str, period: str, now: float, only: Only | None = None, *, stopped: Stopped = never
+) -> Report:
     """Add up.
 
     A session counts, with its tokens and its cost, where it began; messages count where they came. A conversation
@@ -282,12 +265,18 @@ def make_report(facts: Facts, by: str, period: str, now: float, only: Only | Non
         period: One of `periods.PERIODS`.
         now: Unix seconds.
         only: Nothing but what counts for this.
+        stopped: Looked at now and then.
+
+    Raises:
+        QueryInterruptedError: Cancelled.
     """
     day = first_day(period, now)
     adding = _Adding(facts, by, begin_of(day) if day is not None else None, only)
     chains = facts.catalog.forest.chain_of
-    for session in facts.catalog.forest.sessions.values():
+    for number, session in enumerate(facts.catalog.forest.sessions.values()):
+        if number % _LOOKS == 0:
+            check(stopped)
         adding.add(session, chains[session.id].root.id)
     groups = adding.groups
     rows = tuple(groups[name].group(name) for name in (sorted(groups) if by in (*UNITS, "hour") else groups))
-    return Report(by, period, adding.total.group(""), rows)
+    return Report(by, period, adding.total(), rows)

@@ -12,8 +12,8 @@ from ..prune.sizes import Stopped, check, never
 from ..text import as_text
 from ..values import as_time
 from .facts import Tell, silent
-from .groups import Group, Report
 from .periods import QUARTER, begin_of, first_day
+from .sums import Group, Report
 from .usage import UNKNOWN
 
 _SLICE = 400

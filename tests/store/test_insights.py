@@ -16,8 +16,9 @@ from pruning import NOW, Fixture, aged, opened, said
 from hermes_browse.store.demo import build
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.insights.facts import Facts, read_facts
-from hermes_browse.store.insights.groups import GROUPINGS, Group, Only, make_report
+from hermes_browse.store.insights.groups import GROUPINGS, Only, make_report
 from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
+from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.facts import Facts, read_facts
-from hermes_browse.store.insights.groups import Only, Report, make_report
+from hermes_browse.store.insights.groups import Only, make_report
 from hermes_browse.store.insights.periods import UNITS
+from hermes_browse.store.insights.sums import Report
 from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
 
 from .. import header
@@ -56,6 +58,8 @@ class AddingUp:
         self._facts: Facts | None = None
         self._tools: ToolFacts | None = None
         self._scan: Scan | None = None
+        self._wanted = [Event(), Event()]
+        """Set when sums, or those of one line, are not wanted any more: Python cannot be interrupted as SQLite can."""
 
     @property
     def strays(self) -> int:
@@ -67,6 +71,12 @@ class AddingUp:
         facts = self._tools if by == TOOL else self._facts
         assert facts is not None  # there are sums
         return facts.catalog
+
+    def _newest(self, place: int) -> Callable[[], bool]:
+        """Another question takes the place of the one before; whether it has been replaced itself."""
+        self._wanted[place].set()
+        self._wanted[place] = mine = Event()
+        return mine.is_set
 
     def forget(self) -> None:
         """Read the store again for the next question."""
@@ -81,6 +91,8 @@ class AddingUp:
         scan, self._scan = self._scan, None
         if scan is not None:
             scan.stopped.set()
+        for each in self._wanted:
+            each.set()
         self._main.plan_worker.cancel("insights")
         return scan is not None
 
@@ -97,14 +109,16 @@ class AddingUp:
             self._read(question, done)
             return
         self.stop()
+        stopped = self._newest(0)
 
         def work(reader: Reader) -> Answer:
             if by == TOOL:
                 assert tools is not None
                 return Answer(question, tool_report(tools, period, now), tool_report(tools, period, now, unit=unit))
             assert facts is not None
-            report = make_report(facts, by, period, now)
-            return Answer(question, report, report if by in UNITS else make_report(facts, unit, period, now))
+            report = make_report(facts, by, period, now, stopped=stopped)
+            course = report if by in UNITS else make_report(facts, unit, period, now, stopped=stopped)
+            return Answer(question, report, course)
 
         self._main.plan_worker.submit("insights", work, done, self._main.failed)
 
@@ -117,13 +131,14 @@ class AddingUp:
             done: Takes the sums by time.
         """
         facts, tools, now = self._facts, self._tools, self._main.clock()
+        stopped = self._newest(1)
 
         def work(reader: Reader) -> Report:
             if question.by == TOOL:
                 assert tools is not None
                 return tool_report(tools, question.period, now, key, question.unit)
             assert facts is not None
-            return make_report(facts, question.unit, question.period, now, Only(question.by, key))
+            return make_report(facts, question.unit, question.period, now, Only(question.by, key), stopped=stopped)
 
         self._main.plan_worker.submit("insights part", work, done, self._main.failed)
 
