@@ -18,7 +18,7 @@ ASKED = [
     (["list", "--view", "a"], {"automation", "archived", "all"}),
     (["--profile", "list", "trash", "re"], {"restore"}),
     (["trash", "restore", "--y"], {"--yes"}),
-    (["stats", "--by", "mo"], {"model"}),
+    (["stats", "--by", "mo"], {"model", "month"}),
     (["config", "in"], {"init"}),
     (["completions", "z"], {"zsh"}),
     (["list", "--profile", ""], set()),

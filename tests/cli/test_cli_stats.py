@@ -53,3 +53,34 @@ def test_a_key_nobody_knows(capsys: Capture, tmp_path: Path) -> None:
     """Usage."""
     copy_store("state-v31", tmp_path)
     assert call(capsys, "--home", str(tmp_path), "stats", "--by", "moon").code == 2
+
+
+GROUPED = SUMS | {"bytes": of(type(None)), "cost_unknown_sessions": COUNT, "cost_included_sessions": COUNT}
+COSTS = {"cost_usd": of(float), "cost_estimated_usd": of(float), "cost_actual_usd": of(float)}
+INSIGHTS = keys(total=keys(**GROUPED, **COSTS), by=each(keys(**GROUPED, **COSTS, key=TEXT)), period=TEXT)
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("by", ["week", "month", "hour", "project", "conversation", "tool"])
+def test_insights_as_a_document(capsys: Capture, tmp_path: Path, store: str, by: str) -> None:
+    """Cost in its parts; bytes are of no period; tools with their failures."""
+    copy_store(store, tmp_path)
+    found = ask(capsys, "--home", str(tmp_path), "stats", "--by", by, "--period", "1y")
+    holds(found, INSIGHTS)
+    assert found["period"] == "1y" and len(found["since"]) == 10
+    assert all(("failed" in line) is (by == "tool") for line in found["by"])
+    assert sum(line["messages"] for line in found["by"]) == found["total"]["messages"]
+
+
+def test_the_demo_over_a_month(capsys: Capture) -> None:
+    """A table for people: what is estimated and what is unknown is marked."""
+    whole = ask(capsys, "--demo", "stats")
+    total = whole["total"]
+    assert total["cost_estimated_usd"] + total["cost_actual_usd"] == pytest.approx(total["cost_usd"])
+    month = ask(capsys, "--demo", "stats", "--period", "30d", "--by", "model")
+    assert 0 < month["total"]["sessions"] < total["sessions"] and len(month["by"]) > 3
+    ended = call(capsys, "--demo", "stats", "--period", "30d", "--by", "model")
+    assert "~$" in ended.out and ended.out.splitlines()[-1].startswith("all ") and "estimated (~)" in ended.err
+    ended = call(capsys, "--demo", "stats", "--period", "90d", "--by", "tool")
+    assert ended.out.split()[:7] == ["tool", "convs", "sessions", "calls", "answers", "failed", "rate"]
+    assert "%" in ended.out

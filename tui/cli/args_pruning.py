@@ -86,4 +86,8 @@ def add_prune(parser: argparse.ArgumentParser, text: Reads, named: Reads, count:
 
 def add_stats(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `stats`."""
-    parser.add_argument("--by", choices=["model", "source", "day", "tool"], default="source", help="default source")
+    groupings = ["model", "source", "day", "week", "month", "hour", "project", "conversation", "tool"]
+    hour = "default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory"
+    parser.add_argument("--by", choices=groupings, default="source", help=hour)
+    back = "what began, was said or called since then (default all, with bytes by model, source, day and tool)"
+    parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=back)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .columns import money, note, print_table, short_number
+from .insights import BYTES, costs_json, read_report, show_insights
 from .jsonform import Json
 from .run import Context, print_json
 
@@ -39,11 +40,15 @@ def show_statistics(context: Context) -> int:
     from hermes_browse.store.catalog import read_catalog
     from hermes_browse.store.statistics import read_statistics
 
+    by, period = context.arguments.by, context.arguments.period
+    if period != "all" or by not in BYTES:
+        return show_insights(context, by, period)
     with context.store.reader() as reader:
-        found = read_statistics(reader, read_catalog(reader, context.now), context.arguments.by)
+        found = read_statistics(reader, read_catalog(reader, context.now), by)
     if context.json:
         total = _json(found.total)
         del total["key"]
+        total |= costs_json(read_report(context, "source", period).total)
         total["file_bytes"] = context.store.sizes()[0]
         print_json({"total": total, "grouped_by": found.by, "by": [_json(each) for each in found.rows]})
         return 0
