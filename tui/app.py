@@ -15,6 +15,7 @@ from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -122,6 +123,8 @@ class BrowseApp(_App):
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
         self.keymap: Mapping[str, str] = {}
         """Keys of the user's own, by the id of a binding."""
+        self.glyph_filter: LineFilter | None = None
+        """Puts ASCII in the place of signs, where that is wanted."""
         self.trouble = ""
         """What in the configuration does not hold."""
         self._main: MainScreen | None = None
@@ -181,6 +184,16 @@ class BrowseApp(_App):
         if self._stores > 1:
             self.remove_mode(left)
         return screen
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every line that is painted passes; signs in ASCII come last."""
+        filters = super().get_line_filters()
+        return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
+
+    def get_key_display(self, binding: Binding) -> str:
+        """A key as it is printed on a keyboard, by its name where its sign is no ASCII."""
+        shown = super().get_key_display(binding)
+        return "Enter" if self.glyph_filter is not None and shown == "↵" else shown
 
     def get_default_screen(self) -> Screen[object]:
         """The one screen everything happens on."""

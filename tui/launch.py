@@ -14,6 +14,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.preview import with_names
 
 from .config.start import keep, read_start
+from .glyphs import are_plain
 from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     with store.reader() as reader:
         first = read_first_page(reader, now, limit=lines)
         shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
-    with painted(first, shown, location, now, theme=start.theme, is_wanted=start.is_plain) as taken:
+    is_wanted = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
+    with painted(first, shown, location, now, theme=start.theme, is_wanted=is_wanted) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp
 

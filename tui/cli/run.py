@@ -201,6 +201,24 @@ def _hush() -> None:
     os.close(nowhere)
 
 
+def _take_letters_it_has() -> None:
+    """Have output in another encoding than UTF-8 end in ASCII signs and question marks, not in an error."""
+    from ..glyphs import is_unicode
+
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if is_unicode(stream.encoding):
+            stream.reconfigure(errors="replace" if stream is sys.stdout else stream.errors)
+            continue
+        import codecs
+
+        from ..glyphs import replace_unencodable
+
+        codecs.register_error("hermes-browse", replace_unencodable)
+        stream.reconfigure(errors="hermes-browse")
+
+
 def run(argv: Sequence[str]) -> int:
     """Run a command line.
 
@@ -214,7 +232,7 @@ def run(argv: Sequence[str]) -> int:
         note("hermes-browse: standard output is closed, so there is nowhere to write to.")
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without UTF-8 must not end in an error
-        sys.stdout.reconfigure(errors="replace")
+        _take_letters_it_has()
     try:
         code = _run(argv)
         sys.stdout.flush()

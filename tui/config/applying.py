@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from .. import formats
+from ..glyphs import are_plain
 from .actions import PANES, pane_action
 
 if TYPE_CHECKING:
@@ -37,6 +39,11 @@ def set_up(app: BrowseApp) -> None:
         app: With its start.
     """
     formats.set_clock(app.start.options.time)
+    encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
+    if are_plain(app.start.options.glyphs, encoding):
+        from ..glyph_filter import GlyphFilter
+
+        app.glyph_filter = GlyphFilter(encoding)
     configuration = app.start.configuration
     if configuration is None:
         return

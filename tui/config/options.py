@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from hermes_browse.store.models import Sort, View
 
+from ..glyphs import MODES
+
 DEFAULT_THEME = "hermes-dark"
 PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
@@ -26,6 +28,7 @@ class Options(NamedTuple):
     keymap: str = PRESETS[0]
     keys: Mapping[str, str] = MappingProxyType({})
     """Action to keys, separated by commas, in Textual's names."""
+    glyphs: str = MODES[0]
 
 
 class Option(NamedTuple):
@@ -64,6 +67,12 @@ OPTIONS = (
         "Left out: the one chosen in the palette last.",
     ),
     Option("mouse", (), "true", "false leaves the mouse to the terminal, for selecting text."),
+    Option(
+        "glyphs",
+        MODES,
+        '"auto"',
+        "Signs: unicode, ascii, or auto, which is ascii where the terminal's encoding is not UTF-8.",
+    ),
     Option("time", TIMES, '"24h"', "Times of day: 24h or 12h."),
     Option(
         "resume",

@@ -1,0 +1,157 @@
+"""Signs in ASCII: one table for all of ours, applied to everything that is painted, by itself where it has to be."""
+
+from __future__ import annotations
+
+import ast
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, open_app
+from builders import make_store
+from rich.cells import cell_len
+from rich.segment import Segment
+from store_builder import T0
+from textual.color import Color
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.homes import Location, locate_file
+from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.config.options import Options
+from hermes_browse.tui.config.start import Start
+from hermes_browse.tui.glyph_filter import GlyphFilter
+from hermes_browse.tui.glyphs import TABLE, are_plain, encodable, plain
+
+ROOT = Path(__file__).parents[2]
+NOT_SIGNS = frozenset("\u2028\ufffc")
+"""Letters that stand in our code to be looked for, not to be shown."""
+
+
+def painted_constants(path: Path) -> Iterator[str]:
+    """Texts of a module that are no docstrings and no patterns to look for letters with."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tui").rglob("*.py")), ids=lambda path: path.stem)
+def test_every_sign_of_ours_is_in_the_table(path: Path) -> None:
+    """A new one has to be given its ASCII."""
+    if path.stem == "glyphs":
+        return
+    letters = {letter for text in painted_constants(path) for letter in text if not letter.isascii()}
+    letters = {each for each in letters - NOT_SIGNS if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")}
+    assert not {f"{each} U+{ord(each):04X}" for each in letters if ord(each) not in TABLE}
+
+
+def test_signs_and_what_replaces_them_take_one_cell() -> None:
+    """Nothing shifts; and what tells states apart stays apart."""
+    for code, replaced in TABLE.items():
+        assert len(replaced) == 1 and replaced.isascii() and replaced.isprintable(), f"U+{code:04X}"
+        assert cell_len(chr(code)) == 1, f"U+{code:04X}"
+    states = plain("●★▪⊕↻○∅·")
+    assert len(set(states)) == len(states)
+
+
+@pytest.mark.parametrize(
+    ("mode", "encoding", "wanted"),
+    [
+        ("auto", "utf-8", False),
+        ("auto", "UTF8", False),
+        ("auto", None, False),
+        ("auto", "ISO-8859-1", True),
+        ("auto", "ascii", True),
+        ("ascii", "utf-8", True),
+        ("unicode", "ascii", False),
+    ],
+)
+def test_they_are_ascii_where_that_is_set_or_nothing_else_is_possible(
+    mode: str, encoding: str | None, wanted: bool
+) -> None:
+    """By the encoding of the terminal's stream."""
+    assert are_plain(mode, encoding) is wanted
+
+
+def test_a_narrow_encoding_gets_question_marks_of_the_same_width() -> None:
+    """Letters it has stay; wide ones become two marks, combining ones none."""
+    assert encodable("Brännö 日本 e\u0301", "latin-1") == "Brännö ???? e"
+    line = [Segment("· 日本 ä "), Segment("plain")]
+    filtered = GlyphFilter("latin-1").apply(line, Color(0, 0, 0))
+    assert [each.text for each in filtered] == ["- ???? ä ", "plain"]
+    assert GlyphFilter("utf-8").apply(line, Color(0, 0, 0))[0].text == "- 日本 ä "
+
+
+def lines_of(browser: Browser) -> list[str]:
+    """Everything that is on the screen, as it is painted."""
+    return ["".join(segment.text for segment in strip) for strip in browser.app.screen._compositor.render_strips()]
+
+
+@pytest.fixture
+def ascii_app(tmp_path: Path) -> BrowseApp:
+    """The browser with ASCII signs on a store whose texts are ASCII: whatever else is on screen is ours."""
+    path = tmp_path / "hermes" / "state.db"
+    path.parent.mkdir()
+    said = "# Heading\n\n- one\n- two\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+    said += "```python\nprint(1)\n```\n\n- [x] done\n\n---\n"
+    call = '[{"id": "c1", "function": {"name": "terminal", "arguments": "{\\"command\\": \\"ls\\"}"}}]'
+    make_store(
+        path,
+        sessions=[
+            {"id": "one", "title": "One", "started_at": T0 - 9e5, "ended_at": T0 - 500, "end_reason": "compression"},
+            {"id": "two", "title": "One #2", "started_at": T0 - 400, "parent_session_id": "one"},
+            {"id": "sub", "started_at": T0 - 300, "parent_session_id": "two", "source": "cli"},
+            {"id": "cron_a_20260101_000000", "source": "cron", "started_at": T0},
+            {"id": "old", "started_at": T0 - 9_000_000, "ended_at": T0 - 9_000_000, "archived": 1},
+        ],
+        messages=[
+            {"session_id": "one", "content": "please do", "timestamp": T0 - 900_000},
+            {"session_id": "one", "role": "assistant", "content": said, "timestamp": T0 - 890_000, "reasoning": "hm"},
+            {"session_id": "two", "content": "x " * 900, "timestamp": T0 - 400},
+            {"session_id": "two", "role": "assistant", "tool_calls": call, "timestamp": T0 - 399},
+            {"session_id": "two", "role": "tool", "tool_call_id": "c1", "tool_name": "terminal",
+             "content": '{"output": "' + "line\\n" * 60 + '", "exit_code": 1}', "timestamp": T0 - 398},
+            {"session_id": "two", "role": "assistant", "content": said, "timestamp": T0 - 397},
+            {"session_id": "old", "content": "long ago", "timestamp": T0 - 9_000_000},
+        ],
+    )  # fmt: skip
+    app = open_app(locate_file(path), T0)
+    return BrowseApp(app.location, app.store, app._first, app._shown, start=Start(Options(glyphs="ascii")))
+
+
+async def test_no_sign_of_ours_is_painted_on_any_screen(ascii_app: BrowseApp) -> None:
+    """Main screen, search, help, cards and the screens over it, one after another."""
+    ascii_app.clock = lambda: T0
+    async with browsing(ascii_app, (140, 44)) as browser:
+        seen: list[str] = []
+        for keys in (
+            (), ("t",), ("t",), ("r",), ("l",), ("escape",), ("space",), ("escape",), ("question_mark",), ("escape",),
+            ("i",), ("escape",), ("e",), ("escape",), ("D",), ("escape",), ("P",), ("escape",), ("X",), ("escape",),
+            ("W",), ("escape",), ("0",), ("escape",), ("4",), ("s",), ("slash", "p", "l", "e"), ("escape", "escape"),
+            ("slash", "z", "q", "q"), ("escape", "escape"), ("T",), ("escape",), ("ctrl+r",), ("escape",), ("2",),
+        ):  # fmt: skip
+            await browser.press(*keys)
+            text = "\n".join(lines_of(browser))
+            strange = {letter for letter in text if not letter.isascii()}
+            assert not strange, f"after {keys}: {strange}"
+            seen.append(text)
+        assert len(set(seen)) > 20, "the screens were really there"
+        assert "Enter resume" in seen[0]
+        assert "=2" in seen[0]
+
+
+async def test_unicode_signs_stay_where_they_are_wanted(tmp_path: Path) -> None:
+    """The filter is not even there."""
+    path = tmp_path / "state.db"
+    make_store(path, sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "x"}])
+    app = open_app(Location(path), T0)
+    async with browsing(app) as browser:
+        assert app.glyph_filter is None
+        assert "·" in "".join(lines_of(browser))
+        assert Store(path).fingerprint()
