@@ -83,6 +83,16 @@ def test_the_wheel_runs_in_a_clean_environment(wheel: Path, tmp_path: Path) -> N
     assert all(Path(path).is_file() and str(target) in path for path in where.split())
 
 
+def test_the_wheel_is_a_plug_in_of_hermes(wheel: Path) -> None:
+    """In the group that Hermes looks through, a module with a `register`."""
+    names = zipfile.ZipFile(wheel).namelist()
+    text = zipfile.ZipFile(wheel).read(next(each for each in names if each.endswith("entry_points.txt"))).decode()
+    assert "[hermes_agent.plugins]\nhermes-browse = hermes_browse.tui.cli.plugin" in text
+    from hermes_browse.tui.cli import plugin
+
+    assert callable(plugin.register)
+
+
 def test_the_command_is_declared() -> None:
     """`hermes-browse` is what gets installed."""
     scripts = importlib.metadata.entry_points(group="console_scripts", name="hermes-browse")

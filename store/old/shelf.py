@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from ..demo.schema import VERSION, base_statements
+from ..demo.schema import INDEXES, TABLES, VERSION, table_statement
 from ..errors import BrowseError
 from .finding import OldFile, find_files
 from .parsing import read_pieces
@@ -26,6 +26,7 @@ _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this many files or bytes of them, whichever comes first."""
 _PLACES = 1 << 24
 """Numbers of messages kept for each file: those of newer files are larger, as in a store, though they come first."""
+_INDEXES = ("idx_sessions_started", "idx_sessions_parent", "idx_messages_session")
 _SPARE = 256 << 20
 """Bytes of the temporary folder that stay free."""
 
@@ -77,8 +78,10 @@ class Shelf:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode=WAL")  # what fills it and what reads it do not wait for each other
         connection.execute("PRAGMA synchronous=OFF")
-        for statement in base_statements():
-            connection.execute(statement)
+        for name, columns in TABLES.items():
+            connection.execute(table_statement(name, columns))
+        for name in _INDEXES:  # the others would cost more than they give: nothing is ever looked for by them here
+            connection.execute(f"CREATE INDEX {name} ON {INDEXES[name]}")
         connection.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])
         return connection
 
@@ -128,21 +131,21 @@ class Shelf:
                 continue
             portion.append((len(self._waiting), file))
             size += file.size
+        sessions: list[Row] = []
+        messages: list[Row] = []
+        for place, file in portion:
+            transcript = to_transcript(file, read_pieces(file.path))
+            sessions.append(transcript.session)
+            first = place * _PLACES + 1
+            messages += [{"id": first + index, **row} for index, row in enumerate(transcript.messages[: _PLACES - 1])]
+            self.notes += transcript.notes
         self._connection.execute("BEGIN")
         try:
-            for place, file in portion:
-                self._add(place, file)
+            self._insert("sessions", sessions)
+            self._insert("messages", messages)
         finally:
             self._connection.execute("COMMIT")
-
-    def _add(self, place: int, file: OldFile) -> None:
-        transcript = to_transcript(file, read_pieces(file.path))
-        self._insert("sessions", [transcript.session])
-        first = place * _PLACES + 1
-        numbered = [{"id": first + index, **row} for index, row in enumerate(transcript.messages[: _PLACES - 1])]
-        self._insert("messages", numbered)
-        self.notes += transcript.notes
-        self.done += 1
+        self.done += len(portion)
 
     def _insert(self, table: str, rows: Sequence[Row]) -> None:
         if rows:

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from browsing import Browser, browsing, open_app
+from textual.widgets import Input
 
 from hermes_browse.store.homes import locate_file
 from hermes_browse.store.models import View
@@ -61,7 +62,7 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
         assert "3 old transcripts" in browser.text("#header")
 
 
-async def test_they_are_read_and_searched_like_any_conversation(hermes_home: Path) -> None:
+async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_home: Path, tmp_path: Path) -> None:
     """Newest first, more than a portion of them; Enter reads; a search says that it scans, newest hits first."""
     folder = home_of(hermes_home, 230)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -85,6 +86,21 @@ async def test_they_are_read_and_searched_like_any_conversation(hermes_home: Pat
         first = screen.rows.source.row(0)
         assert isinstance(first, ConversationRow)
         assert first.conversation.id == "old_229.jsonl"
+        for _ in range(300):  # the count comes behind the hits
+            await browser.settle()
+            if "files have no search index" in browser.text("#status"):
+                break
+        assert "files have no search index: all of them are scanned" in browser.text("#status")
+        await browser.press("escape", "escape", "home", "e")
+        box = browser.app.screen.query_one("#path", Input)
+        target = tmp_path / "exported.md"
+        box.value = str(target)
+        await browser.press("enter")
+        for _ in range(300):
+            await browser.settle()
+            if target.exists():
+                break
+        assert "Answer 229." in target.read_text(encoding="utf-8")
         place = screen.store.path.parent
         await browser.press("escape", "escape", "escape", "escape")
         assert type(browser.screen) is MainScreen

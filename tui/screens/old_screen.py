@@ -68,6 +68,7 @@ class OldScreen(MainScreen):
             return
         self.say(self._shelf.describe())
         self.show_header()
+        self.listing.read()
         if self.searching.is_active:  # it has looked through what was there
             self.searching.again()
 

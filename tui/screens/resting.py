@@ -69,17 +69,20 @@ class Resting:
 
     def _count(self, found: Found) -> None:
         """Count all hits, and look at what the index holds; the next keystroke stops it."""
-        from hermes_browse.store.search import make_conditions
+        from hermes_browse.store.search import Coverage, make_conditions
 
         from .. import search_count
 
         now, view, catalog = self._screen.clock(), self._searching.view, self._screen.listing.catalog
         conditions = make_conditions(found.query, now)
         store, held, location = self._screen.store, self._coverage, self._screen.location
+        is_of_files = self._screen.location.old_files is not None
 
         def work(reader: Reader) -> tuple[Fingerprint, Counted]:
             stamp = store.fingerprint()
             coverage = held[1] if held is not None and held[0] == stamp else None
+            if is_of_files:  # nothing can be done about it, so no remedy is named
+                coverage = Coverage(0, 0, "files have no search index: all of them are scanned")
             return stamp, search_count.count_hits(
                 reader,
                 found,
