@@ -37,16 +37,18 @@ class Shelf:
     Args:
         folder: `sessions` of a Hermes home.
         known: Ids of the sessions in the store beside it: those are not old.
+        only: Beginnings of file names; only such files are read. Empty for all.
 
     Raises:
         BrowseError: The folder cannot be read, or there is no room for a temporary file.
     """
 
-    def __init__(self, folder: Path, known: Collection[str]) -> None:
+    def __init__(self, folder: Path, known: Collection[str], *, only: Collection[str] = ()) -> None:
         self.folder = folder
         """Where the transcripts are."""
         try:
-            found = list(find_files(folder, known))
+            begins = tuple(only) or ("",)
+            found = [each for each in find_files(folder, known) if each.path.name.startswith(begins)]
             self._place = Path(tempfile.mkdtemp(prefix="hermes-browse-old-"))
         except OSError as error:
             where = error.filename or folder

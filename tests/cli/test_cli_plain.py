@@ -162,3 +162,23 @@ def test_how_long_ago_is_said_in_words() -> None:
     assert said[:5] == ["just now", "1 minute ago", "59 minutes ago", "1 hour ago", "2 days ago"]
     assert said[5].startswith("on 2026-04-")
     assert ago(None, now) == "at an unknown time"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_that_cannot_draw_gets_it_by_itself() -> None:
+    """TERM=dumb: the reason, the list, and not one escape, to the end."""
+    pexpect = pytest.importorskip("pexpect")
+    environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
+    child = pexpect.spawn(
+        PROGRAM[0], [*PROGRAM[1:], "--demo"], env=environment, timeout=60, encoding="utf-8", dimensions=(24, 80)
+    )
+    child.expect("Chats 1 to 10 of")
+    written = child.before
+    child.expect("> ")
+    child.sendline("q")
+    child.expect(pexpect.EOF)
+    written += child.before
+    child.close()
+    assert "TERM=dumb" in written
+    assert "\x1b" not in written
+    assert child.exitstatus == 0

@@ -241,3 +241,12 @@ def test_what_there_is_no_room_for_is_named(folder: Path, monkeypatch: pytest.Mo
         shelf.fill_all()
         assert (shelf.done, shelf.left_out) == (0, 1)
         assert "1 left out" in shelf.describe()
+
+
+def test_only_what_is_named_is_read(folder: Path) -> None:
+    """One transcript out of twenty thousand is there at once."""
+    for name in ("alpha_1", "alpha_2", "beta_1"):
+        write_lines(folder / f"{name}.jsonl", SAID[0])
+    with Shelf(folder, (), only=["alpha"]) as shelf:
+        catalog, _ = everything(shelf)
+        assert {chain.root.id for chain in catalog.chains} == {"alpha_1.jsonl", "alpha_2.jsonl"}

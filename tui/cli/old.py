@@ -28,11 +28,12 @@ def _known(location: Location) -> Collection[str]:
 
 
 @contextmanager
-def opened_transcripts(beside: Location) -> Iterator[Location]:
+def opened_transcripts(beside: Location, only: Collection[str] = ()) -> Iterator[Location]:
     """The old transcripts of a home as a store, gone at the end of the block; what is in it is said.
 
     Args:
         beside: The store of that home.
+        only: Beginnings of ids; the other files need not be read. Empty for all.
 
     Raises:
         RefusedError: The store is no home's own, so nothing lies beside it.
@@ -47,7 +48,8 @@ def opened_transcripts(beside: Location) -> Iterator[Location]:
             f"{beside.path} is not the store of a Hermes home: no old transcripts belong to it.",
             remedy="Name a root with --home.",
         )
-    with Shelf(folder, _known(beside)) as shelf:
+    with Shelf(folder, _known(beside), only=only) as shelf:
         shelf.fill_all()
-        note(shelf.describe())
+        if not only or shelf.notes or shelf.left_out:
+            note(shelf.describe())
         yield Location(shelf.path, old_files=folder)

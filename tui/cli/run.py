@@ -83,7 +83,8 @@ def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
         if arguments.old:
             from .old import opened_transcripts
 
-            with opened_transcripts(wanted) as location:
+            named = getattr(arguments, "id", None) or getattr(arguments, "ids", None) or []
+            with opened_transcripts(wanted, [named] if isinstance(named, str) else named) as location:
                 yield location
         else:
             yield wanted
