@@ -40,7 +40,7 @@ class EverywhereScreen(SubScreen):
     HELP_TITLE = "All profiles"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "search", tooltip="Search all profiles"),
-        Binding("enter", "resume", "resume", tooltip="Go on with it in Hermes, in its own profile", key_display="↵"),
+        Binding("R", "resume", "resume", tooltip="Go on with it in Hermes, in its own profile", key_display="↵"),
         Binding("o,right", "open", "open", tooltip="Open it in its own profile"),
         Binding("1", "view('chats')", "chats", tooltip="Show the chats", show=False),
         Binding("4", "view('all')", "all", tooltip="Show every session", show=False),

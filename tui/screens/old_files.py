@@ -32,8 +32,8 @@ class OldFiles:
     def look(self) -> None:
         """Count them behind the screen."""
         folder = sessions_folder(self._screen.location)
-        if folder is None:
-            return
+        if folder is None or not folder.is_dir():
+            return  # the store need not be opened for that
 
         def done(count: Count) -> None:
             self.count = count
