@@ -142,6 +142,23 @@ def read_everywhere(
     return Everywhere(tuple(catalogs), tuple(found), tuple(broken))
 
 
+def name_all(found: Sequence[Found]) -> dict[tuple[Path, str], Conversation]:
+    """Conversations with their first words, by store and root; each store is opened once.
+
+    Args:
+        found: Which; those of a store that cannot be read any more are missing from the answer.
+    """
+    named: dict[tuple[Path, str], Conversation] = {}
+    for path in {each.location.path for each in found}:
+        wanted = {each.conversation.root_id: each.conversation for each in found if each.location.path == path}
+        try:
+            with Store(path).reader() as reader:
+                named.update({(path, each.root_id): each for each in with_names(reader, list(wanted.values()))})
+        except StoreError:
+            continue
+    return named
+
+
 def search_everywhere(
     everywhere: Everywhere,
     text: str,

@@ -162,3 +162,30 @@ async def test_a_store_without_a_root_has_no_profiles(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("0")
         assert "no profiles" in browser.text("#status")
+
+
+async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) -> None:
+    """Those without a title by what was said first, however many there are."""
+    many = root / "profiles" / "many" / "state.db"
+    many.parent.mkdir()
+    ids = [f"m{number:03}" for number in range(300)]
+    make_store(
+        many,
+        sessions=[{"id": each, "started_at": T0 - 9000 - number} for number, each in enumerate(ids)],
+        messages=[
+            {"session_id": each, "content": f"words of {each}", "timestamp": T0 - 9000 - number}
+            for number, each in enumerate(ids)
+        ],
+    )
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        await browser.press("0")
+        await until(browser, ProfilesScreen)
+        await browser.press("a")
+        await until(browser, EverywhereScreen)
+        await browser.press("end")
+        for _ in range(300):
+            await browser.settle()
+            if "words of m299" in browser.text("#found"):
+                break
+        assert "words of m299" in browser.text("#found")
+        assert "no text" not in browser.text("#found")

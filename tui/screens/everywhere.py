@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -14,12 +15,12 @@ from textual.content import Content
 from textual.widgets import Input
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import View
+from hermes_browse.store.models import Status, View
 from hermes_browse.store.text import one_line
 
 from .. import header
 from ..found_rows import FoundRow
-from ..profiles import Answered, Everywhere, Found, read_everywhere, search_everywhere
+from ..profiles import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
 from ..rows import FixedRows, ListRow, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 _PAUSE = 0.12
 """Seconds after a letter before a search begins."""
+
+
+def _place(found: Found) -> tuple[Path, str]:
+    return found.location.path, found.conversation.root_id
 
 
 class EverywhereScreen(SubScreen):
@@ -52,6 +57,8 @@ class EverywhereScreen(SubScreen):
         super().__init__(main)
         self._everywhere: Everywhere | None = None
         self._view = View.CHATS
+        self._rows: list[ListRow] = []
+        self._asked_names: set[tuple[Path, str]] = set()
         self._asked = 0
         self._waiting = False
 
@@ -122,6 +129,8 @@ class EverywhereScreen(SubScreen):
         rows += [FoundRow(each) for each in found]
         if not found:
             rows.append(NoteRow(empty))
+        self._rows = rows
+        self._asked_names.clear()
         self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
         total = sum(catalog.counts()[View.ALL] for _, catalog in everywhere.catalogs)
         told = f"{len(everywhere.found):,} {self._view.value} of {counted(total, 'conversation')} in "
@@ -191,8 +200,29 @@ class EverywhereScreen(SubScreen):
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """They are complete."""
+        """Read what those without a title begin with."""
         event.stop()
+        rows = self._rows[event.first : event.last + 1]
+        lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._lacks_name(row.found)]
+        if not lacking:
+            return
+        self._asked_names.update(map(_place, lacking))
+
+        async def run() -> None:
+            named = await asyncio.to_thread(name_all, lacking)
+            if not self.is_attached:
+                return
+            for index, row in enumerate(self._rows):
+                if isinstance(row, FoundRow) and (known := named.get(_place(row.found))) is not None:
+                    self._rows[index] = FoundRow(row.found._replace(conversation=known))
+            self.found.show(FixedRows(self._rows))
+
+        self.run_worker(run(), group="names")
+
+    def _lacks_name(self, found: Found) -> bool:
+        conversation = found.conversation
+        known = conversation.title or conversation.preview or conversation.status is Status.EMPTY
+        return not known and _place(found) not in self._asked_names
 
     @on(ConversationList.Highlighted, "#found")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
