@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 
 from hermes_browse.store.search import find_ranges
@@ -43,8 +42,11 @@ def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[
         texts += [between, text]
         length += len(text)
     found: list[list[tuple[int, int, int]]] = [[] for _ in lines]
+    first = 0
     for start, end in find_ranges("".join(texts), matchers):
-        first = number = max(bisect_right(starts, start) - 1, 0)
+        while first + 1 < len(lines) and starts[first + 1] <= start:
+            first += 1
+        number = first
         while number < len(lines) and starts[number] < end:
             length = len(texts[2 * number + 1])
             begin, stop = max(start - starts[number], 0), min(end - starts[number], length)
@@ -70,8 +72,10 @@ def light_lines(
     current = stops[number] if is_hit and number is not None and number < len(stops) else None
     shown: list[Line] = []
     for line, each in zip(lines, ranges, strict=True):
+        if not each:
+            shown.append(line)
+            continue
+        weak = [(start, end) for start, end, first in each if not is_hit or (number is not None and first != current)]
         strong = [(start, end) for start, end, first in each if is_hit and (number is None or first == current)]
-        weak = [(start, end) for start, end, _ in each if (start, end) not in strong]
-        lit = light(light(line, weak, "hit"), strong, "hit-current") if each else line
-        shown.append(lit)
+        shown.append(light(light(line, weak, "hit"), strong, "hit-current"))
     return shown, stops
