@@ -86,6 +86,8 @@ class Reader:
         """Columns, tables and search indexes of this file."""
         self.snapshot = snapshot
         """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
+        self.index_remedy = ""
+        """What mends the search index, once a search has had to do without it."""
         self._stopped = False
         self.began = 0.0
         """When the statement in flight began, by the monotonic clock; 0 when there is none."""

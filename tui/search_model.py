@@ -122,15 +122,17 @@ class Found:
             if len(shown) < len(hits):
                 rows.append(MoreRow(root, len(hits) - len(shown)))
         if not rows:
-            nothing = (
-                "No conversation is like this: Esc goes back to all." if self.of_list else "Nothing contains this."
-            )
-            rows.append(NoteRow(nothing))
+            rows.append(NoteRow(self._nothing()))
             rows += self.suggestions
             rows += map(NoteRow, self.notes)
         elif self.answer.more:
             rows.append(NoteRow(self._what_follows()))
         return FixedRows(rows)
+
+    def _nothing(self) -> str:
+        if self.of_list:
+            return "No conversation is like this: Esc goes back to all."
+        return "Nothing contains this." if self.answer.complete else "Nothing found until it was stopped."
 
     def _what_follows(self) -> str:
         if self.is_partial:

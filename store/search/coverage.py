@@ -36,6 +36,8 @@ def read_coverage(reader: Reader) -> Coverage:
     schema = reader.schema
     messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
     index = schema.fts
+    if index is None and reader.index_remedy:
+        return Coverage(messages, 0, f"search index broken, {messages:,} messages are scanned; {reader.index_remedy}")
     if index is None:
         mends = remedy(schema, Damage.MISSING)
         return Coverage(messages, 0, f"no search index: {messages:,} messages are scanned; {mends}")

@@ -85,6 +85,12 @@ def damage_of(error: StoreError) -> Damage:
     return Damage.MALFORMED if "malformed" in error.sentence else Damage.BROKEN
 
 
+def _do_without(reader: Reader, error: StoreError) -> None:
+    """Take the store as having no index from here on, and keep what would mend it."""
+    reader.index_remedy = remedy(reader.schema, damage_of(error))
+    reader.schema = reader.schema.without_search()
+
+
 def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
     """Hits in all when the index can count them at once, up to a cap."""
     index, columns = reader.schema.fts, reader.schema.message_columns
@@ -191,10 +197,9 @@ def search(
         if not _is_of_index(reader, error):
             raise
         # A broken or foreign index is no reason to find nothing: the rows themselves are still there.
-        mends = remedy(reader.schema, damage_of(error))
-        reader.schema = reader.schema.without_search()
+        _do_without(reader, error)
         walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
-        walk.notes.append(f"Hermes' search index cannot be used ({error.sentence}): {mends}.")
+        walk.notes.append(f"Hermes' search index cannot be used ({error.sentence}): {reader.index_remedy}.")
         hits, more = _collect(judge, walk, sort, most, portion)
     total: int | None = len(hits)
     at_least = False
@@ -261,5 +266,5 @@ def count(
     except StoreError as error:
         if not _is_of_index(reader, error):
             raise
-        reader.schema = reader.schema.without_search()
+        _do_without(reader, error)
         return run()

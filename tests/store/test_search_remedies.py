@@ -20,7 +20,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.health import problems_of, summarize
 from hermes_browse.store.homes import Location
 from hermes_browse.store.index_health import search_health
-from hermes_browse.store.search import read_coverage
+from hermes_browse.store.search import parse, read_coverage, search
 from hermes_browse.store.search.remedies import ASK_DOCTOR
 
 _TRIGGERS = [
@@ -121,3 +121,18 @@ def test_the_status_line_says_it_in_short(tmp_path: Path, how: str, said: str) -
     change(path, *_DAMAGES[how])
     with Store(path).reader() as reader:
         assert said in str(read_coverage(reader))
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [("pages gone", ASK_DOCTOR), ("part of the table gone", "`hermes sessions repair`")],
+)
+def test_what_a_search_finds_broken_is_called_broken(tmp_path: Path, how: str, said: str) -> None:
+    """Not missing: the tables are there, and the remedy is another."""
+    path = copy_fixture(22, tmp_path)
+    change(path, *_DAMAGES[how])
+    with Store(path).reader() as reader:
+        answer = search(reader, parse("docker"), limit=0)
+        assert [hit.message_id for hit in answer.hits] == _scan(path)
+        assert said in str(read_coverage(reader)) and "index broken" in str(read_coverage(reader))
+        assert any("cannot be used" in note and said in note for note in answer.notes)

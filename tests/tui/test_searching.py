@@ -298,6 +298,7 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
         await browser.settle()
         assert browser.screen.box.value == "zzqq in:reasoning", "the first Esc only stops"
         assert "stopped: not everything was looked at" in browser.text("#status")
+        assert "Nothing found until it was stopped." in browser.text("#list")
         await browser.press("escape")
         assert browser.screen.box.value == "" and not browser.screen.searching.is_active
 
