@@ -19,7 +19,7 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.models import View
 from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, read_coverage, search
 from hermes_browse.tui.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
-from hermes_browse.tui.search_model import PAGE, run
+from hermes_browse.tui.search_run import PAGE, run
 
 
 @pytest.fixture(scope="module")

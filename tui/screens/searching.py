@@ -32,7 +32,7 @@ _ORDERS = ("newest", "relevance", "oldest")
 
 
 def _load() -> None:
-    from .. import completion, search_count, search_model  # noqa: F401  # for its effect: the first keystroke finds it loaded
+    from .. import completion, search_count, search_run  # noqa: F401  # for its effect: the first keystroke finds it loaded
 
 
 class Searching(HitWalk):
@@ -112,7 +112,7 @@ class Searching(HitWalk):
             return
         from hermes_browse.store.search import asks_for_conversations, make_conditions
 
-        from .. import search_model
+        from .. import search_model, search_run
 
         self.resting.forget()
         now = self._screen.clock()
@@ -130,7 +130,7 @@ class Searching(HitWalk):
                 asked = conditions.conversation
                 chosen = [each.root_id for each in known.select(view, sort=sort) if asked is not None and asked(each)]
                 return CatalogRows(known, chosen, details, (), "") if chosen else search_model.no_conversations(query)
-            return search_model.run(
+            return search_run.run(
                 reader,
                 query,
                 conditions,
@@ -242,7 +242,7 @@ class Searching(HitWalk):
             return
         from hermes_browse.store.search import make_conditions
 
-        from .. import search_model
+        from .. import search_run
 
         self.resting.forget()  # it would have to wait for a count
         self._reading_on = True
@@ -251,7 +251,7 @@ class Searching(HitWalk):
         catalog, view, order = self._screen.listing.catalog, self.view, self.order
 
         def work(reader: Reader) -> Found:
-            return search_model.run(
+            return search_run.run(
                 reader,
                 query,
                 make_conditions(query, now),
