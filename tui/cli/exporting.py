@@ -120,4 +120,6 @@ def _say_written(document: Document, tally: Tally) -> None:
 
     many = len(document.conversations)
     what = f"{many:,} conversations, " if many > 1 else ""
-    print(f"{one_line(str(document.path))}  ({what}{tally.sessions:,} sessions, {tally.messages:,} messages)")
+    sessions = f"{tally.sessions:,} session" + ("" if tally.sessions == 1 else "s")
+    messages = f"{tally.messages:,} message" + ("" if tally.messages == 1 else "s")
+    print(f"{one_line(str(document.path))}  ({what}{sessions}, {messages})")
