@@ -35,9 +35,9 @@ def config(arguments: SimpleNamespace) -> int:
 def _init(*, as_json: bool) -> int:
     path = config_path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Exclusively: a configuration that came meanwhile is not written over.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
         raise RefusedError(
             f"{path} is there already and stays as it is.", remedy="Move it away for a fresh sample."
