@@ -6,7 +6,7 @@ SOURCES := store tui tests screenshots
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test slow check format lint types bench screenshots lock clean
+.PHONY: help run test slow check format lint types bench proof screenshots lock clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -54,6 +54,9 @@ types: $(VENV)/.dev-ready ## Check the types, strictly
 
 bench: $(VENV)/.dev-ready ## Measure, and print a table of ratios (ARGS="…")
 	$(BIN)/python tests/bench/run.py $(ARGS)
+
+proof: $(VENV)/.dev-ready ## Prove what docs/safety.md says, and count (ARGS="--minutes 5 --opens 400 --only damage")
+	$(BIN)/python tests/proof/run.py $(ARGS)
 
 screenshots: $(VENV)/.dev-ready ## Draw the pictures of the README anew
 	$(BIN)/python screenshots/make.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from terminal import Terminal
@@ -79,6 +80,13 @@ class Driven(Terminal):
     def opened(self) -> None:
         """Wait until the list is on the screen."""
         self.wait_for(" shown")
+
+    def wait_until(self, holds: Callable[[Driven], bool], seconds: float = 60.0) -> None:
+        """Read until something holds."""
+        end = time.monotonic() + seconds
+        while not holds(self):
+            assert time.monotonic() < end, f"never came:\n{self.text}"
+            self.read(0.05)
 
     def walk(self, pace: float = 1.0) -> int:
         """Go through every feature that reads.

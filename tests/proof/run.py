@@ -1,0 +1,82 @@
+"""Run every proof, long parts too, and print what was counted.
+
+    make proof ARGS="--minutes 5 --opens 400 --only harmless"
+
+The lines also go to a file that docs/safety.md quotes; a part that is not run keeps its line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+PARTS = {path.stem.removeprefix("test_proof_"): path for path in sorted(_HERE.glob("test_proof_*.py"))}
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Prove what docs/safety.md says, and print the counts.")
+    parser.add_argument("--minutes", type=int, default=5, metavar="N", help="browse so long beside writers, per mode")
+    parser.add_argument("--opens", type=int, default=400, metavar="N", help="open and leave the browser so often")
+    parser.add_argument("--rounds", type=int, default=10, metavar="N", help="walk so often beside Hermes' clean-ups")
+    parser.add_argument("--only", choices=sorted(PARTS), action="append", help="prove only this")
+    parser.add_argument("--output", type=Path, default=_HERE.parent.parent / "docs" / "proof.txt", metavar="FILE")
+    return parser.parse_args(argv)
+
+
+def line(idea: str, told: dict[str, object], command: str) -> str:
+    """What an idea is told as: its counts, its remarks, and how to count again."""
+    counts, remarks = told["counts"], told["remarks"]
+    assert isinstance(counts, dict) and isinstance(remarks, list)
+    parts = [", ".join(f"{number:,} {what}" for what, number in counts.items()), *map(str, remarks)]
+    return f"{idea}: {'; '.join(part for part in parts if part)} ({command})"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run and print.
+
+    Returns:
+        0 when everything held.
+    """
+    given = _arguments(argv)
+    lines: dict[str, str] = {}
+    if given.output.exists():
+        lines = {text.partition(":")[0]: text for text in given.output.read_text(encoding="utf-8").splitlines()}
+    failed = False
+    for name in given.only or PARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "counts.json"
+            env = {
+                **os.environ,
+                "HERMES_BROWSE_PROOF": "long",
+                "HERMES_BROWSE_PROOF_REPORT": str(report),
+                "HERMES_BROWSE_PROOF_MINUTES": str(given.minutes),
+                "HERMES_BROWSE_PROOF_OPENS": str(given.opens),
+                "HERMES_BROWSE_PROOF_ROUNDS": str(given.rounds),
+            }
+            code = subprocess.run(
+                [sys.executable, "-m", "pytest", "-p", "no:xdist", str(PARTS[name])], env=env
+            ).returncode
+            options = f"--only {name}"
+            if name == "harmless":
+                options += f" --minutes {given.minutes} --opens {given.opens} --rounds {given.rounds}"
+            if code:
+                failed = True
+                print(f"{name}: does not hold", file=sys.stderr)
+                continue  # figures of what does not hold are none
+            for idea, told in json.loads(report.read_text(encoding="utf-8")).items():
+                lines[idea] = line(idea, told, f'make proof ARGS="{options}"')
+    text = "\n".join(lines.values()) + "\n"
+    given.output.write_text(text, encoding="utf-8")
+    print(text, end="")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
