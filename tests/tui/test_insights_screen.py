@@ -158,7 +158,12 @@ async def test_hours_of_the_week(path: Path) -> None:
         assert not browser.app.screen.query_one(BarPlot).display and browser.app.screen.query_one(WeekPlot).display
         row = lines(browser)[0]
         assert (row.group.key, row.group.messages) == ("1-20", 6), "Tuesday, two days ago at the same hour"
-        assert "Tue 20:00–21:00" in browser.text("#groups") and "█" in browser.text("#week")
+        assert "Tue 20:00–21:00" in browser.text("#groups") and "█◂" in browser.text("#week")
+        assert "messages by hour of the week" in browser.text("#header") and "to 6" in browser.text("#week")
+        await browser.press("m", "m", "m")
+        assert "cost by hour" in browser.text("#header") and "to $" in browser.text("#week")
+        await browser.press("m")
+        assert lines(browser)[0].group.key == "1-20"
         await browser.press("slash")
         assert "cannot ask for an hour" in browser.text("#status")
         await browser.press("enter")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -62,7 +63,7 @@ class InsightPanes(SubScreen):
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
         self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
-        self.tool_metric, self.plain_metric = TOOL_METRICS[0], ""
+        self.tool_metric, self.hour_metric, self.plain_metric = TOOL_METRICS[0], "messages", ""
         self.sums = AddingUp(main, self, self.unread)
         self.answer: Answer | None = None
         self.behind: GroupRow | None = None
@@ -97,7 +98,8 @@ class InsightPanes(SubScreen):
     @property
     def metric(self) -> str:
         """What bars and order go by."""
-        return self.tool_metric if self.by == TOOL else self.plain_metric or METRICS[0]
+        own = {TOOL: self.tool_metric, "hour": self.hour_metric}
+        return own.get(self.by) or self.plain_metric or METRICS[0]
 
     @property
     def current(self) -> Group | None:
@@ -114,7 +116,8 @@ class InsightPanes(SubScreen):
         """What is shown, over which time."""
         day = first_day(self.period, self.main.clock())
         since = f" · since {day:%A}, {day.day} {day:%B %Y}" if day is not None else ""
-        told = f"{_PERIODS[self.period]}{since} · {self.metric} by {self.unit}"
+        unit = "hour of the week" if self.by == "hour" else self.unit
+        told = f"{_PERIODS[self.period]}{since} · {self.metric} by {unit}"
         if self.is_stale:
             told += " · changed meanwhile, F5 reads again"
         name = header.store_name(self.main.location)
@@ -207,8 +210,9 @@ class InsightPanes(SubScreen):
         is_week = answer.report.by == "hour"
         bars.display, week.display = not is_week, is_week
         if is_week:
-            values = {each.key: float(each.messages) for each in answer.report.rows}
-            week.show(values, current.key if current is not None else "")
+            values = {each.key: value_of(each, self.metric) for each in answer.report.rows}
+            form = partial(printed, metric=self.metric)
+            week.show(values, current.key if current is not None else "", form)
             return
         metric, keys = self.metric, self.bars(answer)
         by_key = {each.key: value_of(each, metric) for each in answer.course.rows}
@@ -221,7 +225,7 @@ class InsightPanes(SubScreen):
             part = [own.get(key, 0.0) for key in keys]
         labels = [tick(self.unit, key) for key in keys]
         values_of_bars = [by_key.get(key, 0.0) for key in keys]
-        bars.show(Course(labels, values_of_bars, part, chosen, lambda value: printed(value, metric)))
+        bars.show(Course(labels, values_of_bars, part, chosen, partial(printed, metric=metric)))
 
     def ask_part(self) -> None:
         """How the current line came about over time."""

@@ -200,6 +200,8 @@ class InsightsScreen(InsightPanes):
         """Another measure."""
         if self.by == TOOL:
             self.tool_metric = TOOL_METRICS[1 - TOOL_METRICS.index(self.tool_metric)]
+        elif self.by == "hour":
+            self.hour_metric = METRICS[(METRICS.index(self.metric) + 1) % len(METRICS)]
         else:
             self.plain_metric = METRICS[(METRICS.index(self.metric) + 1) % len(METRICS)]
         self.show_rows()

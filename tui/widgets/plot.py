@@ -194,7 +194,7 @@ class BarPlot(PlotextPlot):
 
 
 class WeekPlot(Widget):
-    """Hours of the week as shades: the more, the darker; the chosen one in brackets."""
+    """Hours of the week as shades: the more, the denser; an arrow at the chosen one."""
 
     class Chosen(Message):
         """An hour was clicked."""
@@ -207,16 +207,22 @@ class WeekPlot(Widget):
         super().__init__(id=id)
         self._values: Mapping[str, float] = {}
         self._chosen = ""
+        self._form: Callable[[float], str] = str
 
-    def show(self, values: Mapping[str, float], chosen: str) -> None:
+    def show(self, values: Mapping[str, float], chosen: str, form: Callable[[float], str]) -> None:
         """Show these.
 
         Args:
             values: By key as of `Calendar.key`: `0-14`.
             chosen: The key of one of them.
+            form: Prints a value in few cells.
         """
-        self._values, self._chosen = values, chosen
+        self._values, self._chosen, self._form = values, chosen, form
         self.refresh()
+
+    def _style(self, name: str) -> str:
+        color = Color.parse(self.app.theme_variables[name])
+        return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
 
     @property
     def _step(self) -> int:
@@ -225,8 +231,7 @@ class WeekPlot(Widget):
     def render(self) -> Text:
         """Seven lines with 24 hours each, hours above."""
         step, most = self._step, max(self._values.values(), default=0.0)
-        primary = Color.parse(self.app.theme_variables["primary"])
-        style = f"color({primary.ansi})" if primary.ansi is not None and primary.ansi >= 0 else primary.hex6
+        style, accent = self._style("primary"), self._style("accent")
         text = Text("      ", no_wrap=True)
         for hour in range(0, 24, 3):
             text.append(f"{hour:02}".ljust(3 * step)[: 3 * step], "dim")
@@ -237,16 +242,14 @@ class WeekPlot(Widget):
                 value = self._values.get(key, 0.0)
                 level = 0 if not value else 1 + min(3, int(4 * value / most * 0.9999))
                 cell = _SHADES[level] * max(1, step - 1) if level else "·".ljust(max(1, step - 1))
-                if key == self._chosen and step > 1:
-                    text.append(cell, f"bold reverse {style}")
-                    text.append("◂" if step > 1 else "")
-                else:
-                    text.append(cell, style if level else "dim")
-                    text.append(" " * (step - max(1, step - 1)))
+                is_chosen = key == self._chosen
+                text.append(cell, f"bold {accent}" if is_chosen else style if level else "dim")
+                if step > 1:
+                    text.append("◂" if is_chosen else " ", accent if is_chosen else "")
         text.append(f"\n      {_SHADES[0]} none", "dim")
         for level in range(1, 5):
             text.append(f"  {_SHADES[level] * 2}", style)
-            text.append(f" to {most * level / 4:,.0f}", "dim")
+            text.append(f" to {self._form(most * level / 4)}", "dim")
         return text
 
     def on_click(self, event: Click) -> None:
