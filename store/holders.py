@@ -1,9 +1,10 @@
-"""Which other processes have a store open, as far as the system tells (`/proc` of Linux)."""
+"""Which other processes have a store open, as far as the system tells: `/proc` of Linux, elsewhere `lsof`."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from .text import one_line
 
 _PROCESSES = Path("/proc")
 _GONE = " (deleted)"
+_PATIENCE = 5.0
+"""Seconds `lsof` may take; a network drive can keep it for ever."""
 
 
 class Holder(NamedTuple):
@@ -49,6 +52,38 @@ def _held(process: Path, path: str) -> bool | None:
     return False if links & {f"{path}-wal", f"{path}-shm"} else None
 
 
+def _by_lsof(path: str) -> list[Holder] | None:
+    """The same from `lsof` (macOS, the BSDs); None where there is none, or where it fails."""
+    program = shutil.which("lsof")
+    if program is None:
+        return None
+    import subprocess
+
+    names = [each for each in (path, f"{path}-wal", f"{path}-shm") if os.path.exists(each)]
+    try:
+        ended = subprocess.run(
+            # Fields by letters, one a line: p the process, c its name (lsof(8), "output for other programs").
+            [program, "-w", "-F", "pc", "--", *names],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if not names or (ended.returncode > 1) or (ended.returncode == 1 and ended.stderr.strip()):
+        return None  # 1 alone says that nobody has one of the files open
+    found: dict[int, str] = {}
+    number = 0
+    for line in ended.stdout.splitlines():
+        if line[:1] == "p" and line[1:].isdecimal():
+            number = int(line[1:])
+        elif line[:1] == "c" and number not in (0, os.getpid()):
+            found[number] = one_line(line[1:], 60) or "a process"
+    return [Holder(each, found[each], False) for each in sorted(found)]
+
+
 def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
     """Other processes that have the store, or what SQLite keeps beside it, open.
 
@@ -66,9 +101,9 @@ def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
     try:
         numbers = sorted(int(entry.name) for entry in processes.iterdir() if entry.name.isdecimal())
     except OSError:
-        return None
+        numbers = []
     if not numbers:
-        return None
+        return _by_lsof(real)
     for number in numbers:
         if number == os.getpid():
             continue

@@ -70,7 +70,30 @@ def test_ours_is_none(fixture_store: Callable[[str], Path]) -> None:
         assert holders(store) == []
 
 
-def test_where_the_system_does_not_tell(tmp_path: Path) -> None:
+def test_where_the_system_does_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """None, which is not nobody."""
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert holders(tmp_path / "state.db", tmp_path / "nowhere") is None
     assert holders(tmp_path / "state.db", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("script", "wanted"),
+    [
+        ("printf 'p41\\nchermes\\nf3\\np7\\ncsqlite3\\nf4\\nf5\\n'", [(7, "sqlite3"), (41, "hermes")]),
+        ("exit 1", []),
+        ("echo broken >&2; exit 1", None),
+        ("exit 3", None),
+    ],
+)
+def test_where_lsof_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, wanted: list[tuple[int, str]] | None
+) -> None:
+    """Processes with their names; nobody is not the same as not knowing."""
+    store, program = tmp_path / "state.db", tmp_path / "lsof"
+    store.write_bytes(b"")
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = holders(store, tmp_path / "nowhere")
+    assert (None if found is None else [(each.pid, each.name) for each in found]) == wanted

@@ -115,7 +115,7 @@ class InsightPanes(SubScreen):
     def show_title(self) -> None:
         """What is shown, over which time."""
         day = first_day(self.period, self.main.clock())
-        since = f" · since {day:%A}, {day.day} {day:%B %Y}" if day is not None else ""
+        since = f" · since {day.day} {day:%b %Y}" if day is not None else ""
         unit = "hour of the week" if self.by == "hour" else self.unit
         told = f"{_PERIODS[self.period]}{since} · {self.metric} by {unit}"
         if self.is_stale:
