@@ -79,8 +79,9 @@ class InsightsScreen(InsightPanes):
 
     def catalog_changed(self) -> None:
         """The list has been read again: sums stay as they are until they are asked for."""
-        self.is_stale = self.answer is not None
-        self.show_title()
+        if self.answer is not None and self.is_attached:  # else nothing is shown yet, or any more
+            self.is_stale = True
+            self.show_title()
 
     @on(ConversationList.Highlighted, "#groups")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
