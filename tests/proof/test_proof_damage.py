@@ -1,0 +1,79 @@
+"""Unbreakable: what can be read of a broken store is shown, what cannot is named; nothing crashes, nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commandline import path_with
+from counts import IS_LONG, Tell
+from damage import corpus
+
+IDEA = "damage"
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and a pseudo-terminal")
+SECONDS = 20
+"""A command may take so long; all of them take much less on a whole store."""
+COMMANDS = (
+    ["list", "--view", "all", "--limit", "0", "--sort", "size"],
+    ["list", "--json", "--sort", "cost"],
+    ["search", "ferry", "--context", "1", "--json"],
+    ["search", "title:harbour is:live lantern"],
+    ["search", "in:reasoning ferry", "--limit", "0"],
+    ["show", "--everything", "--", "s01"],
+    ["show", "--json", "--", "s00"],
+    ["lineage", "--", "s01"],
+    ["resume", "--print", "--", "s01"],
+    ["prune", "--older-than", "1d"],
+    ["stats", "--by", "model"],
+    ["export", "--format", "jsonl", "--output", "-", "--", "s01"],
+    ["trash", "list"],
+    ["doctor"],
+    ["doctor", "--json"],
+)
+FEW = (0, 2, 5)
+"""Of the commands, in the fast part."""
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[subprocess.Popen[str]]:
+    """Runs commands in forks."""
+    script = str(Path(__file__).with_name("forks.py"))
+    pipe = subprocess.PIPE
+    env = {**os.environ, "PATH": path_with()}  # doctor would ask Hermes for its version, each time
+    with subprocess.Popen([sys.executable, script], env=env, stdin=pipe, stdout=pipe, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def test_every_command_on_every_broken_store(runner: subprocess.Popen[str], tmp_path: Path, tell: Tell) -> None:
+    """An exit code of the contract, a sentence where it is none of 0; never a traceback, a signal, or no end."""
+    assert runner.stdin is not None and runner.stdout is not None
+    tell("crashes, hangs or tracebacks", 0)
+    faults = []
+    for name, path in corpus(tmp_path, pages=3 if IS_LONG else 0):
+        refused = 0
+        for number, command in enumerate(COMMANDS):
+            if not IS_LONG and number not in FEW:
+                continue
+            print(json.dumps([SECONDS, ["--db", str(path), *command]]), file=runner.stdin, flush=True)
+            code, out, err = json.loads(runner.stdout.readline())
+            tell("commands run on them")
+            refused += code != 0
+            where = f"{name}: {' '.join(command)} → {code}\n{err[-600:]}"
+            if code not in (0, 3, 4, 5) or "Traceback" in out + err:
+                faults.append(where)
+            if code and not err.startswith(("hermes-browse", "error: ")):
+                faults.append(f"no sentence: {where}")
+            if code == 0 and "--json" in command:
+                json.loads(out)
+        tell("broken stores")
+        tell("of which something could be read", int(refused < len(COMMANDS if IS_LONG else FEW)))
+        shutil.rmtree(path.parent)
+    assert not faults, "\n\n".join(faults[:20])
