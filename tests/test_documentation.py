@@ -1,0 +1,54 @@
+"""The documents: their links lead somewhere, their examples run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hermes_browse.store.demo import build
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUN = [ROOT / "docs" / "scripting.md", ROOT / "docs" / "searching.md"]
+MAY_BE_SILENT = ("prune_in_days",)
+"""Examples that have nothing to say of the sample store."""
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
+
+
+def examples() -> list[str]:
+    """The blocks of shell in documents whose examples only read, or write files of their own."""
+    return [
+        block for path in RUN for block in re.findall(r"```sh\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+    ]
+
+
+@pytest.mark.parametrize("example", examples())
+@pytest.mark.skipif(not shutil.which("jq") or not shutil.which("bash"), reason="needs bash and jq")
+def test_examples_run(example: str, tmp_path: Path) -> None:
+    """As they stand, on the sample store as a user's own."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    build(home / "state.db", now=time.time())
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "HERMES_HOME": str(home), "HOME": str(tmp_path), "PATH": paths}
+    ended = subprocess.run(
+        ["bash", "-o", "pipefail", "-ec", example], cwd=here, env=env, capture_output=True, text=True, timeout=120
+    )
+    assert ended.returncode == 0, ended.stderr
+    if "--output" in example:
+        assert len(list(here.glob("*.md"))) > 10
+    elif not any(each in example for each in MAY_BE_SILENT):
+        assert ended.stdout.strip() not in ("", "null")
