@@ -60,7 +60,7 @@ def faultless(tell: Tell, written: list[Written]) -> int:
     return sum(len(each.times) for each in written)
 
 
-@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("journal", ["wal", pytest.param("delete", marks=pytest.mark.long)])
 def test_every_reading_feature_beside_writers(store: Path, tell: Tell, journal: str) -> None:
     """Writers and the browser, over and over; the log of the store is the same one from beginning to end."""
     if journal == "delete":
