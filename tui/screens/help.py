@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from rich.table import Table
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -44,6 +46,7 @@ _NAMES = {
     "shift+tab": "Shift+Tab",
     "home": "Home",
     "end": "End",
+    "f2": "F2",
     "f5": "F5",
 }
 
@@ -93,6 +96,16 @@ def binding_rows(bindings: Iterable[BindingType], keymap: Mapping[str, str] | No
     return [(" ".join(keys), text) for keys, text in rows.values()]
 
 
+def _table(rows: Iterable[tuple[str, str]]) -> Table:
+    """Keys beside what they do, each wrapped in a column of its own."""
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(ratio=2, style="bold")
+    table.add_column(ratio=5, style="dim")
+    for keys, text in rows:
+        table.add_row(Text(keys), Text(text))
+    return table
+
+
 class HelpScreen(Card[None]):
     """All keys by pane, and the query language."""
 
@@ -133,9 +146,7 @@ class HelpScreen(Card[None]):
             with VerticalScroll(id="help", can_focus=False):
                 for title, rows in sections:
                     yield Static(Content.styled(title, "bold $accent"), classes="section")
-                    for keys, text in rows:
-                        with_keys = Content.assemble((f"{keys:<24} ", "bold"), (text, "dim"))
-                        yield Static(with_keys)
+                    yield Static(_table(rows))
             yield Static(Content.styled("Esc back", "$accent"), id="answer")
 
     def action_scroll(self, lines: int) -> None:
