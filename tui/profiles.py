@@ -91,7 +91,7 @@ def read_profiles(root: Path, now: float) -> list[Profile]:
     return [_profile(location, now) for location in profiles(root)]
 
 
-def _short(error: StoreError, location: Location) -> str:
+def short_reason(error: StoreError, location: Location) -> str:
     """Why a store cannot be read, on one line: where it is goes without saying beside the profile's name."""
     if isinstance(error, StoreMissingError | StoreEmptyError):
         return "it has not been used yet"
@@ -106,7 +106,7 @@ def _profile(location: Location, now: float) -> Profile:
             page = read_first_page(reader, now, view=View.ALL, limit=1)
             newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
     except StoreError as error:
-        return Profile(location, bytes=store.sizes()[0], error=_short(error, location))
+        return Profile(location, bytes=store.sizes()[0], error=short_reason(error, location))
     return Profile(location, summary.sessions or 0, summary.size, newest[0].last_active if newest else None)
 
 
@@ -134,7 +134,7 @@ def read_everywhere(
         except (StoreMissingError, StoreEmptyError):
             continue  # it has not been used yet: there is nothing to show, and nothing wrong
         except StoreError as error:
-            broken.append(Profile(location, error=_short(error, location)))
+            broken.append(Profile(location, error=short_reason(error, location)))
             continue
         catalogs.append((location, catalog))
         found += [Found(location, each) for each in ordered]
@@ -183,7 +183,7 @@ def search_everywhere(
     for location, hits, answer in _answers(everywhere.catalogs, text, now, limit, cancelled):
         found += hits
         if isinstance(answer, StoreError):
-            notes.append(f"{location.profile}: {_short(answer, location)}")
+            notes.append(f"{location.profile}: {short_reason(answer, location)}")
             complete = False
             continue
         notes += [f"{location.profile}: {note}" for note in (*(each.text for each in answer.problems), *answer.notes)]

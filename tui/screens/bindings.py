@@ -57,7 +57,7 @@ MAIN_BINDINGS = [
     Binding("z", "zoom", "zoom", tooltip="This pane alone, and back", show=False, id="zoom"),
     Binding("f5", "reload", "reload", tooltip="Read the store again", show=False, id="reload"),
     Binding("question_mark", "help", "help", tooltip="All keys and the query language", id="help"),
-    Binding("escape", "step_back", "back", tooltip="One step back: first clears, then leaves", show=False, id="back"),
+    Binding("escape", "step_back", "back", tooltip="One step back", show=False, id="back"),
     Binding("q", "quit", "quit", tooltip="Leave", id="quit"),
 ]
 """Bindings of the main screen; `id` is what a keymap names."""

@@ -348,7 +348,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.app.push_screen(DoctorScreen(self))
 
     def action_step_back(self) -> None:
-        """One step: from a pane to the list, from a search to the list as it was, then out."""
+        """One step: from a pane to the list, from a search to the list as it was, and no further."""
         if self.searching.stop():
             return
         if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
@@ -364,7 +364,10 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
 
     def leave(self) -> None:
         """What one step back does when there is nothing left to step back from."""
-        self.app.exit()
+        if self.browse_app().is_choice_printed:
+            self.app.exit()  # something is to be picked: Esc gives up, as in every picker
+        else:
+            self.say("q leaves")  # whoever goes back step by step presses Esc once too often
 
     def action_quit(self) -> None:
         """Leave."""

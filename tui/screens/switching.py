@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import Catalog, read_first_page
 from hermes_browse.store.connect import Store
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import StoreError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_names
@@ -92,8 +92,10 @@ class Switching:
         async def run() -> None:
             try:
                 first, shown = await asyncio.to_thread(work)
-            except BrowseError as error:
-                screen.failed(error)
+            except StoreError as error:
+                from ..profiles import short_reason
+
+                screen.failed(StoreError(f"{location.profile}: {short_reason(error, location)}"))
                 return
             arrived = app.switch_to(location, store, first, shown)
             arrived.call_after_refresh(then, arrived)
