@@ -178,6 +178,7 @@ _KINDS: dict[str, Callable[[Path], None]] = {
     "message of 10 MB": _rows(f"{_NO_TRIGGERS}; UPDATE messages SET content = hex(zeroblob(5000000)) WHERE id = 1"),
     "tool calls nested without end": _rows(
         f"{_NO_TRIGGERS}; UPDATE messages SET tool_calls = '" + "[" * 50000 + "', reasoning = '" + '{"a":' * 20000 + "'"
+        " WHERE id % 3 = 2"
     ),
 }  # fmt: skip
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from terminal import Terminal
@@ -13,54 +14,71 @@ from terminal import Terminal
 ESCAPE = "\x1b[27u"
 """Unmistakable, where a lone escape byte would make an Alt of the key behind it on a busy machine."""
 
+
+@dataclass(frozen=True)
+class Step:
+    """Something a reader does."""
+
+    name: str
+    keys: str
+    seconds: float = 0.2
+    """What comes of the keys is read for so long."""
+    shown: str = ""
+    """What must then be on the screen, however long it takes. The keys are never sent a second time: they might close
+    again what the first ones open late, on a machine with much to do, or behind a lock of a writer's."""
+    leave: str = ""
+    """Keys that are sent when it is, once; then it must be gone. Escape stands nowhere else: where there is nothing
+    left to leave it leaves the browser."""
+
+
+LEFT, NO_QUERY = "\x1b[D", "\x05\x15"
+"""Back to the list from any pane; and no word in the search box."""
+
 READING = (
-    ("move", "jjjj\x1b[6~kG", 0.15),
-    ("top", "g", 0.1),
-    ("into the transcript", "\x1b[D\t", 0.2, "find here"),
-    ("turns", "JJK}{", 0.2),
-    ("ends", "Gg", 0.2),
-    ("tools", "ttt", 0.2),
-    ("reasoning", "rr", 0.1),
-    ("what was said, what is live, all", "vvv", 0.3),
-    ("days and segments", "][)(", 0.2),
-    ("find", "\\", 0.1, "↵ done"),
-    ("a word", "the\r", 0.2),
-    ("leave the find", ESCAPE, 0.15),
-    ("raw", "&", 0.2, "as it is stored"),
-    ("leave", ESCAPE, 0.15),
-    ("back", "\x1b[D", 0.1),
-    ("lineage", "l", 0.2),
-    ("in the tree", "jjk", 0.2),
-    ("leave the tree", ESCAPE, 0.15),
-    ("views", "234", 0.3),
-    ("chats", "1", 0.15),
-    ("orders", "ssss", 0.3),
-    ("reverse", "SS", 0.2),
-    ("search", "/ferry", 0.4, "hits in"),
-    ("first hit", "\x1b[B\r", 0.3),
-    ("hits", "nnN", 0.3),
-    ("order of hits", "ooo", 0.3),
-    ("filters", "/\x05\x15role:assistant is:live", 0.4),
-    ("empty the box, leave it", "\x05\x15" + ESCAPE, 0.3),
-    ("details", "i", 0.2, "last active"),
-    ("leave", ESCAPE, 0.15),
-    ("recap", "p", 0.2),
-    ("leave", "p", 0.1),
-    ("what Hermes deletes", "W", 0.4, "b bundle"),
-    ("leave", ESCAPE, 0.15),
-    ("rules", "P", 0.5, "v reclaim"),
-    ("leave", ESCAPE, 0.2),
-    ("trash", "X", 0.2, "c check"),
-    ("leave", ESCAPE, 0.15),
-    ("marks", "  ", 0.1),
-    ("zoom", "zz", 0.2),
-    ("again", "\x1b[15~", 0.3),
-    ("help", "?", 0.2, "Everywhere"),
-    ("leave", ESCAPE, 0.15),
-    ("wheel", "\x1b[<65;20;12M" * 5 + "\x1b[<64;90;12M" * 5, 0.2),
-    ("copy the id", "y", 0.1),
+    Step("move", "jjjj\x1b[6~kG"),
+    Step("top", "g", shown=" msgs"),
+    Step("into the transcript", LEFT + "\t", shown="find here"),
+    Step("turns", "JJK}{"),
+    Step("ends", "Gg"),
+    Step("tools", "ttt"),
+    Step("reasoning", "rr"),
+    Step("what was said, what is live, all", "vvv", 0.3),
+    Step("days and segments", "][)("),
+    Step("find", "\\", shown="↵ done"),
+    Step("a word", "an\r", shown="find here"),
+    Step("raw", "&", shown="as it is stored", leave=ESCAPE),
+    Step("lineage", LEFT + "l"),
+    Step("in the tree", "jjk"),
+    Step("views", LEFT + "234", 0.3),
+    Step("chats", "1"),
+    Step("orders", "ssss", 0.3),
+    Step("reverse", "SS"),
+    Step("search", "/ferry", 0.4, shown="hits in"),
+    Step("first hit", "\x1b[B\r", 0.3),
+    Step("hits", "nnN", 0.3),
+    Step("order of hits", "ooo", 0.3),
+    Step("filters", f"/{NO_QUERY}role:assistant is:live", 0.4),
+    Step("out of the box", f"{NO_QUERY}\r{LEFT}", 0.3, shown="search: words"),
+    Step("a conversation", "g", shown=" msgs"),
+    Step("details", "i", shown="Esc back", leave=ESCAPE),
+    Step("recap", "p", shown="the recap Hermes"),
+    Step("back from it", "p"),
+    Step("what Hermes deletes", "W", shown="b bundle", leave=ESCAPE),
+    Step("rules", "P", 0.3, shown="v reclaim", leave=ESCAPE),
+    Step("trash", "X", shown="c check", leave=ESCAPE),
+    Step("insights", "I", 0.3, shown="m measure", leave=ESCAPE),
+    Step("doctor", "H", shown="look again", leave=ESCAPE),
+    Step("marks", "  "),
+    Step("zoom", "zz"),
+    Step("again", "\x1b[15~"),
+    Step("help", "?", shown="Everywhere", leave=ESCAPE),
+    Step("wheel", "\x1b[<65;20;12M" * 5 + "\x1b[<64;90;12M" * 5),
+    Step("copy the id", "y"),
 )
-"""Name, keys, the seconds that what comes of them is read for, and what must then be on the screen."""
+"""Everything that only reads."""
+
+FEW = tuple(step for step in READING if step.name in ("move", "top", "search", "out of the box", "rules", "help"))
+"""Enough of it to see that all is well."""
 
 ENDINGS = ("q", "TERM", "HUP", "KILL", "lost")
 """How a browser ends: the last is a terminal that goes away under it."""
@@ -88,35 +106,34 @@ class Driven(Terminal):
             assert time.monotonic() < end, f"never came:\n{self.text}"
             self.read(0.05)
 
-    def walk(self, pace: float = 1.0) -> int:
-        """Go through every feature that reads.
+    def walk(self, pace: float = 1.0, steps: Sequence[Step] = READING) -> int:
+        """Go through features that read.
 
         Args:
             pace: Stretches the time each is given.
+            steps: Which.
 
         Returns:
             How many steps were taken; each left the browser running.
         """
-        for name, keys, seconds, *shown in READING:
-            self.send(keys)
-            self.read(seconds * pace)
-            for text in shown:
-                self._insist(text, keys)
-            assert self.child.isalive(), f"gone after {name!r}:\n{self.text}\n{self.raw[-600:]!r}"
+        for step in steps:
+            self.send(step.keys)
+            self.read(step.seconds * pace)
+            if step.shown:
+                self._until(lambda text, step=step: step.shown in text, step)
+            if step.leave:
+                self.send(step.leave)
+                self._until(lambda text, step=step: step.shown not in text, step)
+            assert self.child.isalive(), f"gone after {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
         assert b"Traceback" not in self.raw
-        return len(READING)
+        return len(steps)
 
-    def _insist(self, text: str, keys: str) -> None:
-        """Wait for a text, and press again what may have come before there was anything to show."""
-        for _ in range(4):
-            end = time.monotonic() + 3
-            while time.monotonic() < end:
-                if text in self.text:
-                    return
-                assert self.child.isalive(), f"gone after {keys!r}:\n{self.text}\n{self.raw[-600:]!r}"
-                self.read(0.05)
-            self.send(keys)
-        self.wait_for(text)
+    def _until(self, holds: Callable[[str], bool], step: Step) -> None:
+        end = time.monotonic() + 60
+        while not holds(self.text):
+            assert self.child.isalive(), f"gone in {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
+            assert time.monotonic() < end, f"{step.name!r} never came to {step.shown!r}:\n{self.text}"
+            self.read(0.05)
 
     def suspend(self) -> None:
         """Stop it for a moment as a shell does, and let it go on."""
@@ -132,7 +149,7 @@ class Driven(Terminal):
             how: One of `ENDINGS`.
         """
         if how == "q":
-            self.send(ESCAPE * 3 + "\x03")
+            self.send("\x03")
             self.wait_for_end()
         elif how == "lost":
             self.lose()

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from builders import big_store
 from counts import IS_LONG, Tell, setting
-from driver import ENDINGS, Driven, handles
+from driver import ENDINGS, FEW, READING, Driven, handles
 from watching import Watch, check_and_count, digest
 from writers import Written, writing
 
@@ -34,6 +34,8 @@ BESIDE = {"state.db", "state.db-wal", "state.db-shm"}
 SIZE = (120, 4000)
 PACE = 1.0 if IS_LONG else 0.35
 """Of a walk through the features: 8 seconds, or 3."""
+STEPS = READING if IS_LONG else FEW
+"""Of a walk where another one has gone through everything."""
 
 
 @pytest.fixture
@@ -120,7 +122,7 @@ def test_beside_a_clean_up(store: Path, tell: Tell) -> None:
         for _ in range(setting("ROUNDS", 1, 10)):
             browser = Driven(store)
             browser.opened()
-            tell("steps through reading features", browser.walk(PACE))
+            tell("steps through reading features", browser.walk(PACE, STEPS))
             browser.finish("q")
             tell("opens")
         inodes = set(watch.inodes)
@@ -214,7 +216,7 @@ def test_a_restore_that_replaces_the_file(store: Path, tmp_path: Path, tell: Tel
     other.replace(store)
     before = digest(store)
     browser.wait_for("Restored")
-    tell("steps through reading features", browser.walk(PACE))
+    tell("steps through reading features", browser.walk(PACE, STEPS))
     browser.finish("q")
     assert digest(store) == before
     assert check_and_count(store) == 0
