@@ -6,7 +6,7 @@ import os
 import shutil
 import sqlite3
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -196,12 +196,13 @@ def _whole(path: Path) -> Path:
     return builder.write()
 
 
-def corpus(folder: Path, pages: int = 4) -> Iterator[tuple[str, Path]]:
+def corpus(folder: Path, pages: int = 4, only: Collection[str] = ()) -> Iterator[tuple[str, Path]]:
     """Every broken store, made when it is asked for.
 
     Args:
         folder: Is filled with folders, one for each.
         pages: How many pages of each b-tree of the whole store are zeroed in turn, the first of them its root.
+        only: Names of the kinds that are wanted; empty for all.
     """
     whole = _whole(folder / "whole.db")
 
@@ -211,16 +212,20 @@ def corpus(folder: Path, pages: int = 4) -> Iterator[tuple[str, Path]]:
         return Path(shutil.copy(whole, place / "state.db"))
 
     for name, damage in _KINDS.items():
+        if only and name not in only:
+            continue
         path = fresh(name)
         damage(path)
         yield name, path
-    for name, root in _roots(whole):
+    for name, root in _roots(whole) if not only else ():
         for more in range(pages):
             page = root + more
             if page * _PAGE <= whole.stat().st_size:
                 path = fresh(f"page {more} from the root of {name} zeroed")
                 _patch(path, (page - 1) * _PAGE, bytes(_PAGE))
                 yield f"page {more} from the root of {name} zeroed", path
+    if only:
+        return
     place = folder / "hostile"
     place.mkdir()
     yield "what no Hermes wrote", hostile_store(place / "state.db")

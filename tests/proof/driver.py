@@ -80,6 +80,15 @@ READING = (
 FEW = tuple(step for step in READING if step.name in ("move", "top", "search", "out of the box", "rules", "help"))
 """Enough of it to see that all is well."""
 
+SHORT_FUSE = """
+import sys
+from hermes_browse.store import fuse
+fuse.SECONDS = 2.0
+from hermes_browse.tui.cli import main
+raise SystemExit(main(sys.argv[1:]))
+"""
+"""The browser, its fuse of statements two seconds long, so that what never ends is seen to be ended."""
+
 ENDINGS = ("q", "TERM", "HUP", "KILL", "lost")
 """How a browser ends: the last is a terminal that goes away under it."""
 
@@ -87,8 +96,8 @@ ENDINGS = ("q", "TERM", "HUP", "KILL", "lost")
 class Driven(Terminal):
     """A browser on a store that is read, and the moments at which something may go wrong."""
 
-    def __init__(self, store: Path, *, columns: int = 120, rows: int = 36, **env: str) -> None:
-        super().__init__(["--db", str(store)], columns=columns, rows=rows, **env)
+    def __init__(self, store: Path, *, columns: int = 120, rows: int = 36, code: str = "", **env: str) -> None:
+        super().__init__(["--db", str(store)], columns=columns, rows=rows, code=code, **env)
 
     @property
     def pid(self) -> int:

@@ -14,6 +14,7 @@ import pytest
 from commandline import path_with
 from counts import IS_LONG, Tell
 from damage import corpus
+from driver import ESCAPE, LEFT, NO_QUERY, SHORT_FUSE, Driven
 
 IDEA = "damage"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and a pseudo-terminal")
@@ -38,6 +39,22 @@ COMMANDS = (
 )
 FEW = (0, 2, 5)
 """Of the commands, in the fast part."""
+ON_SCREEN = (
+    "cut to half",
+    "b-tree in a ring",
+    "no messages",
+    "wrong types",
+    "cycles of parents",
+    "tool calls nested without end",
+)
+"""Of the stores, opened on a screen in the fast part."""
+KEYS = (
+    "jj", "G", "g", f"{LEFT}\t", "JKttrv", "}{", "Gg", f"{LEFT}ljj", f"{LEFT}4jjj", "s", f"{LEFT}/ferry",
+    "\x1b[B\r", "nN", f"/{NO_QUERY}in:reasoning ferry", f"{NO_QUERY}\r{LEFT}", "p", "p",
+)  # fmt: skip
+"""What reads a list, transcripts, family trees, a search."""
+SCREENS = ("i", "W", "P", "X", "I", "H", "0", "5")
+"""Keys that open a card or a screen, which may say instead why it does not open."""
 
 
 @pytest.fixture(scope="module")
@@ -75,5 +92,52 @@ def test_every_command_on_every_broken_store(runner: subprocess.Popen[str], tmp_
                 json.loads(out)
         tell("broken stores")
         tell("of which something could be read", int(refused < len(COMMANDS if IS_LONG else FEW)))
+        shutil.rmtree(path.parent)
+    assert not faults, "\n\n".join(faults[:20])
+
+
+def _looked_at(path: Path, tell: Tell) -> str:
+    """What went wrong when a store was opened, read and left on a screen; empty for nothing."""
+    browser = Driven(path, code=SHORT_FUSE, PATH=path_with())  # no Hermes to resume in
+    browser.wait_until(lambda it: " quiet" in it.text or " live" in it.text or not it.child.isalive(), SECONDS * 3)
+    if browser.child.isalive():
+        tell("browsers opened on them")
+        for keys in KEYS if IS_LONG else KEYS[::2]:
+            browser.send(keys)
+            browser.read(0.15)
+        for key in SCREENS if IS_LONG else SCREENS[2:3]:
+            browser.send(key)
+            browser.read(0.3)
+            if "sc back" in (before := browser.text):
+                browser.send(ESCAPE)
+                browser.wait_until(lambda it, before=before: it.text != before or not it.child.isalive())
+        if not browser.child.isalive():
+            return f"it went away by itself:\n{browser.text}"
+        browser.send("\x03")
+        expected = 0
+    else:
+        tell("refused by a sentence")
+        expected = 3
+    code = browser.wait_for_end(SECONDS * 3)
+    said = browser.raw.decode("utf-8", "replace")
+    if code != expected or "Traceback" in said or not browser.is_restored:
+        return f"ended with {code}: {said[-600:]!r}"
+    if code == 3 and "hermes-browse: " not in said:
+        return f"no sentence: {said[-600:]!r}"
+    return ""
+
+
+def test_every_broken_store_on_the_screen(tmp_path: Path, tell: Tell) -> None:
+    """Opened, read through and left: rows or a sentence, the terminal as it was, no traceback, no hang."""
+    faults = []
+    tell("crashes, hangs or tracebacks", 0)
+    for name, path in corpus(tmp_path, pages=1 if IS_LONG else 0, only=() if IS_LONG else ON_SCREEN):
+        try:
+            fault = _looked_at(path, tell)
+        except AssertionError as error:  # it waited in vain
+            fault = str(error)
+        if fault:
+            faults.append(f"{name}: {fault}")
+        tell("broken stores on a screen")
         shutil.rmtree(path.parent)
     assert not faults, "\n\n".join(faults[:20])
