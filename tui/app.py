@@ -121,6 +121,8 @@ class BrowseApp(_App):
         self.start = start or Start()
         """How to begin: what the user has set, and what was remembered."""
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
+        self.shares = self.start.shares
+        """How the panes share the screen, of every store."""
         self.keymap: Mapping[str, str] = {}
         """Keys of the user's own, by the id of a binding."""
         self.glyph_filter: LineFilter | None = None

@@ -53,6 +53,18 @@ class BrowserDriver(LinuxDriver):
         if self._file is not None:
             self._file: Any = _Losable(self._file, self._end)
 
+    def toggle_mouse(self) -> bool:
+        """Leave the mouse to the terminal, or take it back; Textual 8 asks for it once, at the start.
+
+        Returns:
+            Whether the mouse is the browser's now.
+        """
+        if self._mouse:
+            self._disable_mouse_support()
+        self._mouse = not self._mouse  # also what holds after the terminal was lent
+        self._enable_mouse_support()
+        return self._mouse
+
     def _sigcont_application(self, *given: Any) -> None:
         """Go on after a stop.
 

@@ -66,7 +66,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         first = read_first_page(reader, now, limit=lines)
         shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
     is_wanted = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
-    with painted(first, shown, location, now, theme=start.theme, is_wanted=is_wanted) as taken:
+    with painted(first, shown, location, now, theme=start.theme, is_wanted=is_wanted, shares=start.shares) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp
 
@@ -78,5 +78,5 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         plan = app.run(mouse=start.options.mouse)
     left = app.as_left()
     if left is not None:
-        keep(start, *left)
+        keep(start, *left, app.shares)
     return app.return_code or 0, plan

@@ -26,6 +26,7 @@ from hermes_browse.store.text import one_line, printable
 from .formats import clip, fit
 from .list_model import Details, make_rows, shown_line
 from .row_format import format_row
+from .shares import Shares
 
 Colour = tuple[int, int, int]
 
@@ -50,8 +51,6 @@ PALETTES = {
 """Themes that can be painted ahead."""
 DIM = 0.66
 """How much of the foreground is left of dim text."""
-NARROW, LIST_SHARE, NARROW_SHARE = 100, 0.46, 0.4
-"""The layout of the style sheet."""
 
 _LOOKS: dict[str, tuple[str, bool, str]] = {
     "title": ("foreground", False, ""),
@@ -121,6 +120,7 @@ def frame(
     size: tuple[int, int],
     now: float,
     palette: Palette,
+    shares: Shares,
 ) -> str:
     """The first screen as escape sequences.
 
@@ -131,6 +131,7 @@ def frame(
         size: Columns and lines of the terminal.
         now: Unix seconds.
         palette: Colours of the theme.
+        shares: How much of the panes is the list's.
     """
     width, height = size
     plain, foreground, panel = palette.background, palette.foreground, palette.panel
@@ -150,8 +151,7 @@ def frame(
         _views(catalog, palette),
     ]
     rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
-    list_width = width if width < NARROW else int(width * LIST_SHARE)
-    list_height = height - 5 if width >= NARROW else int((height - 5) * NARROW_SHARE)
+    list_width, list_height = shares.of(width, height - 5)
     for index in range(min(list_height, len(rows))):
         background = palette.cursor if index == 0 else plain
         spans = format_row(rows.row(index), list_width - 1, now)
@@ -204,6 +204,7 @@ def painted(
     *,
     theme: str = "hermes-dark",
     is_wanted: bool = True,
+    shares: Shares | None = None,
 ) -> Iterator[Taken]:
     """Paint where it is possible, and put the terminal back at the end of the block, however it ends.
 
@@ -214,6 +215,7 @@ def painted(
         now: Unix seconds.
         theme: Of the first frame; some are not painted ahead.
         is_wanted: False where the first frame is to be another one: another view or order.
+        shares: How the panes share the screen.
 
     Yields:
         Who has the screen.
@@ -232,7 +234,8 @@ def painted(
     handlers = {number: signal.signal(number, taken.leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
-        os.write(sys.stderr.fileno(), frame(catalog, shown, location, terminal_size(), now, PALETTES[theme]).encode())
+        first = frame(catalog, shown, location, terminal_size(), now, PALETTES[theme], shares or Shares())
+        os.write(sys.stderr.fileno(), first.encode())
         taken.is_taken = True
         taken.put_back = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
         yield taken

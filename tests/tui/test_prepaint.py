@@ -11,6 +11,7 @@ from terminal import Terminal
 
 from hermes_browse.tui import prepaint
 from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.shares import NARROW, Shares
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
@@ -42,10 +43,10 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
     terminal.wait_for("started 119 days ago")
     terminal.read(0.05)  # the rest of the frame: it is longer than a pty hands over at once
     assert "search:" not in terminal.text, "this was not painted ahead"
-    height = rows - 5 if columns >= prepaint.NARROW else int((rows - 5) * prepaint.NARROW_SHARE)
+    height = Shares().of(columns, rows - 5)[1]
     lines = range(3, 3 + min(height, 40))
     before = cells(terminal, lines, width)
-    terminal.wait_for("answered yesterday" if columns >= prepaint.NARROW else "quiet")
+    terminal.wait_for("answered yesterday" if columns >= NARROW else "quiet")
     terminal.wait_for("search:")
     terminal.read(0.5)
     assert cells(terminal, lines, width) == before

@@ -1,4 +1,4 @@
-"""What the browser remembers by itself from one start to the next: view, order, and the theme chosen in the palette.
+"""What the browser remembers by itself from one start to the next: view, order, theme, how the panes share the screen.
 
 A private file of its own, so that the configuration is written by nobody but the user. Whatever is wrong with it, it
 is as if nothing had been remembered.
@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from hermes_browse.store.models import Sort, View
 
+from ..shares import HEIGHT, WIDTH, percent
+
 _MOST = 10_000
 """Bytes; what is larger was not written here."""
 
@@ -24,6 +26,11 @@ class Memory(NamedTuple):
     reverse: bool = False
     theme: str | None = None
     """The theme chosen in the palette; None when none was."""
+    list_width: int = WIDTH
+    """Percent of the panes, where they stand beside each other."""
+    list_height: int = HEIGHT
+    """Percent, where they stand above each other."""
+    is_list_alone: bool = False
 
 
 def _member(kind: type[View] | type[Sort], value: object) -> View | Sort | None:
@@ -52,6 +59,9 @@ def read_memory(path: Path) -> Memory:
         sort=sort if isinstance(sort, Sort) and sort is not Sort.SIZE else Sort.ACTIVITY,
         reverse=found.get("reverse") is True,
         theme=theme if isinstance(theme, str) and len(theme) < 100 else None,
+        list_width=percent(found.get("list_width"), WIDTH),
+        list_height=percent(found.get("list_height"), HEIGHT),
+        is_list_alone=found.get("list_alone") is True,
     )
 
 
@@ -73,6 +83,9 @@ def write_memory(path: Path, memory: Memory) -> bool:
             "sort": memory.sort.value,
             "reverse": memory.reverse,
             "theme": memory.theme,
+            "list_width": memory.list_width,
+            "list_height": memory.list_height,
+            "list_alone": memory.is_list_alone,
         }
     )
     beside = path.with_name(f".{path.name}.{os.getpid()}")

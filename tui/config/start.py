@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.models import Sort, View
 
+from ..shares import Shares
 from .folders import config_path, memory_path
 from .memory import Memory, read_memory, write_memory
 from .options import DEFAULT_THEME, Options
@@ -43,6 +44,11 @@ class Start(NamedTuple):
         return self.options.theme or self.memory.theme or DEFAULT_THEME
 
     @property
+    def shares(self) -> Shares:
+        """How the panes share the screen at first."""
+        return Shares(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
+
+    @property
     def is_plain(self) -> bool:
         """Whether the first rows are the newest chats, which can be painted ahead."""
         return self.view is View.CHATS and self.sort is Sort.ACTIVITY and not self.reverse
@@ -60,7 +66,7 @@ def read_start() -> Start:
     return Start(configuration.options, memory, configuration)
 
 
-def keep(start: Start, view: View, sort: Sort, reverse: bool, theme: str | None) -> None:
+def keep(start: Start, view: View, sort: Sort, reverse: bool, theme: str | None, shares: Shares | None = None) -> None:
     """Remember how the browser was left, where that is news.
 
     Args:
@@ -69,8 +75,10 @@ def keep(start: Start, view: View, sort: Sort, reverse: bool, theme: str | None)
         sort: The last order.
         reverse: Whether it was turned round.
         theme: The theme on screen; None when it is not the user's choice.
+        shares: How the panes shared the screen; None for as before.
     """
     chosen = start.memory.theme if theme is None or theme == start.theme else theme
-    memory = Memory(view, sort, reverse, chosen)
+    shared = shares or start.shares
+    memory = Memory(view, sort, reverse, chosen, shared.width, shared.height, shared.is_alone)
     if memory != start.memory:
         write_memory(memory_path(), memory)

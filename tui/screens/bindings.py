@@ -54,6 +54,9 @@ MAIN_BINDINGS = [
         "Y", "copy_command", "copy command", tooltip="Copy the command that resumes", show=False, id="copy-command"
     ),
     Binding("w", "resume_window", "window", tooltip="Resume in a new window", show=False, id="resume-window"),
+    Binding("less_than_sign", "share(-1)", "narrower", tooltip="Less room for the list", show=False, id="list-less"),
+    Binding("greater_than_sign", "share(1)", "wider", tooltip="More room for the list", show=False, id="list-more"),
+    Binding("f9", "mouse", "mouse", tooltip="Leave the mouse to the terminal, or take it back", show=False, id="mouse"),
     Binding("z", "zoom", "zoom", tooltip="This pane alone, and back", show=False, id="zoom"),
     Binding("f5", "reload", "reload", tooltip="Read the store again", show=False, id="reload"),
     Binding("question_mark", "help", "help", tooltip="All keys and the query language", id="help"),

@@ -117,6 +117,9 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         for widget in (self.rows, self.lineage):
             widget.clock = self.clock
         self.rows.is_marked = self.changing.marks.has
+        self.shares = self.browse_app().shares
+        self.set_class(self.shares.is_alone, "-zoom-list")
+        self.share_out()
         for worker in self.workers_of_store:
             worker.start()
         if self.focused is None:
@@ -351,9 +354,9 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """One step: from a pane to the list, from a search to the list as it was, and no further."""
         if self.searching.stop():
             return
-        if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
-            self.remove_class("-zoom-list", "-zoom-side")
-        elif self.focused is not self.rows:
+        if self.end_zoom():
+            return
+        if self.focused is not self.rows:
             self.set_focus(self.rows)
         elif self.changing.marks:
             self.changing.clear()

@@ -124,6 +124,16 @@ class MainActions(Panes):
         self.listing.read()
         self.say("reading the store again")
 
+    def action_mouse(self) -> None:
+        """Leave the mouse to the terminal, for selecting text, or take it back."""
+        toggle = getattr(self.app._driver, "toggle_mouse", None)
+        if toggle is None:
+            self.say("the mouse is not the browser's to give here")
+        elif toggle():
+            self.say("the mouse is the browser's")
+        else:
+            self.say("the mouse is left to the terminal · F9 takes it back")
+
     def action_help(self) -> None:
         """All keys."""
         from .help import HelpScreen

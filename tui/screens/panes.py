@@ -10,14 +10,15 @@ from textual.events import Resize
 from textual.screen import Screen
 
 from ..compositor import NearCompositor
+from ..shares import HEIGHT, NARROW, WIDTH, Shares
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
 from ..widgets.search_box import SearchBox
 from ..widgets.transcript_view import TranscriptView
 
-NARROW = 100
-"""Columns below which the panes stand above each other."""
+__all__ = ["NARROW", "SHORT", "Panes"]
+
 SHORT = 30
 """Lines below which the tree is shown only when asked for."""
 
@@ -30,6 +31,8 @@ class Panes(Screen[object]):
     def __init__(self) -> None:
         super().__init__()
         self._compositor = NearCompositor()
+        self.shares = Shares()
+        """How much of the panes is the list's."""
 
     query_edited: Callable[[str], None]
     """Takes the query at each keystroke."""
@@ -87,6 +90,20 @@ class Panes(Screen[object]):
         """Panes beside each other where there is room, else above each other."""
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
+        self.share_out()
+
+    def share_out(self) -> None:
+        """Give the list what it is to have; what is as in the style sheet is left to it."""
+        shares, styles = self.shares, self.rows.styles
+        is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
+        styles.width = f"{shares.width}%" if not (is_narrow or is_alone or shares.width == WIDTH) else None
+        styles.height = f"{shares.height}%" if is_narrow and not is_alone and shares.height != HEIGHT else None
+
+    def action_share(self, steps: int) -> None:
+        """Move the line between the panes."""
+        if self.shares.change(steps, is_narrow=self.has_class("-narrow")):
+            self.end_zoom()
+            self.share_out()
 
     def action_next_pane(self) -> None:
         """To the next pane."""
@@ -121,7 +138,20 @@ class Panes(Screen[object]):
 
     def action_zoom(self) -> None:
         """The focused pane alone, or all again."""
-        if self.has_class("-zoom-list") or self.has_class("-zoom-side"):
-            self.remove_class("-zoom-list", "-zoom-side")
-        else:
-            self.add_class("-zoom-list" if self.rows.has_focus else "-zoom-side")
+        if not self.end_zoom():
+            self.shares.is_alone = self.rows.has_focus
+            self.add_class("-zoom-list" if self.shares.is_alone else "-zoom-side")
+            self.share_out()
+
+    def end_zoom(self) -> bool:
+        """All panes again.
+
+        Returns:
+            Whether one was alone.
+        """
+        if not (self.has_class("-zoom-list") or self.has_class("-zoom-side")):
+            return False
+        self.shares.is_alone = False
+        self.remove_class("-zoom-list", "-zoom-side")
+        self.share_out()
+        return True
