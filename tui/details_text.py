@@ -11,7 +11,7 @@ from hermes_browse.store.text import one_line
 from . import formats
 from .styled import Line
 
-_BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = 4
 """By which Hermes guesses as well (agent/model_metadata.py, 0.19: four characters)."""
 _TITLE_SOURCES = {
     "user": "given by you",
@@ -79,7 +79,7 @@ def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
     yield (
         "live context",
         f"{_count(details.live_rows, 'message')}, {formats.size(size)}{images}: "
-        f"about {formats.number(size / _BYTES_PER_TOKEN)} tokens (guessed, {_BYTES_PER_TOKEN} bytes each)",
+        f"about {formats.number(size / BYTES_PER_TOKEN)} tokens (guessed, {BYTES_PER_TOKEN} bytes each)",
     )
 
 

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
 
+from hermes_browse.store.surface import options_of
+from hermes_browse.tui.config.folders import config_path
+
 Capture = pytest.CaptureFixture[str]
 QUIET = "20260115_090000_999001"
 """A chat nothing speaks against: of the command line, with messages, its directory unknown."""
@@ -185,3 +188,32 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     subprocess.run(["bash", "-c", printed.out], env={**os.environ, **environment}, check=False)
     assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == ["-p", "default", f"--resume={odd}"]
     assert f"HERMES_HOME={root}\0" in Path(f"{log}.env").read_bytes().decode()
+
+
+@posix
+@pytest.mark.parametrize(
+    ("help_text", "added"),
+    [
+        ("  --tui   the full screen\n  --cli   the prompt", ["--tui"]),
+        ("  -t, --tui   the full screen", ["--tui"]),
+        ("  --cli   not the one with --tui", []),
+        ("", []),
+    ],
+)
+def test_a_surface_is_asked_for_where_hermes_knows_it(
+    capsys: Capture, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, help_text: str, added: list[str]
+) -> None:
+    """By the source of the conversation; never an option that this Hermes would refuse."""
+    stub = stub_hermes(tmp_path / "bin", f"cat << END\n{help_text}\nEND")
+    monkeypatch.setenv("PATH", path_with(stub))
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text('surface = { cli = "tui", any = "cli" }\n')
+    document = ask(capsys, "--home", str(root), "resume", QUIET, "--print")
+    assert document["argv"] == ["hermes", "-p", "default", *added, f"--resume={QUIET}"]
+
+
+@posix
+def test_a_hermes_that_does_not_answer_is_asked_for_nothing(tmp_path: Path) -> None:
+    """It cannot be started, or says nothing."""
+    assert options_of(str(tmp_path / "none")) == frozenset()
+    assert options_of(str(stub_hermes(tmp_path / "bin", "exit 3") / "hermes")) == frozenset()

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.details import read_details
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Reading, View
 from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.screens.help import HelpScreen
-from hermes_browse.tui.screens.preflight import PreflightScreen
+from hermes_browse.tui.screens.preflight import PreflightScreen, place_and_cost
 
 
 async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:
@@ -207,6 +210,7 @@ async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: 
         await browser.press("enter", "enter")
         assert isinstance(app.screen, PreflightScreen)
         card = "\n".join(str(widget.render()) for widget in app.screen.query("Static"))
+        assert "context about " in card and " tokens, all sent anew" in card
         assert "was reset" in card and "--resume=20260108_090000_eee001" in card and "salut" in card
         await browser.pilot.press("enter")
         await browser.pilot.pause(0.2)
@@ -218,6 +222,24 @@ async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: 
         await browser.pilot.press("y")
         await browser.pilot.pause(0.3)
     assert app.return_value is not None
+
+
+def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store: Callable[[str], Path], tmp_path: Path) -> None:
+    """Directory and whether it is there, branch, model, provider, context."""
+    store = Store(fixture_store("state-v22"))
+    with store.reader() as reader:
+        found = read_catalog(reader, NOW).select(View.ALL)
+        known = next(each for each in found if each.model)
+        details = read_details(reader, known)
+    details = details._replace(facts={"billing_provider": "open\x1brouter"}, live_bytes=4000, prompt_bytes=8000)
+    for place, word in ((str(tmp_path), ""), (f"{tmp_path}/gone", " (not there)")):
+        tip = known.tip._replace(cwd=place, git_branch="main")
+        lines = list(place_and_cost(known._replace(segments=(*known.segments[:-1], tip)), details))
+        assert lines[0] == f"in {place}{word} · branch main"
+        assert str(known.model) in lines[1] and "router" in lines[1] and "\x1b" not in lines[1]
+        assert "context about 3k tokens" in lines[1]
+    bare = known._replace(segments=(known.tip._replace(cwd=None, git_branch=None),))
+    assert list(place_and_cost(bare, None)) == []
 
 
 async def test_help_names_every_binding(tmp_path: Path) -> None:

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_browse.store import surface
 from hermes_browse.store.models import Sort, View
 from hermes_browse.tui.config.actions import known_actions, pane_action
 from hermes_browse.tui.config.applying import with_names
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.keymap import final_keys, key_name, resolve_keymap
 from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
-from hermes_browse.tui.config.options import OPTIONS, PRESETS, Options
+from hermes_browse.tui.config.options import OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.presets import KEYMAPS
 from hermes_browse.tui.config.reading import parse_config, read_config
 from hermes_browse.tui.config.sample import sample
@@ -59,6 +60,9 @@ def test_everything_that_is_set_holds() -> None:
         ("view = [1]", 1, "not [1]"),
         ("mouse = 1", 1, "true or false, not 1"),
         ("theme = 3", 1, "name of a theme"),
+        ('\nsurface = "tui"', 2, "is a table of sources"),
+        ('\nsurface = { any = "tui", cli = "gui" }', 2, "surface of “cli” is cli or tui, not “gui”"),
+        ("\n[surface]\ncli = 3", 3, "surface of “cli” is cli or tui, not 3"),
         ('time="24h"\nkeys = 3', 2, "is a table"),
         ('[keys]\nsort = "s"\nnope = "x"', 3, "no action “nope”"),
         ('[keys]\nsrot = "x"', 2, "Did you mean “sort”?"),
@@ -188,6 +192,13 @@ def test_the_sample_sets_nothing_and_names_everything() -> None:
     assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys"}
     assert configuration.options._replace(keys={}, view=None, sort=None, theme=None) == Options()._replace(keys={})
     assert set(configuration.options.keys) == {each.name for each in known_actions() if each.name}
+
+
+def test_surfaces() -> None:
+    """By source, as far as they hold; the names are those that `hermes` is asked for."""
+    assert SURFACES == surface.SURFACES
+    options = parse_config('surface = { any = "tui", cli = "gui", telegram = "cli" }', HERE).options
+    assert options.surface == {"any": "tui", "telegram": "cli"}
 
 
 def test_the_folders_are_those_of_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 from types import SimpleNamespace
 
 from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.text import one_line
 
 from ..config.actions import known_actions
 from ..config.folders import config_path
@@ -59,10 +60,24 @@ def _values(options: Options) -> Json:
         "sort": options.sort.value if options.sort is not None else None,
         "theme": options.theme,
         "mouse": options.mouse,
+        "glyphs": options.glyphs,
         "time": options.time,
         "resume": options.resume,
+        "surface": dict(options.surface),
         "keymap": options.keymap,
     }
+
+
+def _toml(value: object) -> str:
+    """A value as it stands in the file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        inner = ", ".join(f'"{one_line(name, 60)}" = {_toml(each)}' for name, each in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    return f'"{value}"'
 
 
 def _show(*, as_json: bool) -> int:
@@ -88,8 +103,7 @@ def _show(*, as_json: bool) -> int:
     there = "" if configuration.exists else " (not there; `hermes-browse config init` writes a sample)"
     print_text(f"# {configuration.path}{there}")
     for name, value in values.items():
-        shown = str(value).lower() if isinstance(value, bool) else f'"{value}"'
-        print_text(f"{name} = {shown}" if value is not None else f"# {name}: as you left it")
+        print_text(f"{name} = {_toml(value)}" if value is not None else f"# {name}: as you left it")
     print_text("\n[keys]")
     for name, named in keys.items():
         quoted = ", ".join(f'"{key}"' for key in named)

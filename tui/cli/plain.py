@@ -20,6 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
 
 from .plain_words import HELP, choices, conversation_line, count_of, facts, message_lines, name_of, page_line
+from .resuming import as_configured
 
 PAGE = 10
 """Conversations or hits said at once."""
@@ -253,6 +254,7 @@ class Dialogue:
     def _resume(self, conversation: Conversation, *, is_wanted: bool) -> None:
         with self._store.reader() as reader:
             plan = plan_resume(reader, self._location, conversation.id, self._now)
+        plan = as_configured(plan)
         self._lines(one_line(each.text) for each in plan.warnings)
         self._say(one_line(plan.shell()))
         if not is_wanted or plan.executable is None:

@@ -30,6 +30,7 @@ def resume(context: Context) -> int:
         else:
             session_id = resolve_session(reader, wanted.id)
         plan = plan_resume(reader, context.location, session_id, context.now)
+    plan = as_configured(plan)
     if wanted.print_only:
         return _print(plan, as_json=context.json)
     for warning in plan.warnings:
@@ -39,6 +40,18 @@ def resume(context: Context) -> int:
     if plan.is_risky and not wanted.yes:
         raise RefusedError("Nothing was run.", remedy="Say --yes to resume all the same.")
     return run_plan(plan)
+
+
+def as_configured(plan: ResumePlan) -> ResumePlan:
+    """The plan on the surface the user has set for its source; nothing is loaded where there is no configuration."""
+    from ..config.start import read_start
+
+    surfaces = read_start().options.surface
+    if not surfaces:
+        return plan
+    from hermes_browse.store.surface import on_surface
+
+    return on_surface(plan, surfaces)
 
 
 def _print(plan: ResumePlan, *, as_json: bool) -> int:

@@ -13,6 +13,8 @@ from ..glyphs import MODES
 DEFAULT_THEME = "hermes-dark"
 PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
+SURFACES = ("cli", "tui")
+"""As in `store.surface`, which is not loaded for it; a test holds them together."""
 TIMES = ("24h", "12h")
 
 
@@ -29,6 +31,8 @@ class Options(NamedTuple):
     keys: Mapping[str, str] = MappingProxyType({})
     """Action to keys, separated by commas, in Textual's names."""
     glyphs: str = MODES[0]
+    surface: Mapping[str, str] = MappingProxyType({})
+    """Source to `cli` or `tui`."""
 
 
 class Option(NamedTuple):
@@ -80,6 +84,14 @@ OPTIONS = (
         '"exec"',
         "What resuming does with the browser: exec becomes Hermes, return comes back when Hermes ends,\n"
         "window opens Hermes in a new window of tmux, WezTerm, Zellij, kitty or Windows Terminal.",
+    ),
+    Option(
+        "surface",
+        (),
+        "{}",
+        'What Hermes shows a resumed conversation in, by its source: {telegram="cli", any="tui"}.\n'
+        "cli is the classic prompt, tui the full screen, any stands for the other sources.\n"
+        "A source that is left out is as Hermes itself has it; so is everything for a Hermes without these options.",
     ),
     Option(
         "keymap",

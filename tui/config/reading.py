@@ -10,7 +10,8 @@ from hermes_browse.store.models import Sort, View
 from hermes_browse.store.text import one_line
 
 from .folders import config_path
-from .options import OPTIONS, Options
+from .lines import line_of
+from .options import OPTIONS, SURFACES, Options
 
 _MOST = 1_000_000
 """Bytes of a configuration that is read; a larger file is some other file."""
@@ -58,8 +59,6 @@ class _Found:
         self.troubles: list[Trouble] = []
 
     def trouble(self, table: str, name: str, text: str, remedy: str = "") -> None:
-        from .lines import line_of
-
         self.troubles.append(Trouble(line_of(self.text, table, name), text, remedy))
 
     def take(self, name: str, value: object) -> None:
@@ -74,8 +73,21 @@ class _Found:
             self.trouble("", name, f"“{name}” is true or false, not {_shown(value)}.")
         elif name == "theme" and not isinstance(value, str):
             self.trouble("", name, f"“{name}” is the name of a theme, not {_shown(value)}.")
+        elif name == "surface":
+            self.take_surface(value)
         else:
             self.values[name] = value
+
+    def take_surface(self, value: object) -> None:
+        if not isinstance(value, Mapping):
+            self.trouble("", "surface", '“surface” is a table of sources, like { any = "tui" }.')
+            return
+        for source, wanted in value.items():
+            if wanted not in SURFACES:
+                text = f"the surface of “{one_line(source, 40)}” is {' or '.join(SURFACES)}, not {_shown(wanted)}."
+                line = line_of(self.text, "surface", source) or line_of(self.text, "", "surface")
+                self.troubles.append(Trouble(line, text))
+        self.values["surface"] = {source: wanted for source, wanted in value.items() if wanted in SURFACES}
 
     def take_keys(self, value: object) -> None:
         if not isinstance(value, Mapping):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,12 +12,43 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.details import Details
+from hermes_browse.store.models import Conversation
 from hermes_browse.store.recap import RecapLine
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line, printable
 
 from .. import clipboard, formats
+from ..details_text import BYTES_PER_TOKEN
 from .card import Card
+
+
+def place_and_cost(conversation: Conversation, details: Details | None) -> Iterator[str]:
+    """Where it goes on, with what, and how much that is: printable lines.
+
+    Args:
+        conversation: What is resumed.
+        details: Read for it; None where they were not.
+    """
+    place = []
+    if conversation.cwd:
+        there = "" if Path(conversation.cwd).is_dir() else " (not there)"
+        place.append(f"in {one_line(conversation.cwd, 200)}{there}")
+    if conversation.git_branch:
+        place.append(f"branch {one_line(conversation.git_branch, 80)}")
+    if place:
+        yield " · ".join(place)
+    if details is None:
+        return
+    named = conversation.model, details.facts.get("billing_provider")
+    told = [one_line(each, 80) for each in named if each]
+    tokens = (details.live_bytes + details.prompt_bytes) / BYTES_PER_TOKEN
+    if tokens:
+        told.append(
+            f"context about {formats.number(tokens)} tokens, all sent anew unless the provider still has them cached"
+        )
+    if told:
+        yield " · ".join(told)
 
 
 class PreflightScreen(Card[bool]):
@@ -30,9 +62,9 @@ class PreflightScreen(Card[bool]):
         Binding("escape,q,n", "dismiss(False)", "back"),
     ]
 
-    def __init__(self, plan: ResumePlan, recap: Sequence[RecapLine]) -> None:
+    def __init__(self, plan: ResumePlan, recap: Sequence[RecapLine], details: Details | None = None) -> None:
         super().__init__()
-        self._plan, self._recap = plan, recap
+        self._plan, self._recap, self._details = plan, recap, details
 
     def compose(self) -> ComposeResult:
         """Target, warnings, command, recap, keys."""
@@ -42,6 +74,8 @@ class PreflightScreen(Card[bool]):
             yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}", "dim"))
             for warning in plan.warnings:
                 yield Static(Content.assemble(("! ", "$warning bold"), printable(warning.text)), classes="warning")
+            for fact in place_and_cost(conversation, self._details):
+                yield Static(Content.styled(fact, "dim"), classes="fact")
             yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
             with VerticalScroll(id="recap", can_focus=False):
                 yield Static(self._recap_content())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,25 +16,40 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.preview import with_details
 
 if TYPE_CHECKING:
+    from hermes_browse.store.details import Details
     from hermes_browse.store.recap import RecapLine
     from hermes_browse.store.resume import ResumePlan
 
     from ..windows import Outcome, Windows
     from .main import MainScreen
 
-    Planned = tuple[ResumePlan, list[RecapLine]]
+    Planned = tuple[ResumePlan, list[RecapLine], Details | None]
 
 
-def _planned(reader: Reader, location: Location, session_id: str, now: float, *, is_printed: bool) -> Planned:
-    """The plan of a resume, with the recap where the card will show it."""
+def _on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
+    """The plan on the surface that is set for its source."""
+    if not surfaces:
+        return plan
+    from hermes_browse.store.surface import on_surface
+
+    return on_surface(plan, surfaces)
+
+
+def _planned(
+    reader: Reader, location: Location, session_id: str, now: float, surfaces: Mapping[str, str], *, is_printed: bool
+) -> Planned:
+    """The plan of a resume, with the recap and what else the card will show, where there will be one."""
+    from hermes_browse.store.details import read_details
     from hermes_browse.store.recap import read_recap
     from hermes_browse.store.resume import plan_resume
 
-    plan = plan_resume(reader, location, session_id, now)
+    plan = _on_surface(plan_resume(reader, location, session_id, now), surfaces)
     plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
     if is_printed:
         plan = plan.to_print()
-    return plan, read_recap(reader, plan.conversation.segments) if plan.is_risky else []
+    if not plan.is_risky:
+        return plan, [], None
+    return plan, read_recap(reader, plan.conversation.segments), read_details(reader, plan.conversation)
 
 
 class Resuming:
@@ -57,10 +72,11 @@ class Resuming:
         """
         screen, now = self._screen, self._screen.clock()
         is_printed = screen.browse_app().is_choice_printed
+        surfaces = screen.browse_app().start.options.surface
 
         def work() -> Planned:
             with Store(location.path).reader() as reader:
-                return _planned(reader, location, session_id, now, is_printed=is_printed)
+                return _planned(reader, location, session_id, now, surfaces, is_printed=is_printed)
 
         async def run() -> None:
             try:
@@ -89,14 +105,15 @@ class Resuming:
     def _plan(self, session_id: str, done: Callable[[Planned], None]) -> None:
         location, now = self._screen.location, self._screen.clock()
         is_printed = self._screen.browse_app().is_choice_printed
+        surfaces = self._screen.browse_app().start.options.surface
 
         def work(reader: Reader) -> Planned:
-            return _planned(reader, location, session_id, now, is_printed=is_printed)
+            return _planned(reader, location, session_id, now, surfaces, is_printed=is_printed)
 
         self._screen.page_worker.submit("plan", work, done, self._refused)
 
     def _ask(self, planned: Planned, go: Callable[[ResumePlan], object]) -> None:
-        plan, recap = planned
+        plan, recap, details = planned
         if not plan.is_risky:
             go(plan)
             return
@@ -106,7 +123,7 @@ class Resuming:
             if is_wanted:
                 go(plan)
 
-        self._screen.app.push_screen(PreflightScreen(plan, recap), decided)
+        self._screen.app.push_screen(PreflightScreen(plan, recap, details), decided)
 
     def _refused(self, error: BrowseError) -> None:
         self._screen.failed(error)
@@ -167,6 +184,7 @@ class Resuming:
     def copy_command(self, session_id: str) -> None:
         """Put the command on the clipboard."""
         location, now = self._screen.location, self._screen.clock()
+        surfaces = self._screen.browse_app().start.options.surface
 
         def done(plan: ResumePlan) -> None:
             self._screen.taking.copy(plan.shell(), plan.shell())
@@ -174,6 +192,6 @@ class Resuming:
         def work(reader: Reader) -> ResumePlan:
             from hermes_browse.store.resume import plan_resume
 
-            return plan_resume(reader, location, session_id, now)
+            return _on_surface(plan_resume(reader, location, session_id, now), surfaces)
 
         self._screen.page_worker.submit("command", work, done, self._refused)
