@@ -12,11 +12,10 @@ from builders import make_store
 from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.demo import build
-from hermes_browse.store.homes import Location, locate_file
+from hermes_browse.store.homes import locate_file
 from hermes_browse.store.models import View
 from hermes_browse.store.search import count, make_conditions, parse
 from hermes_browse.tui.rows import ConversationRow, NoteRow, SuggestionRow
-from hermes_browse.tui.screens.elsewhere import profile_command
 
 
 def _offers(browser: Browser) -> dict[str, tuple[int, bool]]:
@@ -128,12 +127,39 @@ async def test_other_profiles_are_asked(tmp_path: Path) -> None:
         assert _offers(browser) == {"in profile work": (cookie, False)}
         assert any("profile broken could not be searched" in note for note in _notes(browser))
         assert isinstance(browser.row, SuggestionRow)
-        await browser.press("enter")
-        assert browser.screen.box.value == "cookie ", "nothing here changes"
-        assert "the command that asks profile work" in browser.text("#status")
-        await browser.press("escape")
-        await browser.type("source:cron ")
+        browser.screen.box.value = "source:cron "
+        await browser.settle()
         assert _offers(browser) == {"in profile work": (cron, True)}
+
+
+async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) -> None:
+    """The browser switches to the profile, with the query in its box and as many hits as were offered."""
+    root = _root(tmp_path)
+    with Store(root / "profiles" / "work" / "state.db").reader() as reader:
+        cookie = count(reader, parse("cookie"), cap=0).count
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        before = browser.screen
+        await browser.press("slash")
+        await browser.type("cookie")
+        await browser.press("enter")
+        for _ in range(100):
+            await browser.settle()
+            if browser.screen is not before and browser.screen.searching.is_active:
+                break
+        assert browser.screen.location.profile == "work"
+        assert browser.screen.box.value == "cookie "
+        await browser.settle()
+        assert f" {cookie:,} hits" in browser.text("#status")
+        assert browser.app.focused is browser.screen.rows
+
+
+async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
+    root = _root(tmp_path)
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        browser.screen.searching.take_suggestion(SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old"))
+        await browser.settle()
+        assert "there is no profile old any more" in browser.text("#status")
+        assert browser.screen.location.profile == "default"
 
 
 async def test_a_loose_store_has_no_profiles_beside_it(tmp_path: Path) -> None:
@@ -144,13 +170,3 @@ async def test_a_loose_store_has_no_profiles_beside_it(tmp_path: Path) -> None:
         await browser.type("cookie ")
         assert not _offers(browser)
         assert _notes(browser) == ["Nothing contains this."]
-
-
-def test_the_command_names_the_root_where_it_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = _root(tmp_path)
-    location = Location(root / "state.db", root, "default")
-    row = SuggestionRow("in profile work", 'don\'t "stop" -x', View.ALL, 1, profile="work")
-    quoted = "'don'\"'\"'t \"stop\" -x'"
-    assert profile_command(location, row) == f"hermes-browse --home {root} --profile work search -- {quoted}"
-    monkeypatch.setenv("HERMES_HOME", str(root))
-    assert profile_command(location, row) == f"hermes-browse --profile work search -- {quoted}"

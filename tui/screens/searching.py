@@ -13,7 +13,6 @@ from hermes_browse.store.models import View
 
 from ..list_model import CatalogRows
 from ..rows import FixedRows, NoteRow, SuggestionRow
-from .elsewhere import profile_command
 from .hit_walk import HitWalk
 from .resting import Resting, whole_catalog
 from .scanning import Scan, follow
@@ -208,10 +207,9 @@ class Searching(HitWalk):
             self._screen.rows.show(self._rows(), key=found.suggestions[0].key)
 
     def take_suggestion(self, row: SuggestionRow) -> None:
-        """Search for what was offered; another profile is opened by a command, which is copied."""
+        """Search for what was offered; in another profile that is where it is searched from then on."""
         if row.profile:
-            command = profile_command(self._screen.location, row)
-            self._screen.taking.copy(command, f"the command that asks profile {row.profile}")
+            self._screen.switching.search(row.profile, row.query)
             return
         if row.query == self._screen.box.value:
             self.set_view(row.view)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.catalog import Catalog, read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import StoreError
-from hermes_browse.store.homes import Location
+from hermes_browse.store.homes import Location, profiles
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_names
 
@@ -63,6 +63,26 @@ class Switching:
             screen.set_focus(screen.transcript)
 
         self.to(found.location, read)
+
+    def search(self, profile: str, query: str) -> None:
+        """Search another profile of this root, and stay there.
+
+        Args:
+            profile: What Hermes calls it.
+            query: What to look for, in its own list.
+        """
+        screen, root = self._screen, self._screen.location.root
+        known = profiles(root) if root is not None else []
+        location = next((each for each in known if each.profile == profile), None)
+        if location is None:
+            screen.say(f"there is no profile {profile} any more")
+            return
+
+        def ask(arrived: MainScreen) -> None:
+            arrived.typing.put(f"{query.rstrip()} ")  # behind a space the last word is whole, as it was counted
+            arrived.set_focus(arrived.rows)
+
+        self.to(location, ask)
 
     def to(self, location: Location, then: Callable[[MainScreen], None] = lambda screen: None) -> None:
         """Switch to another store; one that cannot be read leaves everything as it is.
