@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 
 from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.jobs import job_of
 from hermes_browse.store.models import Conversation, Session, Sort, View
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
-
-_CRON = re.compile(r"cron_(.+)_\d{8}_\d{6}")
 
 _EMPTY = {
     View.CHATS: "No chats in this store · 2 automation · 3 archived · 4 everything",
@@ -47,10 +45,8 @@ class Details:
 
 def job_name(root: Session) -> str | None:
     """The job whose run a conversation is, by its root; None when it is no cron run."""
-    if root.source != "cron":
-        return None
-    match = _CRON.fullmatch(root.id)
-    return f"cron {match[1]}" if match else None
+    job = job_of(root)
+    return f"cron {job}" if job is not None else None
 
 
 class CatalogRows:

@@ -6,17 +6,14 @@ SQLite keeps freed pages for its next rows: deleting makes room inside the file,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, MutableMapping
 from typing import NamedTuple
 
 from ..catalog import Catalog
 from ..connect import Reader
 from ..errors import StoreError
-from ..forest import Chain
+from ..jobs import job_of
 from .sizes import Sizes, Stopped, added, bytes_sql, check, measure, never
-
-_CRON_RUN = re.compile(r"cron_(.+)_\d{8}_\d{6}(?:_.*)?")
 
 
 class Space(NamedTuple):
@@ -60,14 +57,6 @@ class SpaceMap(NamedTuple):
     def unaccounted(self) -> int:
         """Bytes of the file that are neither free nor anybody's: row headers, other indexes, other tables."""
         return max(0, self.file.file_bytes - self.file.free_bytes - self.file.shared_prompts - self.total.total)
-
-
-def job_of(chain: Chain) -> str | None:
-    """The cron job whose run a conversation is, by the id Hermes gives its runs; None for all else."""
-    if chain.root.source != "cron":
-        return None
-    match = _CRON_RUN.fullmatch(chain.root.id)
-    return match[1] if match else None
 
 
 def _sorted(spaces: Iterable[Space]) -> tuple[Space, ...]:
@@ -149,7 +138,7 @@ def read_space_map(
     for chain in catalog.chains:
         own = added(sizes[segment.id] for segment in chain.segments)
         space = Space(chain.tip.id, "conversation", own, 1)
-        jobs.setdefault(chain.root.source, {}).setdefault(job_of(chain), []).append(space)
+        jobs.setdefault(chain.root.source, {}).setdefault(job_of(chain.root), []).append(space)
     sources = []
     for source, by_job in jobs.items():
         below = [_group(job, "job", runs) for job, runs in by_job.items() if job is not None]

@@ -1,0 +1,48 @@
+"""Runs of cron jobs are told by their ids, those with something behind the time too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import make_store
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.jobs import job_of
+from hermes_browse.store.models import View
+from hermes_browse.store.prune.spacemap import read_space_map
+from hermes_browse.tui.list_model import CatalogRows, Details
+from hermes_browse.tui.rows import JobRow
+
+RUNS = ["cron_daily_20241206_175337", "cron_daily_20241206_175337_67384", "cron_daily_20241206_175337_297"]
+
+
+@pytest.mark.parametrize(
+    ("id", "source", "job"),
+    [(each, "cron", "daily") for each in RUNS]
+    + [
+        (RUNS[0], "cli", None),
+        ("cron_a_b_20241206_175337_x", "cron", "a_b"),
+        ("cron_daily_20241206", "cron", None),
+        ("20241206_175337_abc", "cron", None),
+    ],
+)
+def test_the_job_of_a_run(tmp_path: Path, id: str, source: str, job: str | None) -> None:
+    path = make_store(tmp_path / "state.db", "22", [{"id": id, "source": source}], [])
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, 1e9)
+        assert job_of(catalog.forest.sessions[id]) == job
+
+
+def test_the_list_folds_what_the_map_folds(tmp_path: Path) -> None:
+    sessions = [{"id": each, "source": "cron"} for each in RUNS]
+    messages = [{"session_id": each, "content": "done"} for each in RUNS]
+    path = make_store(tmp_path / "state.db", "22", sessions, messages)
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, 1e9)
+        space = read_space_map(reader, catalog)
+    rows = CatalogRows(catalog, catalog.order(View.ALL), Details(), (), "")
+    row = rows.row(0)
+    assert len(rows) == 1 and isinstance(row, JobRow) and len(row.runs) == len(RUNS)
+    assert [each.conversations for each in space.sources[0].below] == [len(RUNS)]
