@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from browsing import Browser, browsing, loose, open_app
+from builders import make_store
 from pruning import NOW, family
 from trashing import differences, dump, health
 
@@ -360,3 +361,13 @@ async def test_every_schema_archives_deletes_and_undoes(name: str, fixture_store
     changed = differences(before, dump(path))
     # A parent that is in no store cannot be put back: foreign keys are on while we write.
     assert changed.keys() <= {"sessions"} and changed.get("sessions", (0, 0)) in ((0, 0), (1, 1))
+
+
+async def test_what_has_no_name_is_saved_under_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not under the words that stand in the list in its place."""
+    monkeypatch.chdir(tmp_path)
+    messages = [{"session_id": "20260101_101010_abc", "role": "assistant", "content": ""}]
+    make_store(tmp_path / "other.db", "22", [{"id": "20260101_101010_abc", "title": None}], messages)
+    async with browsing(open_app(loose(tmp_path / "other.db"), NOW)) as browser:
+        await browser.press("4", "e", "enter")
+        assert (tmp_path / "20260101_101010_abc.md").exists(), browser.text("#status")

@@ -82,8 +82,9 @@ class ExportScreen(Card[Wish | None]):
     def _proposal(self) -> str:
         from hermes_browse.store.export.files import file_stem
 
-        many = len(self._conversations) > 1
-        stem = MANY if many else file_stem(formats.name(self._conversations[0]))
+        many, first = len(self._conversations) > 1, self._conversations[0]
+        # What stands in the list where nothing was said, or has not been read yet, is no name for a file.
+        stem = MANY if many else file_stem(first.title or first.preview or first.id)
         return stem if many and self._form is Format.MARKDOWN else f"{stem}{EXTENSIONS[self._form]}"
 
     def _show(self) -> None:
