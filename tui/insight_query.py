@@ -46,9 +46,9 @@ def search_for(by: str, key: str, period: str, now: float) -> Search:
         return Search("", "the search cannot ask for this name")
     query, words = _written(_FILTERS[by], key), []
     if by == "model":
-        words.append("models a helper used are not searched for")
+        words.append("models helpers used are left out")
     if by in ("model", "project"):
-        words.append("longer names that contain this one are found too")
+        words.append("longer names match")
     since = first_day(period, now)
     if since is not None and by != "conversation":
         query += f" after:{since - timedelta(days=1)}"

@@ -175,17 +175,24 @@ class Found:
         more = "+" if answer.more else ""
         return f"{count:,}{plus} {_hits(count)} in {roots:,}{more}"
 
-    def status(self) -> str:
-        """Hits, conversations, engine, time, and what was not covered."""
-        answer = self.answer
+    def status(self, problems: Sequence[str] = ()) -> str:
+        """Hits and conversations, then what is wrong or was not covered, then how; a narrow terminal cuts the end.
+
+        Args:
+            problems: What of the query could not be taken as meant.
+        """
+        answer, coverage = self.answer, self.coverage
         if self.of_list:
-            return "0 conversations"
-        parts = [self._count(), answer.engine, f"{answer.elapsed_ms:.0f} ms"]
+            return " · ".join(["0 conversations", *problems])
+        parts = [self._count()]
         if not answer.complete:
             parts.append("stopped: not everything was looked at")
-        if self.coverage is not None:
-            parts.append(str(self.coverage))
-        parts += answer.notes
+        parts += problems
+        if coverage is not None and coverage.reason:
+            parts.append(coverage.reason)
+        parts += [answer.engine, f"{answer.elapsed_ms:.0f} ms", *answer.notes]
+        if coverage is not None and not coverage.reason:
+            parts.append(str(coverage))
         return " · ".join(parts)
 
 

@@ -182,6 +182,23 @@ async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
         assert {row.conversation.root_id for row in rows if isinstance(row, ConversationRow)} == wanted
 
 
+async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path: Path) -> None:
+    """Of a model: behind the count in the status line, until something else is asked."""
+    async with browsing(demo_app(tmp_path), size=(80, 24)) as browser:
+        await browser.press("I", *["right_square_bracket"] * 4)
+        for number in range(1, 7):
+            await browser.press(str(number))
+            if lines(browser)[0].by == "model":
+                break
+        await browser.press("slash")
+        word = search_for("model", "any", "all", NOW).word
+        assert word and word in browser.text("#status")
+        assert browser.text("#status").split()[0] == f"{len(browser.screen.rows):,}"
+        browser.screen.box.value += " cookie "
+        await browser.settle()
+        assert word not in browser.text("#status")
+
+
 async def test_the_demo_as_sql_counts_it(tmp_path: Path) -> None:
     """What the screen says of all time is what the store holds, runs of a job folded behind their line."""
     app = demo_app(tmp_path)
@@ -276,7 +293,7 @@ def test_searches() -> None:
     assert search_for("week", "2026-03-02", "1y", NOW).query == "after:2026-03-01 before:2026-03-09"
     assert search_for("project", "/my work", "all", NOW) == (
         'cwd:"/my work"',
-        "longer names that contain this one are found too",
+        "longer names match",
     )
     assert search_for("tool", "terminal", "7d", NOW).query == "tool:terminal after:2026-05-21"
     assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"

@@ -223,7 +223,7 @@ class InsightsScreen(InsightPanes):
             self.tell(header.status(f"{search.word}: Enter shows the conversations", ""))
             return
         self.dismiss(None)
-        self.main.typing.put(f"{search.query} ")
+        self.main.typing.put(f"{search.query} ", search.word)
         self.main.set_focus(self.main.rows)
 
     def action_back(self) -> None:

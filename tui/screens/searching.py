@@ -149,7 +149,7 @@ class Searching(HitWalk):
                 self._found = None
                 self._screen.rows.show(found, top=top)
                 what = "conversation" if len(found) == 1 else "conversations"
-                self._screen.say(" · ".join([*self._problems, f"{len(found):,} {what}"]))
+                self._screen.say(" · ".join([f"{len(found):,} {what}", *self._problems]))
             else:
                 self._found = found
                 # Where a scan has shown some of it already, the cursor stays where it has been moved to.
@@ -222,7 +222,7 @@ class Searching(HitWalk):
 
     def _say_status(self) -> None:
         if self._found is not None:
-            self._screen.say(" · ".join([*self._problems, self._found.status()]))
+            self._screen.say(self._found.status(self._problems))
 
     @property
     def is_pending(self) -> bool:

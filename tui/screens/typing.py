@@ -23,6 +23,7 @@ class Typing:
         self.offered: Offer | None = None
         """What the end of the query can become."""
         self._recalling = False
+        self._word = ""
         self._vocabulary: Vocabulary | None = None
         self._vocabulary_of: Catalog | None = None
 
@@ -43,7 +44,8 @@ class Typing:
         problems = [each for each in (*query.problems, *unknown_filters(query)) if each.end != typing]
         marks = [("filter", each.start, each.end) for each in query.filters]
         self._screen.box.marks = marks + [("problem", each.start, each.end) for each in problems]
-        self._screen.searching.asked(query, [each.text for each in problems])
+        said = [each.text for each in problems]
+        self._screen.searching.asked(query, [*said, self._word] if self._word else said)
 
     def recall(self, key: str) -> bool:
         """Put an earlier search into the box, or a later one.
@@ -68,13 +70,18 @@ class Typing:
             self.put(text)
         return True
 
-    def put(self, text: str) -> None:
-        """Search for something that was not typed just now."""
-        self._recalling = True
+    def put(self, text: str, word: str = "") -> None:
+        """Search for something that was not typed just now.
+
+        Args:
+            text: The query.
+            word: What is to be said of it beside what it finds.
+        """
+        self._recalling, self._word = True, word
         try:
             self._screen.box.value = text
         finally:
-            self._recalling = False
+            self._recalling, self._word = False, ""
         self._screen.box.cursor_position = len(text)
 
     def remember(self) -> None:
