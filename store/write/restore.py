@@ -65,6 +65,7 @@ def restore(
     patience: float = 5.0,
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
+    check: bool = True,
 ) -> Restored:
     """Put a bundle back, in one transaction; a second one has sessions name a parent again that was missing before.
 
@@ -78,6 +79,7 @@ def restore(
         patience: Seconds to wait for other writers.
         stop: Looked at between rows until all are in.
         tell: Is told how far it is.
+        check: Whether the search index is compared with the rows; of several bundles once for all, by `check_index`.
 
     Raises:
         BundleNotFoundError: There is no such bundle.
@@ -99,7 +101,8 @@ def restore(
 
         def work(unit: Unit) -> None:
             putting.run(unit)
-            _check_index(unit, putting)
+            if check:
+                putting.notes += _compare_index(unit)
 
         write(store, work, lambda again, _: check_back(again, putting), needs=NEEDS, patience=patience)
         putting.notes += name_again(store, putting.dangling, NEEDS, patience)
@@ -136,7 +139,23 @@ def _check_store(reader: Reader, store: Store, manifest: Manifest, *, any_store:
     return [f"The bundle is from {origin.path}."]
 
 
-def _check_index(unit: Unit, putting: Putting) -> None:
+def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
+    """Compare the search indexes with the rows after several restores: the whole store is read, so once is enough.
+
+    Args:
+        store: The store.
+        patience: Seconds to wait for other writers.
+
+    Returns:
+        What is wrong, in sentences; what was put back stays.
+    """
+    try:
+        return write(store, _compare_index, lambda reader, notes: None, needs=NEEDS, patience=patience)
+    except BrowseError as error:
+        return (f"The search index was not compared with the messages: {error.sentence}",)
+
+
+def _compare_index(unit: Unit) -> tuple[str, ...]:
     """Have SQLite compare the search indexes with the rows, where that does not take long.
 
     A store whose index was broken before stays as it is: rows that are back are worth more than an index, which Hermes
@@ -144,14 +163,17 @@ def _check_index(unit: Unit, putting: Putting) -> None:
     """
     pages = unit.rows("PRAGMA page_count")[0][0], unit.rows("PRAGMA page_size")[0][0]
     if int(str(pages[0])) * int(str(pages[1])) > _CHECKED_INDEX or unit.schema.note("fts_stale") is not None:
-        return
-    rebuilding = unit.schema.note("fts_rebuild_high_water") is not None
+        return ()
+    if unit.schema.note("fts_rebuild_high_water") is not None:
+        return ()
+    notes: list[str] = []
     for index in (unit.schema.fts, unit.schema.trigram):
-        if index is None or rebuilding:
+        if index is None:
             continue
         try:
             unit.execute(f"INSERT INTO {index.name}({index.name}, rank) VALUES ('integrity-check', 1)")
         except BrowseError:
-            putting.notes.append(
+            notes.append(
                 f"The search index {index.name} does not agree with the messages; `hermes sessions repair` rebuilds it."
             )
+    return tuple(notes)

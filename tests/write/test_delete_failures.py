@@ -234,7 +234,7 @@ def test_a_restore_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, monke
     def fail(*_: object) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(restoring, "_check_index", fail)
+    monkeypatch.setattr(restoring, "_compare_index", fail)
     with pytest.raises(RuntimeError):
         put_back(path, name)
     assert dump(path) == gone and set(health(path).values()) == {"ok"}

@@ -16,6 +16,7 @@ from hermes_browse.store.search import EVERYTHING, parse, search
 from hermes_browse.store.trash.manifest import BundleNotFoundError
 from hermes_browse.store.trash.shelf import describe
 from hermes_browse.store.write import dangling, unit
+from hermes_browse.store.write.restore import check_index
 
 
 def deleted(tmp_path: Path, shape: str = "31") -> tuple[Path, str]:
@@ -325,3 +326,14 @@ def test_a_store_that_takes_nothing(tmp_path: Path) -> None:
     with pytest.raises(BrowseError, match="not here"):
         put_back(path, name)
     assert dump(path) == gone
+
+
+def test_of_several_bundles_the_index_is_compared_once(tmp_path: Path) -> None:
+    """Not by each restore, which reads the whole store for it, but for all of them in the end."""
+    path = family(tmp_path / "state.db", "22")
+    name = remove(path, "tip").bundle.name
+    run(path, "DELETE FROM messages_fts_docsize WHERE id IN (SELECT max(id) FROM messages_fts_docsize)")
+    assert not any("does not agree" in each for each in put_back(path, name, check=False).notes)
+    assert any("messages_fts does not agree with the messages" in each for each in check_index(Store(path)))
+    whole = family(tmp_path / "whole.db", "22")
+    assert check_index(Store(whole)) == ()

@@ -147,7 +147,7 @@ def _row(bundle: Bundle) -> list[str]:
 
 def _restore(context: Context) -> int:
     from hermes_browse.store.trash.shelf import find
-    from hermes_browse.store.write.restore import restore
+    from hermes_browse.store.write.restore import check_index, restore
 
     trash = trash_folder(context.location)
     names = list(dict.fromkeys(find(trash, each).name for each in context.arguments.bundles))
@@ -161,9 +161,12 @@ def _restore(context: Context) -> int:
                 now=context.now,
                 sessions_folder=sessions_folder(context.location),
                 any_store=context.arguments.yes,
+                check=len(names) == 1,
             )
         except BrowseError:
             if done:
+                for said in check_index(context.store):
+                    note(said)
                 note(f"Restored before that: {', '.join(each.name for each in done)}.")
             raise
         done.append(one)
@@ -171,6 +174,9 @@ def _restore(context: Context) -> int:
             note(each)
         if not context.json:
             print_text(f"{one.sentence} from {one.name}")
+    said_of_all = check_index(context.store) if len(names) > 1 else ()
+    for each in said_of_all:
+        note(each)
     if context.json:
         print_json(
             {
@@ -179,7 +185,7 @@ def _restore(context: Context) -> int:
                 "verified": all(one.verified for one in done),
                 "files": sum(one.files for one in done),
                 "bundles": [one.name for one in done],
-                "notes": [each for one in done for each in one.notes],
+                "notes": [*(each for one in done for each in one.notes), *said_of_all],
             }
         )
     return 0

@@ -273,9 +273,10 @@ class Cleaning:
         return Undoable(sentence, self._screen.changing.taking_back(changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
-        from hermes_browse.store.write.restore import restore
+        from hermes_browse.store.write.restore import check_index, restore
 
         store, location = self._screen.store, self._screen.location
+        files = sessions_folder(location)
         left = [each.bundle.name for each in results]
         notes = [note for each in results for note in each.notes]
         if notes:
@@ -283,12 +284,13 @@ class Cleaning:
 
         def back() -> tuple[str, tuple[str, ...]]:
             touched: list[str] = []
-            messages = 0
+            messages, several = 0, len(left) > 1
             while left:  # last first: what hung on an earlier one finds its parent again
-                done = restore(store, trash_folder(location), left[-1], sessions_folder=sessions_folder(location))
+                done = restore(store, trash_folder(location), left[-1], sessions_folder=files, check=not several)
                 touched += done.sessions
                 messages += done.messages
                 left.pop()
-            return f"restored {len(touched):,} sessions, {messages:,} messages", tuple(touched)
+            said = f"restored {len(touched):,} sessions, {messages:,} messages"
+            return " · ".join([said, *(check_index(store) if several else ())]), tuple(touched)
 
         return Undoable(sentence, back)

@@ -136,7 +136,7 @@ class TrashScreen(SubScreen):
 
     def action_restore(self) -> None:
         """Put back, bundle by bundle."""
-        from hermes_browse.store.write.restore import restore
+        from hermes_browse.store.write.restore import check_index, restore
 
         meant = self._targets()
         if not meant:
@@ -156,24 +156,25 @@ class TrashScreen(SubScreen):
         def stop() -> bool:
             return main.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
-        def work() -> tuple[list[Restored], BrowseError | None]:
+        put_back = partial(restore, store, folder, now=now, sessions_folder=files, stop=stop, check=len(meant) == 1)
+
+        def work() -> tuple[list[Restored], BrowseError | None, tuple[str, ...]]:
             done: list[Restored] = []
+            failure: BrowseError | None = None
             for number, each in enumerate(meant):
                 try:
-                    inside = partial(tell, number)
-                    done.append(
-                        restore(store, folder, each.name, now=now, sessions_folder=files, stop=stop, tell=inside)
-                    )
+                    done.append(put_back(each.name, tell=partial(tell, number)))
                 except BrowseError as error:
-                    return done, error
-            return done, None
+                    failure = error
+                    break
+            return done, failure, check_index(store) if done and len(meant) > 1 else ()
 
-        def finished(result: tuple[list[Restored], BrowseError | None]) -> None:
-            restored, error = result
+        def finished(result: tuple[list[Restored], BrowseError | None, tuple[str, ...]]) -> None:
+            restored, error, notes = result
             if progress is not None:
                 progress.finish()
             if restored:
-                self._restored(restored)
+                self._restored(restored, notes)
             if error is not None:
                 main.failed(error)
             self._marked.clear()
@@ -192,14 +193,14 @@ class TrashScreen(SubScreen):
         self.app.push_screen(progress)
         return progress
 
-    def _restored(self, restored: Sequence[Restored]) -> None:
+    def _restored(self, restored: Sequence[Restored], more: Sequence[str]) -> None:
         from hermes_browse.store.write.delete import delete
 
         main, folder = self.main, self._folder
         store, files = main.store, sessions_folder(main.location)
         sessions = tuple(session for each in restored for session in each.sessions)
         messages = sum(each.messages for each in restored)
-        notes = [note for each in restored for note in each.notes]
+        notes = [*(note for each in restored for note in each.notes), *more]
 
         def back() -> tuple[str, tuple[str, ...]]:
             done = delete(store, sessions, folder, sessions_folder=files)
