@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.visual import RichVisual
 from textual.widgets import Static
 
 from hermes_browse.store.catalog import read_first_page
@@ -108,8 +109,15 @@ class Browser:
         return "\n".join(strip.text.rstrip() for strip in target.render_lines(target.size.region))
 
     def card(self) -> str:
-        """What the texts of the card on top say."""
-        return "\n".join(str(each.render()) for each in self.app.screen.query(Static))
+        """What the texts of the card on top say; what stands in a table, word by word."""
+
+        def said(static: Static) -> str:
+            visual = static.render()
+            if not isinstance(visual, RichVisual):
+                return str(visual)
+            return " ".join(" ".join(strip.text for strip in static.render_lines(static.size.region)).split())
+
+        return "\n".join(map(said, self.app.screen.query(Static)))
 
 
 @asynccontextmanager

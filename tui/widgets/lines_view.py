@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.strip import Strip
@@ -14,11 +13,11 @@ from textual.strip import Strip
 from hermes_browse.store.text import printable
 
 from ..styled import Line, breaks, line_text, line_width, slice_spans, wrap_spans
-from .long_view import LongView
+from .long_view import TranscriptLooks
 from .transcript_base import LOOKS
 
 
-class LinesView(LongView, can_focus=True):
+class LinesView(TranscriptLooks, can_focus=True):
     """Lines with looks, wrapped to the width.
 
     Args:
@@ -41,7 +40,6 @@ class LinesView(LongView, can_focus=True):
         super().__init__(id=id)
         self._lines, self._hang = lines, hang
         self._wrapped: list[Line] = []
-        self._styles: dict[str, Style] = {}
 
     def show(self, lines: Sequence[Line]) -> None:
         """Show other lines."""
@@ -65,20 +63,6 @@ class LinesView(LongView, can_focus=True):
             rest[0] = (rest[0][0][1:], rest[0][1])
         space = (" " * self._hang, "text")
         return [slice_spans(line, 0, first), *([space, *piece] for piece in wrap_spans(rest, width - self._hang))]
-
-    def notify_style_update(self) -> None:
-        """Another theme: forget the looks."""
-        super().notify_style_update()
-        self._styles.clear()
-
-    def _look_style(self, looks: str) -> Style:
-        style = self._styles.get(looks)
-        if style is None:
-            style = Style() if looks else self.rich_style
-            for name in looks.split():
-                style += self.get_component_rich_style(f"transcript--{name}", partial=True)
-            self._styles[looks] = style
-        return style
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
@@ -17,7 +16,7 @@ from hermes_browse.store.text import printable
 from ..blocks import Look
 from ..entries import TranscriptModel
 from ..page import Page
-from .long_view import LongView
+from .long_view import TranscriptLooks
 
 LOOKS = (
     "text", "dim", "bold", "italic", "strike", "struck", "code", "link", "heading", "bar", "rule", "note", "error",
@@ -32,7 +31,7 @@ _GUTTER = 2
 """Cells on the left, for the mark of the current message."""
 
 
-class TranscriptScroll(LongView, can_focus=True):
+class TranscriptScroll(TranscriptLooks, can_focus=True):
     """A `Page` on the screen."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
@@ -60,7 +59,6 @@ class TranscriptScroll(LongView, can_focus=True):
         self._current: int | None = None
         self._wanted: tuple[int, int] | None = None
         self._placing = False
-        self._styles: dict[str, Style] = {}
 
     @property
     def model(self) -> TranscriptModel | None:
@@ -117,22 +115,6 @@ class TranscriptScroll(LongView, can_focus=True):
         """Another width: everything is laid out anew, the entry at the top stays there."""
         self._place()
         self.post_message(self.Resized())
-
-    def notify_style_update(self) -> None:
-        """Another theme: forget the looks."""
-        super().notify_style_update()
-        self._styles.clear()
-
-    def _look_style(self, looks: str) -> Style:
-        style = self._styles.get(looks)
-        if style is None:
-            style = Style() if looks else self.rich_style
-            for name in looks.split():
-                style += self.get_component_rich_style(f"transcript--{name}", partial=True)
-            if {"hit", "hit-current"} & set(looks.split()):  # what is looked for is never dim, wherever it stands
-                style += Style(dim=False)
-            self._styles[looks] = style
-        return style
 
     def on_focus(self) -> None:
         """Show which message the keys are about."""
