@@ -19,11 +19,12 @@ _VISIBLE: dict[int, int] = _C0 | {0x7F: 0x2421}
 # break a line elsewhere than where they stand. ZWJ and ZWNJ stay: emoji and scripts need them.
 _HOSTILE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffc\ud800-\udfff\U000e0000-\U000e007f]"
+    "\u180e\ufff9-\ufffc\ud800-\udfff\U000e0000-\U000e007f]"
 )
 # A joiner that joins no emoji: widths after it are anybody's guess, and what stands right of it shifts.
 _EMOJI = "[\u00a9\u00ae\u2190-\u2bff\U0001f000-\U0001faff]"
-_STRAY_JOINER = f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)\u200d|\u200d(?!{_EMOJI})"
+# Nor do terminals agree on a soft hyphen, which shows nothing where no line ends.
+_STRAY = f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)\u200d|\u200d(?!{_EMOJI})|\u00ad"
 
 
 def as_text(value: object) -> str | None:
@@ -60,8 +61,8 @@ def printable(text: str) -> str:
 
     C0 controls become Control Pictures, DEL becomes U+2421, C1 controls, bidi controls and other
     invisible format characters become U+FFFD. Newlines and tabs stay; a carriage return before a
-    newline goes with it, so does a joiner that joins no emoji. Idempotent; returns the same object when
-    there is nothing to do.
+    newline goes with it, so do soft hyphens and a joiner that joins no emoji. Idempotent; returns the
+    same object when there is nothing to do.
 
     Args:
         text: Any string.
@@ -69,8 +70,8 @@ def printable(text: str) -> str:
     # Python calls controls and format characters not printable, but takes the object replacement for a symbol.
     if text.isprintable() and "\ufffc" not in text:
         return text
-    if "\u200d" in text:
-        text = re.sub(_STRAY_JOINER, "", text)
+    if "\u200d" in text or "\u00ad" in text:
+        text = re.sub(_STRAY, "", text)
     if not re.search(_HOSTILE, text):
         return text
     return re.sub(_HOSTILE, _replace, text.replace("\r\n", "\n"))

@@ -62,6 +62,7 @@ def test_what_replaces_what() -> None:
     assert printable("\x1b[31m\x7f") == "␛[31m␡"
     assert printable("a\r\nb\rc") == "a\nb␍c"
     assert printable("\u202egnp.exe\u202c") == "\ufffdgnp.exe\ufffd"
+    assert printable("co\u00adop\u00aderate \u180e") == "cooperate \ufffd"
     assert printable("👩\u200d💻 می\u200cخواهم e\u0301") == "👩\u200d💻 می\u200cخواهم e\u0301"
     assert printable("a\u200db") == "ab"
     assert one_line("  two\x0b\x0cwords\u2028 here ") == "two words here"
