@@ -94,10 +94,12 @@ ENDINGS = ("q", "TERM", "HUP", "KILL", "lost")
 
 
 class Driven(Terminal):
-    """A browser on a store that is read, and the moments at which something may go wrong."""
+    """A browser on a store that is read, or on a Hermes root, and the moments at which something may go wrong."""
 
     def __init__(self, store: Path, *, columns: int = 120, rows: int = 36, code: str = "", **env: str) -> None:
-        super().__init__(["--db", str(store)], columns=columns, rows=rows, code=code, **env)
+        super().__init__(
+            ["--home" if store.is_dir() else "--db", str(store)], columns=columns, rows=rows, code=code, **env
+        )
 
     @property
     def pid(self) -> int:
