@@ -1,0 +1,103 @@
+"""Supply chain: what is shipped is built the same twice, from pins with hashes, and needs nothing that is not used."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+import setuptools
+from counts import Tell
+from packaging.requirements import Requirement
+from watching import digest
+
+IDEA = "supply chain"
+ROOT = Path(__file__).parent.parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SHIPPED = ("store", "styles", "tui", "pyproject.toml", "README.md", "LICENSE")
+_BUILD = "import setuptools.build_meta as b, sys; print(getattr(b, f'build_{sys.argv[1]}')(sys.argv[2]))"
+_MODULES = {"markdown-it-py": "markdown_it", "textual-plotext": "textual_plotext", "textual-image": "textual_image"}
+"""What a distribution is imported as, where it is not by its own name."""
+
+
+def _contents(path: Path) -> list[tuple[str, int, bytes]]:
+    """Names, modes and bytes of the files of an archive, in their order there."""
+    with tarfile.open(path) as archive:
+        return [
+            (member.name, member.mode, file.read())
+            for member in archive.getmembers()
+            if (file := archive.extractfile(member)) is not None
+        ]
+
+
+@pytest.mark.skipif(int(setuptools.__version__.split(".")[0]) < 77, reason="older than the build asks for")
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_built_twice_it_is_the_same(tmp_path: Path, tell: Tell, kind: str) -> None:
+    """From two copies, in folders of other names, files of other ages, for one SOURCE_DATE_EPOCH.
+
+    A wheel is the same to the last byte. Setuptools writes ages into a source archive whatever it is told; there every
+    file is the same.
+    """
+    built = []
+    for number in range(2):
+        source, target = tmp_path / f"source-{number}" / ("deep" * number or "flat"), tmp_path / f"built-{number}"
+        target.mkdir()
+        for name in SHIPPED:
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                source.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, source)
+        for path in source.rglob("*"):
+            os.utime(path, (1.6e9 + number * 1e7, 1.6e9 + number * 1e7))
+        env = {**os.environ, "SOURCE_DATE_EPOCH": "1767258000", "PYTHONHASHSEED": str(number)}
+        done = subprocess.run(
+            [sys.executable, "-c", _BUILD, kind, str(target)], cwd=source, env=env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        built.append(next(target.iterdir()))
+    assert built[0].name == built[1].name
+    if kind == "wheel":
+        assert digest(built[0]) == digest(built[1])
+        tell("wheels built twice, the same bytes")
+    else:
+        contents = [_contents(path) for path in built]
+        assert contents[0] == contents[1]
+        tell("files of a source archive built twice, the same but for their ages", len(contents[0]))
+
+
+def test_every_pin_has_hashes(tell: Tell) -> None:
+    """Nothing is installed from a lock file that is not the very file it was locked with."""
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
+        lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        assert lines
+        for line in lines:
+            assert re.match(r"[\w.\-\[\],]+==[\w.+!]+[ ;].*--hash=sha256:[0-9a-f]{64}", line), line
+            tell("pins, all with hashes")
+
+
+def test_nothing_is_needed_that_is_not_used(tell: Tell) -> None:
+    """Every dependency is imported by a module, and every import is of a dependency, ours or the standard library's."""
+    imported = set()
+    for part in ("store", "tui"):
+        for path in (ROOT / part).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    imported |= {alias.name.partition(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                    imported.add(node.module.partition(".")[0])
+    named = {Requirement(text).name for text in PROJECT["dependencies"]}
+    images = {Requirement(text).name for text in PROJECT["optional-dependencies"]["images"]}
+    unused = {name for name in named | images if _MODULES.get(name, name) not in imported}
+    assert not unused
+    known = {_MODULES.get(name, name) for name in named | images} | set(sys.stdlib_module_names) | {"hermes_browse"}
+    assert imported - known <= {"PIL"}, imported - known  # comes with textual-image
+    tell("run-time dependencies, each imported", len(named))
