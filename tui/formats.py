@@ -96,6 +96,43 @@ def set_clock(form: str) -> None:
     _is_half_day = form == "12h"
 
 
+_dates = "relative"
+DATE_WIDTHS = {"relative": 6, "absolute": 8, "iso": 10}
+"""Cells of a moment in a list, by how moments are told."""
+
+
+def set_dates(form: str) -> None:
+    """How moments in lists are told from now on: `relative`, `absolute`, `iso`."""
+    global _dates
+    _dates = form
+
+
+def date_width() -> int:
+    """Cells of a moment in a list."""
+    return DATE_WIDTHS[_dates]
+
+
+def moment(when: float | None, now: float) -> str:
+    """A moment in a list, in at most `date_width()` cells.
+
+    Relative is `2h`; absolute is the time of day today (`14:02`, `2:02 pm`), `28 May` this year, `May 2025` before.
+    iso is `2026-05-28`, today too: the eye sorts it.
+
+    Args:
+        when: Unix seconds; None gives nothing.
+        now: Unix seconds.
+    """
+    if _dates == "relative" or when is None or not math.isfinite(when):
+        return age(when, now)
+    today = day_key(now)
+    own = day_key(when)
+    if _dates == "iso":
+        return own
+    if own == today:
+        return clock(when).strip()
+    return _local(when, "%-d %b", "") if own[:4] == today[:4] else _local(when, "%b %Y", "")
+
+
 def clock(moment: float | None) -> str:
     """Local `14:02`, or ` 2:02 pm` where that is set; blanks of the same width for none."""
     blank = " " * (8 if _is_half_day else 5)

@@ -33,7 +33,7 @@ class FoundRow(NamedTuple):
         """In exactly so many cells."""
         found, conversation = self.found, self.found.conversation
         moment = found.hit.timestamp if found.hit is not None else conversation.last_active
-        columns = formats.fit(formats.age(moment, now), 6, right=True)
+        columns = formats.fit(formats.moment(moment, now), formats.date_width(), right=True)
         if width >= 60:
             columns += " " + formats.fit(formats.source(conversation.source), 6)
             columns += formats.fit(formats.number(conversation.message_count), 5, right=True)

@@ -13,6 +13,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.preview import with_names
 
+from .config.rows import set_rows
 from .config.start import keep, read_start
 from .glyphs import are_plain
 from .prepaint import painted, terminal_size
@@ -61,6 +62,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     store = Store(location.path)
     now = time.time()
     start = read_start()
+    set_rows(start.options)  # also for what is painted ahead
     lines = terminal_size()[1]
     with store.reader() as reader:
         first = read_first_page(reader, now, limit=lines)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 from rich.cells import cell_len
 
 from hermes_browse.store.models import Conversation, Kind, Node, Relation, Status
@@ -13,7 +16,57 @@ from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow,
 Span = tuple[str, str]
 """Text and the name of its look: `title`, `plain`, `dim`, `accent`, `live`, `hit`, `note`."""
 
-_SOURCE_WIDTH, _AGE_WIDTH, _COUNT_WIDTH, _COST_WIDTH, _MODEL_WIDTH = 6, 6, 5, 8, 18
+_MODEL_WIDTH = 18
+_NEVER = 1 << 30
+_DEFAULT = ("age", "source", "messages", "cost", "model")
+"""Columns without a choice, each in rows that are wide enough."""
+
+
+class Column(NamedTuple):
+    """What a row says at its right."""
+
+    width: int
+    """Cells, with what parts it from the one before; 0 for that of moments."""
+    is_right: bool
+    """Numbers stand at the right of it."""
+    from_width: int
+    """The narrowest row that has it, where the user has not chosen."""
+    text: Callable[[Conversation, float], str]
+    """Its text, printable, for a conversation and the time."""
+
+
+def _folder(conversation: Conversation) -> str:
+    return (conversation.cwd or "").rstrip("/").rpartition("/")[2]
+
+
+COLUMNS: dict[str, Column] = {
+    "age": Column(0, True, 0, lambda each, now: formats.moment(each.last_active, now)),
+    "source": Column(7, False, 44, lambda each, now: f" {formats.fit(formats.source(each.source), 6)}"),
+    "messages": Column(5, True, 50, lambda each, now: formats.number(each.message_count)),
+    "cost": Column(8, True, 70, lambda each, now: formats.money(each.cost_usd)),
+    "model": Column(
+        2 + _MODEL_WIDTH,
+        False,
+        110,
+        lambda each, now: f"  {formats.clip(one_line((each.model or '').rpartition('/')[2]), _MODEL_WIDTH)}",
+    ),
+    "tokens": Column(7, True, _NEVER, lambda each, now: formats.number(each.tokens.total) if each.tokens.total else ""),
+    "started": Column(0, True, _NEVER, lambda each, now: formats.moment(each.root.started_at, now)),
+    "branch": Column(18, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(each.git_branch or ''), 16)}"),
+    "directory": Column(22, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(_folder(each)), 20)}"),
+}
+"""Columns by the name the configuration calls them by."""
+_chosen: tuple[str, ...] = ()
+
+
+def set_columns(names: Sequence[str]) -> None:
+    """Which columns rows have from now on.
+
+    Args:
+        names: Of `COLUMNS`; none for as many as there is room for.
+    """
+    global _chosen
+    _chosen = tuple(names)
 
 
 def glyph(conversation: Conversation) -> Span:
@@ -45,19 +98,18 @@ def badges(conversation: Conversation) -> str:
 
 def _columns(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
     """The columns on the right for a width, and how wide they are."""
-    text = formats.fit(formats.age(conversation.last_active, now), _AGE_WIDTH, right=True)
-    if width >= 44:
-        text += " " + formats.fit(formats.source(conversation.source), _SOURCE_WIDTH)
-    if width >= 50:
-        known = complete or conversation.message_count or conversation.status is Status.EMPTY
-        count = formats.number(conversation.message_count) if known else "…"
-        text += formats.fit(count, _COUNT_WIDTH, right=True)
-    if width >= 70:
-        text += formats.fit(formats.money(conversation.cost_usd), _COST_WIDTH, right=True)
-    if width >= 110:
-        model = (conversation.model or "").rpartition("/")[2]
-        text += "  " + formats.fit(one_line(model), _MODEL_WIDTH)
-    return text, cell_len(text)
+    text, taken = "", 0
+    for name in _chosen or _DEFAULT:
+        column = COLUMNS[name]
+        cells = column.width or formats.date_width() + (1 if text else 0)
+        if width < column.from_width and not _chosen:
+            break
+        if _chosen and taken + cells > width // 2:  # at least half of the row is the title's
+            break
+        known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
+        text += formats.fit(column.text(conversation, now) if known else "…", cells, right=column.is_right)
+        taken += cells
+    return text, taken
 
 
 def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
@@ -102,7 +154,7 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     hit = row.hit
     state = _STATES.get(hit.state.value, "")
     lead = f"   {formats.fit(_ROLES.get(hit.role, one_line(hit.role)), 4)} "
-    time = formats.fit(formats.age(hit.timestamp, now), _AGE_WIDTH, right=True)
+    time = formats.fit(formats.moment(hit.timestamp, now), formats.date_width(), right=True)
     room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
     spans: list[Span] = [(lead, "dim"), (state, "note")]
     used, position = 0, 0
@@ -157,7 +209,7 @@ def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
     facts = [
         f"{formats.number(node.rows)} msgs",
         formats.money(session.cost_usd),
-        formats.age(session.last_active, now),
+        formats.moment(session.last_active, now),
     ]
     tail = " · ".join(fact for fact in facts if fact)
     target = " ▶ resumes here" if row.is_target else ""

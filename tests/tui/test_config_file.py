@@ -13,15 +13,17 @@ from hypothesis import strategies as st
 
 from hermes_browse.store import surface
 from hermes_browse.store.models import Sort, View
+from hermes_browse.tui import row_format
 from hermes_browse.tui.config.actions import known_actions, pane_action
 from hermes_browse.tui.config.applying import with_names
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.keymap import final_keys, key_name, resolve_keymap
 from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
-from hermes_browse.tui.config.options import OPTIONS, PRESETS, SURFACES, Options
+from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.presets import KEYMAPS
 from hermes_browse.tui.config.reading import parse_config, read_config
 from hermes_browse.tui.config.sample import sample
+from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.screens.bindings import MAIN_BINDINGS
 from hermes_browse.tui.widgets.conversation_list import ConversationList
 from hermes_browse.tui.widgets.transcript_view import TranscriptView
@@ -60,6 +62,10 @@ def test_everything_that_is_set_holds() -> None:
         ("view = [1]", 1, "not [1]"),
         ("mouse = 1", 1, "true or false, not 1"),
         ("theme = 3", 1, "name of a theme"),
+        ('columns = "age"', 1, "is a list of names"),
+        ('\ncolumns = ["age", "modle", 3]', 2, "no column “modle”. Did you mean “model”?"),
+        ("columns = [[]]", 1, "no column []. There are age,"),
+        ('dates = "ios"', 1, "Did you mean “iso”?"),
         ('\nsurface = "tui"', 2, "is a table of sources"),
         ('\nsurface = { any = "tui", cli = "gui" }', 2, "surface of “cli” is cli or tui, not “gui”"),
         ("\n[surface]\ncli = 3", 3, "surface of “cli” is cli or tui, not 3"),
@@ -192,6 +198,12 @@ def test_the_sample_sets_nothing_and_names_everything() -> None:
     assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys"}
     assert configuration.options._replace(keys={}, view=None, sort=None, theme=None) == Options()._replace(keys={})
     assert set(configuration.options.keys) == {each.name for each in known_actions() if each.name}
+
+
+def test_columns() -> None:
+    """Each once, in order, as far as they hold; the names are those that rows know."""
+    assert tuple(sorted(row_format.COLUMNS, key=COLUMNS.index)) == COLUMNS and tuple(DATE_WIDTHS) == DATES
+    assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == ("cost", "age")
 
 
 def test_surfaces() -> None:

@@ -62,6 +62,8 @@ def _values(options: Options) -> Json:
         "mouse": options.mouse,
         "glyphs": options.glyphs,
         "time": options.time,
+        "dates": options.dates,
+        "columns": list(options.columns),
         "resume": options.resume,
         "surface": dict(options.surface),
         "keymap": options.keymap,

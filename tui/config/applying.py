@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from .. import formats
 from ..glyphs import are_plain
 from .actions import PANES, pane_action
+from .rows import set_rows
 
 if TYPE_CHECKING:
     from ..app import BrowseApp
@@ -38,7 +38,7 @@ def set_up(app: BrowseApp) -> None:
     Args:
         app: With its start.
     """
-    formats.set_clock(app.start.options.time)
+    set_rows(app.start.options)
     encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
     if are_plain(app.start.options.glyphs, encoding):
         from ..glyph_filter import GlyphFilter

@@ -16,6 +16,9 @@ RESUME_MODES = ("exec", "return", "window")
 SURFACES = ("cli", "tui")
 """As in `store.surface`, which is not loaded for it; a test holds them together."""
 TIMES = ("24h", "12h")
+DATES = ("relative", "absolute", "iso")
+COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "started", "branch", "directory")
+"""As in `row_format`, which is not loaded for it; a test holds them together."""
 
 
 class Options(NamedTuple):
@@ -33,6 +36,9 @@ class Options(NamedTuple):
     glyphs: str = MODES[0]
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
+    dates: str = DATES[0]
+    columns: tuple[str, ...] = ()
+    """As in `row_format.COLUMNS`; none for as many as there is room for."""
 
 
 class Option(NamedTuple):
@@ -78,6 +84,19 @@ OPTIONS = (
         "Signs: unicode, ascii, or auto, which is ascii where the terminal's encoding is not UTF-8.",
     ),
     Option("time", TIMES, '"24h"', "Times of day: 24h or 12h."),
+    Option(
+        "dates",
+        DATES,
+        '"relative"',
+        "Moments in lists: relative (2h), absolute (14:02, 28 May, May 2025) or iso (2026-05-28).",
+    ),
+    Option(
+        "columns",
+        (),
+        "[]",
+        f"What rows say at their right, in this order: {', '.join(COLUMNS)}.\n"
+        "What would take more than half of a row is left out. Empty: as many of the first five as there is room for.",
+    ),
     Option(
         "resume",
         RESUME_MODES,

@@ -11,7 +11,7 @@ from hermes_browse.store.text import one_line
 
 from .folders import config_path
 from .lines import line_of
-from .options import OPTIONS, SURFACES, Options
+from .options import COLUMNS, OPTIONS, SURFACES, Options
 
 _MOST = 1_000_000
 """Bytes of a configuration that is read; a larger file is some other file."""
@@ -73,10 +73,23 @@ class _Found:
             self.trouble("", name, f"“{name}” is true or false, not {_shown(value)}.")
         elif name == "theme" and not isinstance(value, str):
             self.trouble("", name, f"“{name}” is the name of a theme, not {_shown(value)}.")
+        elif name == "columns":
+            self.take_columns(value)
         elif name == "surface":
             self.take_surface(value)
         else:
             self.values[name] = value
+
+    def take_columns(self, value: object) -> None:
+        if not isinstance(value, list):
+            self.trouble("", "columns", '“columns” is a list of names, like ["age", "cost"].')
+            return
+        for each in value:
+            if each not in COLUMNS:
+                remedy = similar(each, COLUMNS) if isinstance(each, str) else ""
+                remedy = remedy or f"There are {', '.join(COLUMNS)}."
+                self.trouble("", "columns", f"there is no column {_shown(each)}.", remedy)
+        self.values["columns"] = tuple(dict.fromkeys(each for each in value if each in COLUMNS))
 
     def take_surface(self, value: object) -> None:
         if not isinstance(value, Mapping):
