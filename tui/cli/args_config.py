@@ -1,4 +1,4 @@
-"""Arguments of the commands that need no store: `config` and `completions`."""
+"""Arguments of the commands that need no store: `config`, `completions` and `man`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 
 CONFIG = "The configuration: where it is, what it sets, and a sample of it."
 COMPLETIONS = "A script that completes this command line in a shell."
+MAN = "The manual page, for `man`: roff on standard output."
 SHELLS = ("bash", "zsh", "fish")
 
 

@@ -191,6 +191,7 @@ def make_parser() -> _Parser:
     args_config.add_completions(
         commands.add_parser("completions", help=args_config.COMPLETIONS, description=args_config.COMPLETIONS)
     )
+    commands.add_parser("man", help=args_config.MAN, description=args_config.MAN)
     return parser
 
 

@@ -136,6 +136,13 @@ def _without_store(arguments: SimpleNamespace) -> int | None:
 
         print(completions(arguments.shell, make_parser()))
         return 0
+    if arguments.command == "man":
+        from .arguments import make_parser
+        from .manual import manual
+        from .version import version
+
+        print(manual(make_parser(), version()))
+        return 0
     return None
 
 
