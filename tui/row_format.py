@@ -262,3 +262,21 @@ def format_row(row: ListRow, width: int, now: float) -> list[Span]:
     if isinstance(row, NoteRow):
         return [(formats.fit(f" {one_line(row.text)}", width), "note")]
     return row.spans(width, now)
+
+
+def format_below(row: ListRow, width: int) -> list[Span]:
+    """The second line of a row, where rows have two, in exactly `width` cells.
+
+    What was said first, where the first line is a title; then directory and branch.
+
+    Args:
+        row: What to show.
+        width: Cells.
+    """
+    text = ""
+    if isinstance(row, ConversationRow):
+        conversation = row.conversation
+        said = conversation.preview if conversation.title else ""
+        parts = (said, conversation.cwd or "", conversation.git_branch or "")
+        text = " · ".join(one_line(each, 400) for each in parts if each)
+    return [("   ", "dim"), (formats.fit(text, max(width - 4, 0)), "dim"), (" ", "dim")]

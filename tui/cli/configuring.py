@@ -63,6 +63,7 @@ def _values(options: Options) -> Json:
         "glyphs": options.glyphs,
         "time": options.time,
         "dates": options.dates,
+        "density": options.density,
         "columns": list(options.columns),
         "resume": options.resume,
         "surface": dict(options.surface),

@@ -16,6 +16,7 @@ RESUME_MODES = ("exec", "return", "window")
 SURFACES = ("cli", "tui")
 """As in `store.surface`, which is not loaded for it; a test holds them together."""
 TIMES = ("24h", "12h")
+DENSITIES = ("compact", "comfortable")
 DATES = ("relative", "absolute", "iso")
 COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "started", "branch", "directory")
 """As in `row_format`, which is not loaded for it; a test holds them together."""
@@ -37,6 +38,7 @@ class Options(NamedTuple):
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
     dates: str = DATES[0]
+    density: str = DENSITIES[0]
     columns: tuple[str, ...] = ()
     """As in `row_format.COLUMNS`; none for as many as there is room for."""
 
@@ -89,6 +91,12 @@ OPTIONS = (
         DATES,
         '"relative"',
         "Moments in lists: relative (2h), absolute (14:02, 28 May, May 2025) or iso (2026-05-28).",
+    ),
+    Option(
+        "density",
+        DENSITIES,
+        '"compact"',
+        "Rows of the list: compact is one line each, comfortable two, with what was said first and the directory.",
     ),
     Option(
         "columns",

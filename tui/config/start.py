@@ -50,8 +50,13 @@ class Start(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the first rows are the newest chats, which can be painted ahead."""
-        return self.view is View.CHATS and self.sort is Sort.ACTIVITY and not self.reverse
+        """Whether the first rows are the newest chats, a line each, which can be painted ahead."""
+        return (
+            self.view is View.CHATS
+            and self.sort is Sort.ACTIVITY
+            and not self.reverse
+            and self.options.density == "compact"
+        )
 
 
 def read_start() -> Start:

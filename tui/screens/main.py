@@ -116,6 +116,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """Show the first page, then read the rest behind it."""
         for widget in (self.rows, self.lineage):
             widget.clock = self.clock
+        self.rows.row_lines = 2 if self.browse_app().start.options.density == "comfortable" else 1
         self.rows.is_marked = self.changing.marks.has
         self.shares = self.browse_app().shares
         self.set_class(self.shares.is_alone, "-zoom-list")

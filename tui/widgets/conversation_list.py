@@ -18,7 +18,7 @@ from textual.strip import Strip
 
 from hermes_browse.store.text import printable
 
-from ..row_format import format_row
+from ..row_format import format_below, format_row
 from ..rows import FixedRows, ListRow, NoteRow, RowSource
 from .long_view import LongView
 
@@ -36,7 +36,7 @@ class _FromList(Message):
 
 
 class ConversationList(LongView, can_focus=True):
-    """A list over a `RowSource`; one line a row."""
+    """A list over a `RowSource`; one line a row, or as many as `row_lines` says."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "list--title",
@@ -91,6 +91,8 @@ class ConversationList(LongView, can_focus=True):
         self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
         self._styles: dict[str, Style] = {}
+        self.row_lines = 1
+        """Lines of each row; to be set before there are rows."""
         self.is_marked: Callable[[ListRow], bool] = lambda row: False
         """Whether a row is drawn as marked."""
         self.clock = time.time
@@ -117,22 +119,23 @@ class ConversationList(LongView, can_focus=True):
             key: Put the cursor on the row with this key instead.
             top: Begin at the first row instead.
         """
-        line = self.cursor - self.scroll_offset.y
+        line = self.cursor * self.row_lines - self.scroll_offset.y
         wanted = None if top else key or self._key
         index = source.index_of(wanted) if wanted is not None else None
         kept = index is not None
         if index is None:
             index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self._source = source
-        size = Size(self.scrollable_content_region.width, len(source))
+        size = Size(self.scrollable_content_region.width, len(source) * self.row_lines)
         if size != self.virtual_size:
             self.virtual_size = size
         before = self._key
         self.set_reactive(ConversationList.cursor, index)
         row = self.current
         self._key = row.key if row is not None else None
-        offset = index - line if kept and not top else 0 if top else self.scroll_offset.y
-        if self.scroll_offset.y == 0 and index < self.size.height:
+        top_line = index * self.row_lines
+        offset = top_line - line if kept and not top else 0 if top else self.scroll_offset.y
+        if self.scroll_offset.y == 0 and top_line + self.row_lines <= self.size.height:
             offset = 0  # at the very top what is new is to be seen; the cursor stays on its row
         self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
         self._keep_in_sight()
@@ -150,21 +153,22 @@ class ConversationList(LongView, can_focus=True):
         row = self.current
         self._key = row.key if row is not None else None
         for index in (old, new):
-            self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
+            self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
         self._keep_in_sight()
         if row is not None:
             self.post_message(self.Highlighted(self, row))
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, max(self.size.height, 1)
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True, immediate=True)
-        elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True, immediate=True)
+        first, last = self.cursor * self.row_lines, (self.cursor + 1) * self.row_lines - 1
+        if first < top:
+            self.scroll_to(y=first, animate=False, force=True, immediate=True)
+        elif last >= top + height:
+            self.scroll_to(y=last - height + 1, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
         """Another width is another layout of columns."""
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self._source))
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self._source) * self.row_lines)
         self._keep_in_sight()
 
     def notify_style_update(self) -> None:
@@ -192,7 +196,7 @@ class ConversationList(LongView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        index = y + self.scroll_offset.y
+        index, part = divmod(y + self.scroll_offset.y, self.row_lines)
         width = self.scrollable_content_region.width
         base = self._look("")
         if index >= len(self._source):
@@ -201,8 +205,8 @@ class ConversationList(LongView, can_focus=True):
         if y == 0 or index == len(self._source) - 1 or y == self.size.height - 1:
             self._tell_drawn()
         under = Style()
-        spans = format_row(row, width, self.clock())
-        if self.is_marked(row):
+        spans = format_row(row, width, self.clock()) if part == 0 else format_below(row, width)
+        if part == 0 and self.is_marked(row):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         if index == self.cursor and not isinstance(row, NoteRow):
             under = self._look("cursor" if self.has_focus else "cursor-quiet")
@@ -219,8 +223,9 @@ class ConversationList(LongView, can_focus=True):
         return Strip(segments).adjust_cell_length(width, base + under)
 
     def _tell_drawn(self) -> None:
-        first = self.scroll_offset.y
-        drawn = (first, min(first + self.size.height, len(self._source)) - 1)
+        first = self.scroll_offset.y // self.row_lines
+        last = -(-(self.scroll_offset.y + self.size.height) // self.row_lines) - 1
+        drawn = (first, min(last, len(self._source) - 1))
         if drawn != self._drawn:
             self._drawn = drawn
             self.post_message(self.Shown(self, *drawn))
@@ -231,7 +236,7 @@ class ConversationList(LongView, can_focus=True):
 
     def action_page(self, pages: float) -> None:
         """Move by pages of the screen."""
-        self._go(self.cursor + int(pages * max(self.size.height - 1, 1)))
+        self._go(self.cursor + int(pages * max(self.size.height // self.row_lines - 1, 1)))
 
     def action_jump(self, index: int) -> None:
         """To the first row, or with -1 to the last."""
@@ -249,7 +254,7 @@ class ConversationList(LongView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A click puts the cursor there, a double click takes the row."""
-        index = event.y + self.scroll_offset.y
+        index = (event.y + self.scroll_offset.y) // self.row_lines
         if index < len(self._source):
             self._go(index)
             if event.chain >= 2:
