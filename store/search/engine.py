@@ -10,6 +10,8 @@ from itertools import islice
 from ..connect import Reader
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..models import Hit
+from ..schema import FtsIndex
+from .accents import accented
 from .coverage import covers_all, partly_indexed
 from .query import Problem, Query
 from .rank import most_relevant
@@ -97,7 +99,7 @@ def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
     # Rows Hermes hides are in its index too: where a column tells of them (0.20), only `count` can tell.
     if index is None or not scope.is_open or not plan.index_decides or "display_kind" in columns:
         return None, False
-    if plan.has_spellings or any(each.is_prefix for each in plan.matchers):
+    if plan.has_spellings or any(each.is_prefix for each in plan.matchers) or _has_accents(reader, index, plan):
         return None, False  # another merge of all words that begin so: dear while typing
     shown = f"(SELECT {reader.schema.message('role')} FROM messages m WHERE m.id = f.rowid) IS NOT 'session_meta'"
     found = reader.value(
@@ -106,6 +108,13 @@ def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
     )
     count = int(str(found or 0))
     return min(count, COUNT_CAP), count > COUNT_CAP
+
+
+def _has_accents(reader: Reader, index: FtsIndex, plan: Plan) -> bool:
+    """Whether a message with pictures may have a word in a spelling that the words themselves do not lead to."""
+    ways = (accented(reader, index, group) for group in plan.groups)
+    sql = f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1"
+    return any(bool(reader.rows(sql, [way])) for way in ways if way)
 
 
 def _can_rank(judge: Judge) -> bool:
@@ -251,7 +260,13 @@ def count(
     def run() -> Total:
         walk = Walk(reader, plan, stopped=_stopper(cancelled, deadline), chunk=_COUNT_CHUNK)
         index, ids = reader.schema.fts, None
-        if index is not None and plan.is_plain and not plan.has_spellings and covers_all(reader, index):
+        if (
+            index is not None
+            and plan.is_plain
+            and not plan.has_spellings
+            and covers_all(reader, index)
+            and not _has_accents(reader, index, plan)
+        ):
             # Prefixes too: what makes them dear is to begin, and here that is done once, not for each page.
             ids = indexed(walk, index, plan.match)
         judge = Judge(reader, plan, wanted, with_texts=False, matched=ids is not None)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ..schema import FtsIndex, FtsKind
+from .accents import accented
 from .coverage import left_out_of_trigram, unindexed
 from .terms import Matcher, Plan
 from .trigrams import superset
@@ -96,12 +97,16 @@ def _substring_stream(walk: Walk, index: FtsIndex | None, group: Sequence[Matche
 
 
 def _escaped(walk: Walk, words: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:
-    """Multimodal messages with words that are no ASCII: their JSON spells those otherwise than the index has them.
+    """Multimodal messages with accents or other signs that are no ASCII: their JSON spells those as escapes.
 
     What the word index gives is believed, so these are read before they are given.
     """
-    spelled = [each.spelled or each.fts for each in group if each.words]
-    found = indexed(walk, words, " AND ".join(['^ "json"', *spelled]))
+    if any(each.spelled for each in group):
+        spelled = [each.spelled or each.fts for each in group if each.words]
+        match = " AND ".join(['^ "json"', *spelled])
+    else:
+        match = accented(walk.reader, words, group)
+    found = indexed(walk, words, match) if match else iter(())
     plan, texts = Plan((tuple(group),), ()), row_text_sql(walk.reader)
     while chunk := list(islice(found, _TRIED_MULTIMODAL)):
         rows = walk.reader.rows_in(f"SELECT m.id, {texts} FROM messages m WHERE m.id IN ({{keys}})", chunk)
@@ -195,8 +200,7 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
         wide = any(each.is_prefix and not each.is_short for each in group) and trigram is not None and not partial
         whole = trigram if wide and trigram is not None and not unindexed(walk.reader, trigram) else None
         index, streams = words, [_word_stream(walk, words, group, whole)]
-        if any(each.spelled for each in group):
-            streams.append(_escaped(walk, words, group))
+        streams.append(_escaped(walk, words, group))
     else:
         walk.engines.add("scan")
         return [scanned(walk, group)]

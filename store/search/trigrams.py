@@ -35,6 +35,11 @@ def _variants() -> dict[str, tuple[str, ...]]:
     return {letter: tuple(sorted(letters)) for letter, letters in found.items()}
 
 
+def variants(letter: str) -> tuple[str, ...]:
+    """The lower-case letters with accents that the word index folds to an ASCII letter."""
+    return _variants().get(letter, ())
+
+
 def _quote(text: str) -> str:
     return '"' + text + '"'
 

@@ -276,6 +276,19 @@ def test_multimodal_messages(tmp_path: Path) -> None:
     assert not hit.snippet.startswith("\x00")
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("cafe", [2, 1]), ("CAFE", [2, 1]), ("caf*", [2, 1]), ("resume cafe", [1]), ("resumes", []), ('"cafe, a"', [1])],
+)
+def test_accents_beside_a_picture(tmp_path: Path, query: str, expected: list[int]) -> None:
+    """`cafe` finds `café` there as everywhere else, though the JSON spells it `caf\u00e9`; the count agrees."""
+    parts = [{"type": "text", "text": "the café, a résumé"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
+    path = write_store(tmp_path / "image.db", [{"content": "\x00json:" + json.dumps(parts)}, "a Café noir"])
+    assert found(path, query) == expected
+    with Store(path).reader() as reader:
+        assert count(reader, parse(query)).count == len(expected)
+
+
 def test_null_counts_as_active(tmp_path: Path) -> None:
     path = write_store(tmp_path / "null.db", [{"content": "docker", "active": None, "compacted": None}])
     (hit,) = ask(path, "docker").hits
