@@ -36,6 +36,9 @@ _LONGEST_PAUSE = 0.3
 _BUSY_TRIES = 20
 """In a row, each as patient as a unit is, five seconds: Hermes merges its search index with every thousandth message,
 and holds the lock meanwhile for some seconds for each gigabyte (0.19: 8 to 12 seconds at 1.2 GB)."""
+_BUSY_TRIES_LATER = 180
+"""The same once something has been done: what was begun for thousands is not given up over one merge, which on a busy
+machine took more than two minutes at 2.3 GB. It can be stopped all the while."""
 _BUSY_PAUSE = 0.25
 """Seconds."""
 
@@ -56,6 +59,8 @@ class Step(NamedTuple):
     """Since it began."""
     inside: Stage | None = None
     """How far the unit is that is being done; None between units."""
+    is_waiting: bool = False
+    """Another program keeps the store for itself."""
 
     @property
     def share(self) -> float:
@@ -72,6 +77,8 @@ class Step(NamedTuple):
         if self.inside is not None:
             left = f" · {_clock(self.seconds * (1 / self.share - 1))} left" if self.share > _TELLING else ""
             return f"{self.done:,} of {self.total:,} · {self.inside.words}{left}"
+        if self.is_waiting:
+            return f"{self.done:,} of {self.total:,} · waiting: another program keeps the store for itself"
         rate = self.done / self.seconds if self.seconds > 0 else 0.0
         left = f" · {rate:,.0f} a second · {_clock((self.total - self.done) / rate)} left" if rate else ""
         return f"{self.done:,} of {self.total:,}{left}"
@@ -174,8 +181,9 @@ def _carry_out(
             continue
         except StoreBusyError as failed:
             busy += 1
-            if busy < _BUSY_TRIES:
+            if busy < (_BUSY_TRIES_LATER if done else _BUSY_TRIES):
                 waiting.insert(0, some)
+                tell(Step(len(done) + len(late), total, time.monotonic() - began, is_waiting=True))
                 pause(_BUSY_PAUSE)
                 continue
             error = failed

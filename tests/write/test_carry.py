@@ -175,6 +175,27 @@ def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(rests) == 5 * 4 and rests.count(carry._BUSY_PAUSE) == 5 * 3
 
 
+def test_what_was_begun_is_waited_for_longer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing done yet: given up, and said. A part done: waited for, and said while it waits."""
+    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
+    tries, told, done = [0], list[Step](), list[str]()
+
+    def unit(some: Sequence[Planned]) -> None:
+        if len(done) == begin and tries[0] < carry._BUSY_TRIES + 5:
+            tries[0] += 1
+            raise StoreBusyError("busy")
+        done.append(some[0].conversation.id)
+
+    begin = 1
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None, tell=told.append)
+    assert outcome.error is None and len(done) == 5
+    assert "1 of 5 · waiting: another program keeps the store for itself" in {each.words for each in told}
+    begin, tries[0] = 0, 0
+    done.clear()
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
+    assert isinstance(outcome.error, StoreBusyError) and not done and tries[0] == carry._BUSY_TRIES
+
+
 def test_waiting_ends_when_it_is_stopped(path: Path) -> None:
     """Between two tries as between two units."""
     tries: list[int] = []
