@@ -64,6 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 [sys.executable, "-m", "pytest", "-p", "no:xdist", str(PARTS[name])], env=env
             ).returncode
             options = f"--only {name}"
+            if name == "endurance":
+                options += f" --minutes {given.minutes}"
             if name == "harmless":
                 options += f" --minutes {given.minutes} --opens {given.opens} --rounds {given.rounds}"
             if code:
