@@ -10,11 +10,12 @@ import platformdirs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.binding import Binding
 
 from hermes_browse.store import surface
 from hermes_browse.store.models import Sort, View
 from hermes_browse.tui import row_format
-from hermes_browse.tui.config.actions import known_actions, pane_action
+from hermes_browse.tui.config.actions import SCREENS, known_actions, pane_action
 from hermes_browse.tui.config.applying import with_names
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.keymap import final_keys, key_name, resolve_keymap
@@ -25,6 +26,12 @@ from hermes_browse.tui.config.reading import parse_config, read_config
 from hermes_browse.tui.config.sample import sample
 from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.screens.bindings import MAIN_BINDINGS
+from hermes_browse.tui.screens.doctor import DoctorScreen
+from hermes_browse.tui.screens.insights import InsightsScreen
+from hermes_browse.tui.screens.prune import PruneScreen
+from hermes_browse.tui.screens.retention import RetentionScreen
+from hermes_browse.tui.screens.sub_screen import SubScreen
+from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.widgets.conversation_list import ConversationList
 from hermes_browse.tui.widgets.transcript_view import TranscriptView
 
@@ -77,6 +84,8 @@ def test_everything_that_is_set_holds() -> None:
         ('[ "keys" ]\n"sort" = "ctrl+banana"', 2, "“ctrl+banana” is no key"),
         ('keys.sort = "foo bar"', 1, "“foo bar” is no key"),
         ('[keys]\n\nsort = "j"', 3, "“j” of “sort” is that of “list-down” too"),
+        ('[keys]\ntrash-back = "j"', 2, "“j” of “trash-back” is that of “list-down” too"),
+        ('[keys]\nprune-bakc = "x"', 2, "Did you mean “prune-back”?"),
         ('[keys]\nsort = "ctrl+q"', 2, "“ctrl+q” of “sort” is that of “quit” too"),
         ('view = "all"\nview = "all"', 2, "Nothing of the file holds"),
         ('view = "all', 1, "Nothing of the file holds"),
@@ -198,6 +207,20 @@ def test_the_sample_sets_nothing_and_names_everything() -> None:
     assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys"}
     assert configuration.options._replace(keys={}, view=None, sort=None, theme=None) == Options()._replace(keys={})
     assert set(configuration.options.keys) == {each.name for each in known_actions() if each.name}
+
+
+@pytest.mark.parametrize("screen", [DoctorScreen, InsightsScreen, PruneScreen, RetentionScreen, TrashScreen])
+def test_the_actions_of_other_screens_are_those_they_have(screen: type[SubScreen]) -> None:
+    """By name and keys; read as text they are what the class really binds, and no two are called alike."""
+    scope = SCREENS[screen.__name__]
+    known = {each.name: each.keys for each in known_actions() if each.scope == scope}
+    bound = [each for each in with_names(screen.BINDINGS, scope) if isinstance(each, Binding)]
+    real = {str(each.id): tuple(each.key.split(",")) for each in bound}
+    assert known and known.items() <= real.items()
+    actions = known_actions()
+    of_screen = [each for each in actions if each.scope == scope]
+    assert len(of_screen) == len(known)
+    assert not any(each.meets(other) for each in of_screen for other in actions if other.scope == "main")
 
 
 def test_columns() -> None:

@@ -22,6 +22,7 @@ from hermes_browse.tui.config.rows import set_rows
 from hermes_browse.tui.config.start import keep, read_start
 from hermes_browse.tui.row_format import format_below, format_row
 from hermes_browse.tui.rows import ConversationRow
+from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.help import HelpScreen
 
 
@@ -177,6 +178,19 @@ async def test_comfortable_rows_have_two_lines(tmp_path: Path) -> None:
         await browser.pilot.click("#list", offset=(5, 7))
         assert rows.cursor == 3
         assert all(cell_len("".join(text for text, _ in format_below(first, width))) == width for width in (9, 40, 90))
+
+
+async def test_keys_of_the_other_screens(tmp_path: Path) -> None:
+    """They do what the old ones did, which do nothing any more; keys line and help show them."""
+    app = configured(tmp_path, '[keys]\ndoctor-back = "x"\ninsights-measure = "ctrl+n"\n')
+    async with browsing(app, (200, 60)) as browser:
+        assert app.trouble == "", "no key of another screen is in its way"
+        await browser.press("H")
+        assert isinstance(app.screen, DoctorScreen) and " x back" in browser.text("#keys")
+        await browser.press("escape")
+        assert isinstance(app.screen, DoctorScreen)
+        await browser.press("x")
+        assert app.screen is browser.screen
 
 
 async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:

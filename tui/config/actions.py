@@ -17,6 +17,16 @@ MAIN, APP = "main", "app"
 PANES = {"ConversationList": "list", "TranscriptView": "transcript"}
 """Widgets whose keys can be changed, with what their actions' names begin with."""
 
+SCREENS = {
+    "PruneScreen": "prune",
+    "TrashScreen": "trash",
+    "RetentionScreen": "retention",
+    "InsightsScreen": "insights",
+    "DoctorScreen": "doctor",
+}
+"""Screens behind the main one whose keys can be changed, with what their actions' names begin with: the names of their
+modules."""
+
 
 class Action(NamedTuple):
     """Something a key does."""
@@ -32,7 +42,10 @@ class Action(NamedTuple):
 
     def meets(self, other: Action) -> bool:
         """Whether both can be asked for by one key press."""
-        return self.scope == other.scope or not {self.scope, other.scope} <= set(PANES.values())
+        scopes = {self.scope, other.scope}
+        if scopes.intersection(SCREENS.values()):  # none is over another, and what they have of panes is the list
+            return len(scopes) == 1 or bool(scopes & {APP, PANES["ConversationList"]})
+        return len(scopes) == 1 or not scopes <= set(PANES.values())
 
 
 def pane_action(pane: str, description: str) -> str:
@@ -47,7 +60,9 @@ def _bindings(node: ast.AST, scope: str) -> Iterator[Action]:
         plain = [each.value if isinstance(each, ast.Constant) else "" for each in call.args]
         named = {each.arg: each.value.value for each in call.keywords if isinstance(each.value, ast.Constant)}
         keys, _, description = (str(each) for each in [*plain, "", "", ""][:3])
-        name = str(named.get("id") or (pane_action(scope, description) if scope in PANES.values() else ""))
+        if not keys:  # worked out while the program runs, like 1 to 5: these stay as they are
+            continue
+        name = str(named.get("id") or (pane_action(scope, description) if scope not in (MAIN, APP) else ""))
         yield Action(name, scope, tuple(keys.split(",")), str(named.get("tooltip") or description))
 
 
@@ -64,7 +79,7 @@ def _tables(trees: Iterable[ast.Module]) -> dict[str, ast.expr]:
 
 
 def _of_widget(widget: ast.ClassDef, tables: dict[str, ast.expr]) -> Iterator[Action]:
-    scope = PANES[widget.name]
+    scope = {**PANES, **SCREENS}[widget.name]
     for node in widget.body:
         if not (isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.List)):
             continue
@@ -78,7 +93,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 def known_actions() -> list[Action]:
-    """Every action of the main screen, in the order of the tables; none where the sources are not there to be read."""
+    """Every action in the order of the tables, the main screen first; none where there are no sources to be read."""
     found: list[Action] = []
     try:
         found += _bindings(_tree(_TUI / "screens" / "bindings.py"), MAIN)
@@ -88,6 +103,11 @@ def known_actions() -> list[Action]:
             if isinstance(node, ast.ClassDef) and node.name in PANES:
                 found += _of_widget(node, tables)
         found += _bindings(_tree(_TUI / "app.py"), APP)
+        trees = [_tree(_TUI / "screens" / f"{name}.py") for name in ("sub_screen", *SCREENS.values())]
+        tables = _tables(trees)
+        for node in (node for tree in trees for node in tree.body):
+            if isinstance(node, ast.ClassDef) and node.name in SCREENS:
+                found += _of_widget(node, tables)
     except (OSError, SyntaxError):  # compiled modules alone: names of actions are then taken as they are
         return []
     return found

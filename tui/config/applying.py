@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from ..glyphs import are_plain
-from .actions import PANES, pane_action
+from .actions import PANES, SCREENS, pane_action
 from .rows import set_rows
 
 if TYPE_CHECKING:
@@ -28,8 +28,20 @@ def with_names(bindings: Sequence[BindingType], pane: str) -> list[BindingType]:
 
 def _name_keys_of(widget: type[Widget]) -> None:
     """Give the keys of a pane names, before there is a pane: without a keymap nobody asks for them."""
-    widget.BINDINGS = with_names(widget.BINDINGS, PANES[widget.__name__])
+    widget.BINDINGS = with_names(widget.BINDINGS, {**PANES, **SCREENS}[widget.__name__])
     widget._merged_bindings = widget._merge_bindings()  # made when the class was, and there is no other way to make it
+
+
+def _name_keys_of_screens() -> None:
+    """The same for the screens behind the main one; they are loaded for it, so only where one of their keys is set."""
+    from ..screens.doctor import DoctorScreen
+    from ..screens.insights import InsightsScreen
+    from ..screens.prune import PruneScreen
+    from ..screens.retention import RetentionScreen
+    from ..screens.trash import TrashScreen
+
+    for screen in (DoctorScreen, InsightsScreen, PruneScreen, RetentionScreen, TrashScreen):
+        _name_keys_of(screen)
 
 
 def set_up(app: BrowseApp) -> None:
@@ -55,6 +67,8 @@ def set_up(app: BrowseApp) -> None:
     if keymap:
         for widget in (ConversationList, TranscriptView):
             _name_keys_of(widget)
+        if any(name.partition("-")[0] in SCREENS.values() for name in keymap):
+            _name_keys_of_screens()
         app.keymap = keymap
         app.set_keymap(keymap)
     found = [*configuration.troubles, *troubles]
