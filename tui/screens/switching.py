@@ -79,7 +79,7 @@ class Switching:
             return
 
         def ask(arrived: MainScreen) -> None:
-            arrived.typing.put(f"{query.rstrip()} ")  # behind a space the last word is whole, as it was counted
+            arrived.typing.put(query)  # as it was counted: no space behind the last word
             arrived.set_focus(arrived.rows)
 
         self.to(location, ask)
