@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -41,9 +41,20 @@ def marked(count: int, messages: int) -> str:
 
 
 def views(
-    catalog: Catalog, view: View | None, sort: Sort, reverse: bool, search: str, marks: str = "", old: int = 0
+    catalog: Catalog,
+    view: View | None,
+    sort: Sort,
+    reverse: bool,
+    search: str,
+    marks: str = "",
+    old: int = 0,
+    *,
+    width: int = 0,
 ) -> Content:
     """The views with their counts, and the order; in its place what is marked, if anything is.
+
+    Where there is no room for all, counts are told shortly, then only of the view on screen, at
+    last beside the bare keys of the others: what is marked is not cut.
 
     Args:
         catalog: What is counted.
@@ -53,20 +64,35 @@ def views(
         search: What is searched for, in the place of the order.
         marks: What is marked.
         old: Old transcripts beside the store; their view is there when there are some.
+        width: Cells; 0 for as many as it takes.
     """
     counts = catalog.counts()
-    parts: list[Content] = [Content(" ")]
-    for number, each in enumerate(View, 1):
-        count = f"{counts[each]:,}" if catalog.exact else "…"
-        label = f"{number} {each.value.capitalize()} {count}"
-        parts.append(_style(f" {label} ", "bold reverse" if each is view else "dim"))
-        parts.append(Content(" "))
+    every: list[tuple[str, int | None, bool]] = [
+        (f"{number} {each.value.capitalize()}", counts[each] if catalog.exact else None, each is view)
+        for number, each in enumerate(View, 1)
+    ]
     if old:
-        parts += [_style(f" 5 Old {old:,} ", "bold reverse" if view is None else "dim"), Content(" ")]
+        every.append(("5 Old", old, view is None))
     arrow = "↑" if reverse else "↓"
-    order = search or f"{arrow} {_ORDERS.get(sort, sort.value)}"
-    told = _style(f"  {marks}", "bold $accent") if marks else _style(f"  {order}", "dim")
-    return Content("").join([*parts, told])
+    told = marks or search or f"{arrow} {_ORDERS.get(sort, sort.value)}"
+    exact, short = _labels(every, "{:,}".format), _labels(every, formats.number)
+    own = [label if is_shown else label.rpartition(" ")[0] for label, (*_, is_shown) in zip(short, every, strict=True)]
+    if _line_width(own, told) > width > 0:
+        own = [label if is_shown else label[0] for label, (*_, is_shown) in zip(own, every, strict=True)]
+    fitting = (each for each in (exact, short) if not width or _line_width(each, told) <= width)
+    parts: list[Content] = [Content(" ")]
+    for label, (*_, is_shown) in zip(next(fitting, own), every, strict=True):
+        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim"), Content(" ")]
+    return Content("").join([*parts, _style(f"  {told}", "bold $accent" if marks else "dim")])
+
+
+def _labels(views: Sequence[tuple[str, int | None, bool]], form: Callable[[float], str]) -> list[str]:
+    """`2 Automation 20,912`, with the count in a form of one's own; `…` where it is not known yet."""
+    return [f"{name} {form(count) if count is not None else '…'}" for name, count, _ in views]
+
+
+def _line_width(labels: Sequence[str], told: str) -> int:
+    return 1 + sum(cell_len(each) + 3 for each in labels) + 2 + cell_len(told)
 
 
 def offers(choices: Sequence[str], width: int) -> Content:

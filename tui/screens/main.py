@@ -235,7 +235,9 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """The views, and the order of the list."""
         order = self.listing.sort, self.listing.reverse
         told = self.searching.describe(), self.changing.describe()
-        return header.views(self.listing.catalog, self.view, *order, *told, self.old_files.count.files)
+        return header.views(
+            self.listing.catalog, self.view, *order, *told, self.old_files.count.files, width=self.size.width
+        )
 
     @property
     def view(self) -> View:

@@ -84,7 +84,7 @@ class OldScreen(MainScreen):
         """The views of the real store, and this one."""
         order = self.listing.sort, self.listing.reverse
         told = self.searching.describe(), self.changing.describe()
-        return header.views(self._beside.listing.catalog, None, *order, *told, self._shelf.files)
+        return header.views(self._beside.listing.catalog, None, *order, *told, self._shelf.files, width=self.size.width)
 
     def take(self, row: ListRow) -> None:
         """Enter on a conversation reads it."""

@@ -1,0 +1,46 @@
+"""The line of views tells what matters most in the cells there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import make_store
+
+from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.models import Sort, View
+from hermes_browse.tui import header
+from hermes_browse.tui.screens.help import key_names
+
+MARKS = header.marked(1_204, 72_008)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    """1,204 chats."""
+    sessions = [{"id": f"s{number}"} for number in range(1204)]
+    with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
+        return read_catalog(reader, 1e9)
+
+
+def _line(catalog: Catalog, width: int, marks: str = "", old: int = 0) -> str:
+    return str(header.views(catalog, View.ALL, Sort.ACTIVITY, False, "", marks, old, width=width))
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("old", [0, 1_234])
+def test_what_is_marked_is_never_cut(catalog: Catalog, width: int, old: int) -> None:
+    line = _line(catalog, width, MARKS, old)
+    assert line.endswith(MARKS) and len(line) <= width
+    assert "4 All 1.2k" in line or "4 All 1,204" in line
+
+
+def test_counts_are_exact_where_there_is_room(catalog: Catalog) -> None:
+    assert "4 All 1,204" in _line(catalog, 120, MARKS)
+    assert "1   2   3   4 All 1.2k" in _line(catalog, 60, MARKS)
+    assert _line(catalog, 0, MARKS, 7) == _line(catalog, 200, MARKS, 7)
+
+
+def test_function_keys_are_printed_as_on_a_keyboard() -> None:
+    assert key_names("T,f2") == "T F2" and key_names("f5") == "F5"
