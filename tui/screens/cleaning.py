@@ -273,6 +273,7 @@ class Cleaning:
         return Undoable(sentence, self._screen.changing.taking_back(changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
+        from hermes_browse.store.errors import RefusedError
         from hermes_browse.store.write.restore import check_index, restore
 
         store, location = self._screen.store, self._screen.location
@@ -284,13 +285,21 @@ class Cleaning:
 
         def back() -> tuple[str, tuple[str, ...]]:
             touched: list[str] = []
+            refused: list[RefusedError] = []
             messages, several = 0, len(left) > 1
-            while left:  # last first: what hung on an earlier one finds its parent again
-                done = restore(store, trash_folder(location), left[-1], sessions_folder=files, check=not several)
+            for name in left[::-1]:  # last first: what hung on an earlier one finds its parent again
+                try:
+                    done = restore(store, trash_folder(location), name, sessions_folder=files, check=not several)
+                except RefusedError as error:  # put back from the trash before: the others can be all the same
+                    refused.append(error)
+                    continue
                 touched += done.sessions
                 messages += done.messages
-                left.pop()
+                left.remove(name)
+            if refused and not touched:
+                raise refused[0]
             said = f"restored {len(touched):,} sessions, {messages:,} messages"
-            return " · ".join([said, *(check_index(store) if several else ())]), tuple(touched)
+            kept = [each.sentence for each in refused]
+            return " · ".join([said, *kept, *(check_index(store) if several else ())]), tuple(touched)
 
         return Undoable(sentence, back)
