@@ -57,6 +57,17 @@ def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
     assert terminal.is_restored
 
 
+def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home: Path) -> None:
+    """Letters, a line taken back, other letters, two of them corrected: what stands there is what was meant."""
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("shown")
+    terminal.send("/wrong\x15zebxx\x7f\x7fraq")
+    terminal.wait_for("zebraq")
+    assert "wrong" not in terminal.text and "zebraqx" not in terminal.text and "xzebraq" not in terminal.text
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end_it_restores_the_terminal(hermes_home: Path, number: signal.Signals) -> None:
     """A signal ends it like q does."""

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ..formats import counted
+from ..widgets.text_box import TextBox
 
 __all__ = ["STYLES", "Card", "CountCard", "counted", "keys_line"]
 
@@ -47,7 +48,7 @@ class CountCard(Card[bool]):
     def question(self) -> Iterator[Widget]:
         """The box for the number, and the line of keys."""
         them = "it" if self._count == 1 else "them"
-        yield Input(placeholder=f"type {self._count} to {self._verb} {them}", id="count")
+        yield TextBox(placeholder=f"type {self._count} to {self._verb} {them}", id="count")
         yield keys_line(f"{self._count} and Enter {self._verb} · Esc back")
 
     @on(Input.Submitted)

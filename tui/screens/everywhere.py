@@ -25,6 +25,7 @@ from ..rows import FixedRows, ListRow, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
+from ..widgets.text_box import TextBox
 from .card import counted
 from .sub_screen import BACK, SubScreen
 
@@ -65,7 +66,7 @@ class EverywhereScreen(SubScreen):
     def compose(self) -> ComposeResult:
         """What there is, the box, the list."""
         yield TextLine(id="header")
-        yield Input(placeholder="search all profiles", id="rules", select_on_focus=False)
+        yield TextBox(placeholder="search all profiles", id="rules", select_on_focus=False)
         yield ConversationList(id="found")
         yield TextLine(id="status")
         yield KeyLine(id="keys")

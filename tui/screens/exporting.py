@@ -23,6 +23,7 @@ from hermes_browse.store.text import one_line
 from .. import formats
 from ..exports import MANY, Document, make_redactor, plan_documents, redacted_words, save
 from ..places import store_files
+from ..widgets.text_box import TextBox
 from .card import Card, counted, keys_line
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class ExportScreen(Card[Wish | None]):
         with Vertical(id="card"):
             yield Static(Content.assemble(("Export  ", "bold"), (name, "dim")))
             yield Static(id="formats")
-            yield Input(self._proposal(), id="path", select_on_focus=False)
+            yield TextBox(self._proposal(), id="path", select_on_focus=False)
             yield Static(id="secrets")
             yield Static(id="verdict")
             yield keys_line("Enter save · ↓ ↑ format · Ctrl+R secrets · Esc back")

@@ -24,6 +24,7 @@ from ..rows import FixedRows, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
+from ..widgets.text_box import TextBox
 from ..widgets.toggles import ToggleLine
 from .cleaning import Planned
 from .plan_screen import PlanScreen
@@ -72,7 +73,7 @@ class PruneScreen(PlanScreen):
     def compose(self) -> ComposeResult:
         """Rules, switches, plan and map, totals."""
         yield TextLine(id="header")
-        yield Input(
+        yield TextBox(
             "" if self._marked else self.main.cleaning.last_rules,
             placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",
             id="rules",

@@ -16,6 +16,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.write.titles import LONGEST, check_title
 
 from .. import formats
+from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 
 
@@ -34,7 +35,7 @@ class RenameScreen(Card[str | None]):
             yield Static(
                 Content.assemble(("Rename  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
             )
-            yield Input(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
+            yield TextBox(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
             yield Static(id="verdict")
             yield keys_line("Enter rename · Esc back")
 

@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from hermes_browse.store.text import one_line
 
 from ..history import History
+from ..widgets.text_box import TextBox
 from .card import Card
 
 
@@ -38,7 +39,7 @@ class SearchesScreen(Card[str | None]):
     def compose(self) -> ComposeResult:
         """A line to narrow by, the searches, the keys."""
         with Vertical(id="card"):
-            yield Input(placeholder="searches: type to narrow", id="narrow", compact=True)
+            yield TextBox(placeholder="searches: type to narrow", id="narrow", compact=True)
             yield OptionList(id="searches", markup=False)
             yield Static(Content.styled("↵ take  Ctrl+s keep ★  Del forget  Esc back", "$accent"), id="answer")
 

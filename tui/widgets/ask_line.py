@@ -12,9 +12,10 @@ from textual.message import Message
 from textual.widgets import Input
 
 from .line import TextLine
+from .text_box import TextBox
 
 
-class AskInput(Input):
+class AskInput(TextBox):
     """Where it is typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

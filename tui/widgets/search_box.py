@@ -15,7 +15,8 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
-from textual.widgets import Input
+
+from .text_box import TextBox
 
 _HINT = 'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
 
@@ -32,7 +33,7 @@ class _Marks(Highlighter):
             text.stylize(self._box.look(name), start, end)
 
 
-class SearchBox(Input):
+class SearchBox(TextBox):
     """Where a query is typed; keys that move go to the list, so that the hands stay where they are."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"search--filter", "search--problem"}
