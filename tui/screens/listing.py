@@ -91,16 +91,19 @@ class Listing:
         def work(reader: Reader) -> _Read:
             begun = time.monotonic()
             gc.disable()  # what is made here is data without rings, and there is much of it to look through
+            is_whole = False
             try:
                 step = read_increment(reader, known, mark, now, touched) if mark is not None else None
                 is_whole = step is None
                 if step is None:
+                    gc.collect()  # rings of the screen that nobody needs would be kept with what is kept below
                     reached = read_mark(reader)
                     step = read_catalog(reader, now), reached
                 rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened)
                 step[0].counts()
             finally:
-                gc.freeze()
+                if is_whole:  # not with each change: what the screen has let go of since would stay for good
+                    gc.freeze()
                 gc.enable()
             return _Read(*step, rows, time.monotonic() - begun, is_whole, touched)
 
