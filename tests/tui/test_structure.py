@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import subprocess
 import sys
@@ -167,6 +168,7 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
         assert (len(whole), len(steps)) == (1, 0)
         browser.screen.rows.action_move(3)
         cursor = browser.screen.rows.cursor
+        kept: list[int] = []
         for number in range(3):
             with closing(sqlite3.connect(browser.app.store.path)) as connection, connection:
                 connection.execute(
@@ -176,6 +178,8 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
             browser.screen.listing.read(whole=False)
             await browser.settle()
             assert f"Brand new {number}" in browser.text("#list")
+            kept.append(gc.get_freeze_count())
+        assert kept == sorted(kept, reverse=True), "nothing more is kept from being collected with each change"
         assert len(whole) == 1 and len(steps) >= 3, "the file is watched as well"
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
 
