@@ -16,6 +16,8 @@ from .trigrams import variants
 
 _LAST = "\u017f"
 """Letters up to here are asked for: those of European languages."""
+_SHORTEST = 3
+"""Letters of a word that is still being typed: with fewer, what begins with them is looked for in the newest rows."""
 _MOST = 48
 """Spellings of a word; where there are more, those with one accent."""
 
@@ -31,6 +33,8 @@ def accented(reader: Reader, index: FtsIndex, group: Sequence[Matcher]) -> str:
     known = [each for each in group if each.words]
     words = [word for each in known for word in each.words]
     if not words or not all(word.isascii() for word in words):
+        return ""
+    if any(each.is_prefix and len(each.words[-1]) < _SHORTEST for each in known):
         return ""
     standing = _standing(reader, index, sorted({letter for word in words for letter in word}))
     if not standing:
