@@ -44,7 +44,7 @@ class SearchBox(TextBox):
         Binding("pagedown", "move('pagedown')", "page down", show=False),
         Binding("pageup", "move('pageup')", "page up", show=False),
         Binding("enter,ctrl+j", "submit", "open", key_display="↵"),
-        Binding("escape", "step_back", "clear, then leave"),
+        Binding("escape", "step_back", "clear, then the list"),
         Binding("tab", "accept", "complete", show=False),
     ]
 
@@ -111,7 +111,7 @@ class SearchBox(TextBox):
         self.post_message(self.Moved(key))
 
     def action_step_back(self) -> None:
-        """First stop, then clear, then leave."""
+        """First stop, then clear, then back to the list."""
         if self.stops():
             return
         if self.value:
