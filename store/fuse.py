@@ -23,8 +23,8 @@ class Fused(Protocol):
     began: float
     """When the one in flight began, by the monotonic clock; 0 when there is none."""
 
-    def blow(self) -> None:
-        """Interrupt it."""
+    def blow(self, began: float) -> None:
+        """Interrupt the one that began then, unless it has ended meanwhile."""
 
 
 _watched: weakref.WeakSet[Fused] = weakref.WeakSet()
@@ -54,6 +54,7 @@ def _look() -> None:
             if not _watched:
                 _watchman.clear()
                 return
-            late = [each for each in _watched if each.began and time.monotonic() - each.began > SECONDS]
-        for each in late:
-            each.blow()
+            flights = [(each, each.began) for each in _watched]  # each looked up once: it may end at any moment
+        for each, began in flights:
+            if began and time.monotonic() - began > SECONDS:
+                each.blow(began)

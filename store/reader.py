@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -92,6 +93,7 @@ class Reader:
         self.began = 0.0
         """When the statement in flight began, by the monotonic clock; 0 when there is none."""
         self._is_blown = False
+        self._landing = threading.Lock()
         fuse.watch(self)
         self._vocabularies: set[str] = set()
         self._terms: dict[tuple[object, ...], list[str]] = {}
@@ -145,7 +147,8 @@ class Reader:
             except sqlite3.Error as error:
                 raise translate(error, self.path) from error
             finally:
-                self.began = 0.0
+                with self._landing:
+                    self.began = 0.0
         raise AssertionError("unreachable")
 
     def _too_long(self) -> StoreDamagedError:
@@ -154,10 +157,12 @@ class Reader:
             remedy="The file may be damaged, or the disk very slow. Reading a copy may work.",
         )
 
-    def blow(self) -> None:
-        """The fuse: the statement in flight has taken too long; called from a thread of its own."""
-        self._is_blown = True
-        self.interrupt()
+    def blow(self, began: float) -> None:
+        """The fuse: the statement in flight since then has taken too long; called from a thread of its own."""
+        with self._landing:  # no other statement takes its place while we look
+            if self.began == began:
+                self._is_blown = True
+                self.interrupt()
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
         """The first column of the first row, or None when there is no row."""

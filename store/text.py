@@ -17,14 +17,16 @@ _VISIBLE: dict[int, int] = _C0 | {0x7F: 0x2421}
 # Bidi overrides, embeddings, isolates and marks, line and paragraph separators, interlinear
 # annotations, the deprecated format characters, tags and lone surrogates: they reorder, hide or
 # break a line elsewhere than where they stand. ZWJ and ZWNJ stay: emoji and scripts need them.
-_HOSTILE = (
+HOSTILE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\u180e\ufff9-\ufffc\ud800-\udfff\U000e0000-\U000e007f]"
 )
+"""A pattern of what a terminal would act on."""
 # A joiner that joins no emoji: widths after it are anybody's guess, and what stands right of it shifts.
 _EMOJI = "[\u00a9\u00ae\u2190-\u2bff\U0001f000-\U0001faff]"
 # Nor do terminals agree on a soft hyphen, which shows nothing where no line ends.
-_STRAY = f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)\u200d|\u200d(?!{_EMOJI})|\u00ad"
+STRAY = f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)\u200d|\u200d(?!{_EMOJI})|\u00ad"
+"""A pattern of what is left out of what is shown."""
 
 
 def as_text(value: object) -> str | None:
@@ -71,10 +73,10 @@ def printable(text: str) -> str:
     if text.isprintable() and "\ufffc" not in text:
         return text
     if "\u200d" in text or "\u00ad" in text:
-        text = re.sub(_STRAY, "", text)
-    if not re.search(_HOSTILE, text):
+        text = re.sub(STRAY, "", text)
+    if not re.search(HOSTILE, text):
         return text
-    return re.sub(_HOSTILE, _replace, text.replace("\r\n", "\n"))
+    return re.sub(HOSTILE, _replace, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int = 0) -> str:

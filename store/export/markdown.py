@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ..models import State
-from ..text import one_line
+from ..text import HOSTILE, STRAY, one_line
 from .commonmark import fenced, longest_run, neutral
 from .source import Day, Seam, Source, Telling, day_name, laid_out, local_time
 
@@ -17,9 +17,7 @@ _NAMES = {"user": "You", "assistant": "Assistant", "system": "System"}
 _AS_CODE = ("id", "folder", "branch")
 _HINT = 80
 # What YAML does not take as it is, what it takes for a line end, and what a terminal would act on.
-_BEYOND_YAML = re.compile(
-    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\ufffe\uffff\U000e0000-\U000e007f]"
-)
+_BEYOND_YAML = re.compile(f"{HOSTILE}|{STRAY}|[\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[\\`*\[\]<>|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|#(?=#*$)")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import T0, hostile_store, make_store, tool_call
 from exports import document
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -169,6 +169,7 @@ def test_one_line_of_anything_is_text(text: str) -> None:
 @given(
     st.one_of(st.text(), st.lists(st.text(), max_size=3), st.none(), st.booleans(), st.integers(), st.floats(0, 1e6))
 )
+@example("soft\xadhyphen, stray\u200djoiner, \U0001f469\u200d\U0001f4bb, \u180e\ufeff")
 def test_front_matter_reads_back(value: object) -> None:
     """Through a real YAML parser, whatever stands in a title; one line each."""
     yaml = pytest.importorskip("yaml")

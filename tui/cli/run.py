@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location, locate
-from hermes_browse.store.text import as_text
+from hermes_browse.store.text import HOSTILE, as_text
 
 from .columns import note
 from .quick import read_quickly
@@ -39,10 +39,6 @@ class Context:
         return bool(getattr(self.arguments, "json", False))
 
 
-# Legal inside JSON strings, but a terminal, or the pager behind a pipe, would act on them.
-_HOSTILE = "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
-
-
 def print_json(document: object) -> None:
     """Print one JSON document in UTF-8 whatever the locale; text as stored, controls escaped."""
     import json
@@ -50,7 +46,8 @@ def print_json(document: object) -> None:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    print(re.sub(_HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or ""))
+    # Legal inside JSON strings, but a terminal, or the pager behind a pipe, would act on them.
+    print(re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or ""))
 
 
 def _wanted_location(arguments: SimpleNamespace) -> Location | str:
