@@ -6,7 +6,7 @@ SOURCES := store tui tests screenshots
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test slow check format lint types bench proof screenshots lock clean
+.PHONY: help run test slow check format lint types bench proof screenshots words lock clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,9 @@ proof: $(VENV)/.dev-ready ## Prove what docs/safety.md says, and count (ARGS="--
 
 screenshots: $(VENV)/.dev-ready ## Draw the pictures of the README anew
 	$(BIN)/python screenshots/make.py
+
+words: $(VENV)/.dev-ready ## Bring the catalogs in store/locale up to date with the texts in the sources
+	$(BIN)/python tests/words.py
 
 lock: ## Pin the newest allowed versions (needs uv)
 	uv pip compile pyproject.toml --generate-hashes --universal --no-header --quiet -o requirements.lock

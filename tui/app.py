@@ -23,6 +23,7 @@ from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.wording import _
 
 from .config.applying import set_up
 from .config.start import Start
@@ -226,7 +227,9 @@ class BrowseApp(_App):
         """Everything that keys do, by name, and what Textual itself offers."""
         if isinstance(screen, MainScreen):
             for binding in screen.commands():
-                yield SystemCommand(binding.description.capitalize(), binding.tooltip, self._runner(screen, binding))
+                yield SystemCommand(
+                    _(binding.description).capitalize(), _(binding.tooltip), self._runner(screen, binding)
+                )
         for command in super().get_system_commands(screen):
             if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
                 yield command

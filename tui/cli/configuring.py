@@ -64,6 +64,7 @@ def _values(options: Options) -> Json:
         "time": options.time,
         "dates": options.dates,
         "density": options.density,
+        "language": options.language,
         "columns": list(options.columns),
         "resume": options.resume,
         "surface": dict(options.surface),

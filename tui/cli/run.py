@@ -16,7 +16,9 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location, locate
 from hermes_browse.store.text import HOSTILE, as_text
+from hermes_browse.store.wording import speak
 
+from ..config.tongue import chosen_language
 from .columns import note
 from .quick import read_quickly
 
@@ -238,6 +240,7 @@ def run(argv: Sequence[str]) -> int:
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without UTF-8 must not end in an error
         _take_letters_it_has()
+    speak(chosen_language())
     try:
         code = _run(argv)
         sys.stdout.flush()

@@ -53,12 +53,19 @@ def pane_action(pane: str, description: str) -> str:
     return f"{pane}-{'-'.join(re.findall('[a-z0-9]+', description.lower()))}"
 
 
+def _constant(node: ast.AST) -> object:
+    """What stands there, also as a text that is to be translated; empty for what is worked out."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "N_":
+        node = node.args[0]
+    return node.value if isinstance(node, ast.Constant) else ""
+
+
 def _bindings(node: ast.AST, scope: str) -> Iterator[Action]:
     for call in ast.walk(node):
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Binding"):
             continue
-        plain = [each.value if isinstance(each, ast.Constant) else "" for each in call.args]
-        named = {each.arg: each.value.value for each in call.keywords if isinstance(each.value, ast.Constant)}
+        plain = [_constant(each) for each in call.args]
+        named = {each.arg: _constant(each.value) for each in call.keywords}
         keys, _, description = (str(each) for each in [*plain, "", "", ""][:3])
         if not keys:  # worked out while the program runs, like 1 to 5: these stay as they are
             continue

@@ -7,9 +7,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hermes_browse.store.models import Sort, View
+from hermes_browse.store.wording import LANGUAGES, N_
 
 from ..glyphs import MODES
 
+AUTO = "auto"
 DEFAULT_THEME = "hermes-dark"
 PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
@@ -39,6 +41,7 @@ class Options(NamedTuple):
     """Source to `cli` or `tui`."""
     dates: str = DATES[0]
     density: str = DENSITIES[0]
+    language: str = AUTO
     columns: tuple[str, ...] = ()
     """As in `row_format.COLUMNS`; none for as many as there is room for."""
 
@@ -59,6 +62,12 @@ SORTS = tuple(sort.value for sort in Sort if sort is not Sort.SIZE)
 """Orders the list offers: sizes are for commands, they take a reading of everything."""
 
 OPTIONS = (
+    Option(
+        "language",
+        (AUTO, *LANGUAGES),
+        f'"{AUTO}"',
+        N_("The language of the program: auto is that of the locale (LANG and its like), where there are words in it."),
+    ),
     Option(
         "view",
         tuple(view.value for view in View),

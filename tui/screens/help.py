@@ -14,6 +14,8 @@ from textual.content import Content
 from textual.keys import format_key
 from textual.widgets import Static
 
+from hermes_browse.store.wording import _
+
 from ..widgets.conversation_list import ConversationList
 from ..widgets.transcript_view import TranscriptView
 from .bindings import MAIN_BINDINGS
@@ -90,7 +92,7 @@ def binding_rows(bindings: Iterable[BindingType], keymap: Mapping[str, str] | No
     rows: dict[str, tuple[list[str], str]] = {}
     for binding in bindings:
         if isinstance(binding, Binding):
-            text = binding.tooltip or binding.description
+            text = _(binding.tooltip or binding.description)
             keys = (keymap or {}).get(binding.id or "", binding.key)
             rows.setdefault(binding.action, ([], text))[0].append(key_names(keys))
     return [(" ".join(keys), text) for keys, text in rows.values()]

@@ -14,6 +14,8 @@ from textual.content import Content
 from textual.events import Click, Resize
 from textual.screen import Screen
 
+from hermes_browse.store.wording import _
+
 from .line import TextLine
 
 
@@ -28,12 +30,12 @@ class _Key(NamedTuple):
     @property
     def width(self) -> int:
         """Cells it takes."""
-        return cell_len(self.key) + cell_len(self.binding.description) + 3
+        return cell_len(self.key) + cell_len(_(self.binding.description)) + 3
 
     def parts(self) -> tuple[tuple[str, str], tuple[str, str]]:
         """Texts with their styles."""
         dim = "" if self.enabled else " dim"
-        return (f" {self.key}", f"bold $footer-key-foreground{dim}"), (f" {self.binding.description} ", dim.strip())
+        return (f" {self.key}", f"bold $footer-key-foreground{dim}"), (f" {_(self.binding.description)} ", dim.strip())
 
 
 class KeyLine(TextLine):

@@ -1,0 +1,144 @@
+"""Every text that is shown is marked as one, and every marked text is translated."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from words import LOCALE, PARTS, ROOT, compiled, po_path, translations
+
+from hermes_browse.store.wording import LANGUAGES, _, language, language_of, ngettext, pgettext, speak
+
+_TRANSLATED = [each for each in LANGUAGES if each != "en"]
+_MARKS = {"_", "N_", "ngettext", "pgettext"}
+_TWO_WORDS = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
+_SQL = re.compile(r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|ATTACH|AND|VALUES|ORDER BY|LIMIT)\b")
+# Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen.
+_NOT_SHOWN = {"AssertionError", "ValueError", "TypeError", "RuntimeError", "KeyError", "LookupError"}
+_NOT_SHOWN |= {"NotImplementedError", "compile", "sub", "search", "findall", "rows", "value", "execute", "rows_in"}
+_MARK = "# not shown"
+_WRITTEN_AS_IT_IS = {"demo", "locale"}
+
+
+def _sources() -> Iterator[Path]:
+    for part in PARTS:
+        for path in sorted((ROOT / part).rglob("*.py")):
+            if not _WRITTEN_AS_IT_IS.intersection(path.relative_to(ROOT).parts):
+                yield path
+
+
+def _called(node: ast.AST) -> str:
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+
+
+def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
+    """Strings with words in them that nothing marks, with their lines."""
+    called = _called(node)
+    skip = skip or called in _MARKS or called in _NOT_SHOWN
+    if isinstance(node, ast.JoinedStr):
+        if not skip:
+            yield node.lineno, "".join(str(each.value) for each in node.values if isinstance(each, ast.Constant))
+        for each in node.values:
+            if isinstance(each, ast.FormattedValue):
+                yield from _texts(each, skip)
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and not skip:
+        yield node.lineno, node.value
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):  # a docstring
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _texts(child, skip)
+
+
+def unmarked(path: Path) -> list[str]:
+    """Lines of a source with a text that is shown and cannot be translated."""
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+    return [
+        f"{path.relative_to(ROOT)}:{line}: {text.strip()[:80]}"
+        for line, text in _texts(ast.parse(source))
+        if _TWO_WORDS.search(text) and not _SQL.search(text) and _MARK not in lines[line - 1]
+    ]
+
+
+def early(path: Path) -> list[str]:
+    """Lines of a source that translate while the module is imported, before a language is chosen."""
+
+    def calls(node: ast.AST) -> Iterator[int]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                continue
+            if isinstance(child, ast.Call) and _called(child) in _MARKS - {"N_"}:
+                yield child.lineno
+            yield from calls(child)
+
+    return [f"{path.relative_to(ROOT)}:{line}" for line in calls(ast.parse(path.read_text(encoding="utf-8")))]
+
+
+def _fields(text: str) -> set[str]:
+    return {f"{name}:{spec}" for _, name, spec, _ in string.Formatter().parse(text) if name is not None}
+
+
+def test_none_is_translated_too_early() -> None:
+    """A table of a module is translated where it is shown: when it is made nobody knows the language yet."""
+    assert [line for path in _sources() for line in early(path)] == []
+
+
+@pytest.mark.parametrize("spoken", _TRANSLATED)
+def test_the_same_is_filled_in(spoken: str) -> None:
+    """A name in braces that is missing, or written otherwise, would fail or leave out a figure."""
+    wrong = []
+    for each in translations(spoken):
+        ids = each.id if isinstance(each.id, list | tuple) else [each.id]
+        strings = each.string if isinstance(each.string, list | tuple) else [each.string]
+        if each.id and any(_fields(text) != _fields(ids[-1]) for text in strings):
+            wrong.append(str(each.id))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("spoken", _TRANSLATED)
+def test_it_is_compiled(spoken: str) -> None:
+    """What gettext reads is what the text of the catalog says (`make words`)."""
+    assert po_path(spoken).with_suffix(".mo").read_bytes() == compiled(translations(spoken))
+
+
+def test_there_are_no_others() -> None:
+    """Each folder is a language that can be chosen."""
+    assert sorted(each.name for each in LOCALE.iterdir()) == sorted(_TRANSLATED)
+
+
+@pytest.mark.parametrize(
+    ("variables", "found"),
+    [
+        ({}, "en"),
+        ({"LANG": "C.UTF-8", "LANGUAGE": "zh_CN"}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh_CN"),
+        ({"LANG": "zh_SG"}, "zh_CN"),
+        ({"LANG": "zh_TW.UTF-8"}, "en"),
+        ({"LANG": "zh_Hans_CN.UTF-8"}, "zh_CN"),
+        ({"LANG": "de_DE.UTF-8", "LANGUAGE": "de:zh_CN:en"}, "zh_CN"),
+        ({"LANG": "zh_CN.UTF-8", "LANGUAGE": "en_GB:zh"}, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8@variant"}, "zh_CN"),
+    ],
+)
+def test_the_language_of_a_locale(variables: dict[str, str], found: str) -> None:
+    """By the rules of gettext; traditional characters are another language than simplified ones."""
+    assert language_of(variables) == found
+
+
+def test_english_is_what_stands_there() -> None:
+    """Also for a language nobody has words in."""
+    speak("tlh")
+    assert language() == "en"
+    assert [_("one"), ngettext("one", "many", 1), ngettext("one", "many", 2), pgettext("here", "one")] == [
+        "one",
+        "one",
+        "many",
+        "one",
+    ]

@@ -1,0 +1,87 @@
+"""The texts of the program and their translations: `make words` brings the catalogs up to date with the sources.
+
+A text that is new has no translation until somebody writes one into the .po file; a test names those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCALE = ROOT / "store" / "locale"
+PARTS = ("store", "tui", "styles")
+_DOMAIN = "hermes-browse"
+_KEYWORDS = {**DEFAULT_KEYWORDS, "N_": None}
+_WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalog is the same whoever writes it, and when
+
+
+def po_path(language: str) -> Path:
+    """The translations of a language, as text; beside it they lie compiled."""
+    return LOCALE / language / "LC_MESSAGES" / f"{_DOMAIN}.po"
+
+
+def collected() -> Catalog:
+    """Every text that the sources mark; those of the demo store are its data."""
+    found = Catalog(project=_DOMAIN, creation_date=_WHEN, charset="utf-8")
+    for part in PARTS:
+        for name, _, message, _, context in extract_from_dir(
+            ROOT / part, keywords=_KEYWORDS, directory_filter=lambda folder: Path(folder).name != "demo"
+        ):
+            if name.endswith(".py"):
+                found.add(message, context=context)
+    return found
+
+
+def translations(language: str) -> Catalog:
+    """What is there for a language."""
+    with open(po_path(language), "rb") as file:
+        return read_po(file, locale=language, domain=_DOMAIN)
+
+
+def compiled(catalog: Catalog) -> bytes:
+    """The catalog as gettext reads it."""
+    into = BytesIO()
+    write_mo(into, catalog)
+    return into.getvalue()
+
+
+def missing(catalog: Catalog) -> Iterator[Message]:
+    """Texts without a translation."""
+    for message in catalog:
+        parts = message.string if isinstance(message.string, list | tuple) else [message.string]
+        if message.id and (message.fuzzy or not all(parts)):
+            yield message
+
+
+def write(language: str, catalog: Catalog) -> None:
+    """Write a language's translations, as text and compiled."""
+    catalog.creation_date = catalog.revision_date = _WHEN
+    catalog.project, catalog.version, catalog.fuzzy = _DOMAIN, "", False
+    catalog.header_comment = "# Translations of hermes-browse, by its contributors; under its license."
+    catalog.msgid_bugs_address = catalog.last_translator = catalog.language_team = ""
+    path = po_path(language)
+    with open(path, "wb") as file:
+        write_po(file, catalog, width=120, no_location=True, sort_output=True, ignore_obsolete=True)
+    path.with_suffix(".mo").write_bytes(compiled(catalog))
+
+
+def main() -> None:
+    """Bring all of them up to date."""
+    texts = collected()
+    for folder in sorted(each for each in LOCALE.iterdir() if each.is_dir()):
+        catalog = translations(folder.name)
+        catalog.update(texts, no_fuzzy_matching=True)
+        write(folder.name, catalog)
+        print(f"{folder.name}: {len(catalog):,} texts, {sum(1 for _ in missing(catalog)):,} of them not translated")
+
+
+if __name__ == "__main__":
+    main()
