@@ -1,4 +1,4 @@
-"""The bundles in the trash: listed, summed up, verified, dropped. Nothing is ever dropped by itself."""
+"""The bundles in the trash: listed, summed up, verified, dropped. None is dropped by itself unless an age is set."""
 
 from __future__ import annotations
 
@@ -151,6 +151,26 @@ def drop(trash: Path, name: str) -> Bundle:
     bundle = describe(folder)
     discard(folder)
     return bundle
+
+
+def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
+    """Remove the bundles of an age for good, as the user has set it; damaged ones stay, for somebody to look at.
+
+    Args:
+        trash: The folder of the bundles.
+        older_than: Seconds.
+        now: Unix seconds.
+
+    Returns:
+        What was removed.
+
+    Raises:
+        BrowseError: The trash cannot be read, or one of them cannot be removed.
+    """
+    old = [each for each in list_bundles(trash) if not each.damage and 0 < each.created_at < now - older_than]
+    for each in old:
+        discard(each.path)
+    return old
 
 
 def discard(folder: Path) -> None:

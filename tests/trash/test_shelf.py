@@ -82,6 +82,16 @@ def test_dropping_removes_that_bundle_and_nothing_else(trash: Path, tmp_path: Pa
         shelf.drop(trash, older.name)
 
 
+def test_what_is_old_goes_when_an_age_is_set(trash: Path) -> None:
+    """A damaged bundle stays however old it is: somebody has to look at it."""
+    newer, older = shelf.list_bundles(trash)
+    now = newer.created_at + 50.0
+    assert shelf.expire(trash, now - older.created_at + 1.0, now) == []
+    assert [each.name for each in shelf.expire(trash, now - older.created_at - 1.0, now)] == [older.name]
+    (newer.path / "manifest.json").write_text("{")
+    assert shelf.expire(trash, 0.0, now + 1e9) == [] and newer.path.is_dir()
+
+
 def test_what_cannot_be_removed_is_a_sentence(trash: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the bundle is still there."""
     bundle = shelf.list_bundles(trash)[0]

@@ -27,6 +27,7 @@ from hermes_browse.tui.config.sample import sample
 from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.screens.bindings import MAIN_BINDINGS
 from hermes_browse.tui.screens.doctor import DoctorScreen
+from hermes_browse.tui.screens.everywhere import EverywhereScreen
 from hermes_browse.tui.screens.insights import InsightsScreen
 from hermes_browse.tui.screens.prune import PruneScreen
 from hermes_browse.tui.screens.retention import RetentionScreen
@@ -209,7 +210,9 @@ def test_the_sample_sets_nothing_and_names_everything() -> None:
     assert set(configuration.options.keys) == {each.name for each in known_actions() if each.name}
 
 
-@pytest.mark.parametrize("screen", [DoctorScreen, InsightsScreen, PruneScreen, RetentionScreen, TrashScreen])
+@pytest.mark.parametrize(
+    "screen", [DoctorScreen, EverywhereScreen, InsightsScreen, PruneScreen, RetentionScreen, TrashScreen]
+)
 def test_the_actions_of_other_screens_are_those_they_have(screen: type[SubScreen]) -> None:
     """By name and keys; read as text they are what the class really binds, and no two are called alike."""
     scope = SCREENS[screen.__name__]
@@ -227,6 +230,15 @@ def test_columns() -> None:
     """Each once, in order, as far as they hold; the names are those that rows know."""
     assert tuple(sorted(row_format.COLUMNS, key=COLUMNS.index)) == COLUMNS and tuple(DATE_WIDTHS) == DATES
     assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == ("cost", "age")
+
+
+def test_how_long_the_trash_keeps_things() -> None:
+    """For good, or for an age that no slip of the pen makes a short one."""
+    assert parse_config("", HERE).options.trash == "forever" == parse_config('trash = "forever"', HERE).options.trash
+    assert parse_config('trash = "12w"', HERE).options.trash == "12w"
+    for text in ('trash = "12h"', 'trash = "0d"', 'trash = "soon"', "trash = 30", 'trash = ""'):
+        assert parse_config(text, HERE).options.trash == "forever"
+        assert told(text) == [(1, told(text)[0][1])] and "an age from 1d on" in told(text)[0][1]
 
 
 def test_surfaces() -> None:

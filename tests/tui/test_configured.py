@@ -13,6 +13,8 @@ from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.demo import build
 from hermes_browse.store.models import Sort, View
+from hermes_browse.store.trash.shelf import list_bundles
+from hermes_browse.store.write.delete import delete
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
@@ -20,6 +22,7 @@ from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.options import COLUMNS, DATES, Options
 from hermes_browse.tui.config.rows import set_rows
 from hermes_browse.tui.config.start import keep, read_start
+from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.row_format import format_below, format_row
 from hermes_browse.tui.rows import ConversationRow
 from hermes_browse.tui.screens.doctor import DoctorScreen
@@ -191,6 +194,25 @@ async def test_keys_of_the_other_screens(tmp_path: Path) -> None:
         assert isinstance(app.screen, DoctorScreen)
         await browser.press("x")
         assert app.screen is browser.screen
+
+
+@pytest.mark.parametrize(("age", "left"), [("1d", 0), ("3d", 1), ("forever", 1)])
+async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, left: int) -> None:
+    """A bundle two days old goes at the start, where that is said; nothing goes that nobody told it to."""
+    app = configured(tmp_path)
+    store, folder = app.store, trash_folder(app.location)
+    with store.reader() as reader:
+        tip = read_first_page(reader, NOW, limit=1).order()[0]
+    delete(store, [tip], folder, now=NOW - 2 * 86_400)
+    assert len(list_bundles(folder)) == 1
+    app = configured(tmp_path, f'trash = "{age}"\n')
+    async with browsing(app) as browser:
+        await browser.settle()
+        assert len(list_bundles(folder)) == left
+        if not left:
+            assert "dropped 1 bundle from the trash" in browser.text("#status")
+        else:
+            assert "dropped" not in browser.text("#status")
 
 
 async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def _values(options: Options) -> Json:
         "columns": list(options.columns),
         "resume": options.resume,
         "surface": dict(options.surface),
+        "trash": options.trash,
         "keymap": options.keymap,
     }
 

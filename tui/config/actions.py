@@ -23,6 +23,7 @@ SCREENS = {
     "RetentionScreen": "retention",
     "InsightsScreen": "insights",
     "DoctorScreen": "doctor",
+    "EverywhereScreen": "everywhere",
 }
 """Screens behind the main one whose keys can be changed, with what their actions' names begin with: the names of their
 modules."""

@@ -35,12 +35,13 @@ def _name_keys_of(widget: type[Widget]) -> None:
 def _name_keys_of_screens() -> None:
     """The same for the screens behind the main one; they are loaded for it, so only where one of their keys is set."""
     from ..screens.doctor import DoctorScreen
+    from ..screens.everywhere import EverywhereScreen
     from ..screens.insights import InsightsScreen
     from ..screens.prune import PruneScreen
     from ..screens.retention import RetentionScreen
     from ..screens.trash import TrashScreen
 
-    for screen in (DoctorScreen, InsightsScreen, PruneScreen, RetentionScreen, TrashScreen):
+    for screen in (DoctorScreen, EverywhereScreen, InsightsScreen, PruneScreen, RetentionScreen, TrashScreen):
         _name_keys_of(screen)
 
 

@@ -12,6 +12,7 @@ from hermes_browse.store.wording import LANGUAGES, N_
 from ..glyphs import MODES
 
 AUTO = "auto"
+FOREVER = "forever"
 DEFAULT_THEME = "hermes-dark"
 PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
@@ -42,6 +43,8 @@ class Options(NamedTuple):
     dates: str = DATES[0]
     density: str = DENSITIES[0]
     language: str = AUTO
+    trash: str = FOREVER
+    """The age at which a bundle is dropped, as `store.prune.rules.parse_age` reads it."""
     columns: tuple[str, ...] = ()
     """As in `row_format.COLUMNS`; none for as many as there is room for."""
 
@@ -128,6 +131,13 @@ OPTIONS = (
         'What Hermes shows a resumed conversation in, by its source: {telegram="cli", any="tui"}.\n'
         "cli is the classic prompt, tui the full screen, any stands for the other sources.\n"
         "A source that is left out is as Hermes itself has it; so is everything for a Hermes without these options.",
+    ),
+    Option(
+        "trash",
+        (),
+        f'"{FOREVER}"',
+        "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
+        "Older bundles are dropped for good when the browser starts, and it says so. Damaged ones stay.",
     ),
     Option(
         "keymap",

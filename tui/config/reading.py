@@ -11,7 +11,7 @@ from hermes_browse.store.text import one_line
 
 from .folders import config_path
 from .lines import line_of
-from .options import COLUMNS, OPTIONS, SURFACES, Options
+from .options import COLUMNS, FOREVER, OPTIONS, SURFACES, Options
 
 _MOST = 1_000_000
 """Bytes of a configuration that is read; a larger file is some other file."""
@@ -75,6 +75,8 @@ class _Found:
             self.trouble("", name, f"“{name}” is the name of a theme, not {_shown(value)}.")
         elif name == "columns":
             self.take_columns(value)
+        elif name == "trash":
+            self.take_trash(value)
         elif name == "surface":
             self.take_surface(value)
         else:
@@ -90,6 +92,20 @@ class _Found:
                 remedy = remedy or f"There are {', '.join(COLUMNS)}."
                 self.trouble("", "columns", f"there is no column {_shown(each)}.", remedy)
         self.values["columns"] = tuple(dict.fromkeys(each for each in value if each in COLUMNS))
+
+    def take_trash(self, value: object) -> None:
+        if value == FOREVER:
+            return
+        from hermes_browse.store.prune.rules import DAY, parse_age
+
+        try:
+            age = parse_age(value) if isinstance(value, str) else 0.0
+        except ValueError:
+            age = 0.0
+        if age < DAY:  # a slip of the pen is not to empty the trash
+            self.trouble("", "trash", f"“trash” is {FOREVER}, or an age from 1d on, not {_shown(value)}.")
+        else:
+            self.values["trash"] = value
 
     def take_surface(self, value: object) -> None:
         if not isinstance(value, Mapping):

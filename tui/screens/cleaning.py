@@ -303,3 +303,25 @@ class Cleaning:
             return " · ".join([said, *kept, *(check_index(store) if several else ())]), tuple(touched)
 
         return Undoable(sentence, back)
+
+    # The trash
+
+    def expire(self, age: str) -> None:
+        """Drop the bundles of the age the user has set, and say so; behind everything else, for nobody waits for it.
+
+        Args:
+            age: As the configuration has it.
+        """
+        trash, now = trash_folder(self._screen.location), self._screen.clock()
+
+        def work() -> int:
+            from hermes_browse.store.prune.rules import parse_age
+            from hermes_browse.store.trash.shelf import expire
+
+            return len(expire(trash, parse_age(age), now))
+
+        def done(count: int) -> None:
+            if count:
+                self._screen.say(f"dropped {counted(count, 'bundle')} from the trash, as old as the configuration says")
+
+        self._screen.writer.submit(work, done, self._screen.failed)

@@ -24,6 +24,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, View
 
 from .. import header
+from ..config.options import FOREVER
 from ..list_model import Details, shown_line
 from ..rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
 from ..widgets.conversation_list import ConversationList
@@ -139,6 +140,8 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.listing.read()
         self.searching.get_ready()
         self.old_files.look()
+        if (age := self.browse_app().start.options.trash) != FOREVER:
+            self.cleaning.expire(age)
 
     def _leave_in_order(self) -> None:
         """End like `q` when told to from outside, so that the terminal is restored."""
