@@ -68,6 +68,25 @@ def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home: Path) -> None:
     assert terminal.wait_for_end() == 0
 
 
+def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -> None:
+    """There an input method shows what it puts together; it is two cells further with each wide character."""
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("Chats")
+    terminal.send("/")
+    for typed, cells in (("qz", 2), ("部", 4), ("\x1b[D", 2), ("\x1b[D", 1)):
+        terminal.send(typed)
+        terminal.wait_for("qz" if typed == "qz" else "qz部")
+        for _ in range(50):
+            terminal.read(0.1)
+            cursor = terminal.screen.cursor
+            start = next((x for x in range(20) if terminal.screen.buffer[cursor.y][x].data == "q"), -100)
+            if cursor.x - start == cells:
+                break
+        assert cursor.x - start == cells, typed
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end_it_restores_the_terminal(hermes_home: Path, number: signal.Signals) -> None:
     """A signal ends it like q does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual import events
+from textual.geometry import Offset
 from textual.widgets import Input
 
 
@@ -13,6 +14,17 @@ class TextBox(Input):
     up to the app before it does anything. Where several come together, over a slow line or from a fast hand, the
     letters typed behind it are there first, and Ctrl+u deletes them.
     """
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the next letter goes on the screen: there the terminal's own cursor stands, and an input method shows
+        what it is putting together. At the end of the text Textual 8 says one cell beyond."""
+        return super().cursor_screen_offset - (int(self.cursor_at_end), 0)
+
+    def on_resize(self) -> None:
+        """The first layout, or another one: what was typed before it stood nowhere yet."""
+        if self.has_focus:
+            self.app.cursor_position = self.cursor_screen_offset
 
     async def _on_key(self, event: events.Key) -> None:
         for binding in () if event.is_printable else self._bindings.key_to_bindings.get(event.key, ()):
