@@ -48,6 +48,8 @@ class Tally(NamedTuple):
     bytes: int
     calls: int | None = None
     """By tool: how often it was called."""
+    archived_sessions: int = 0
+    """How many of the sessions are archived; `hermes sessions stats` (0.19) counts the others alone."""
 
 
 class Statistics(NamedTuple):
@@ -76,7 +78,7 @@ class _Sums:
         self.tokens = [have + more for have, more in zip(self.tokens, tokens, strict=True)]
         self.cost += cost
 
-    def tally(self, key: str, *, calls: bool = False) -> Tally:
+    def tally(self, key: str, archived: frozenset[str] = frozenset(), *, calls: bool = False) -> Tally:
         """The sums as a line."""
         return Tally(
             key=key,
@@ -87,6 +89,7 @@ class _Sums:
             cost_usd=self.cost,
             bytes=self.bytes,
             calls=self.calls if calls else None,
+            archived_sessions=len(self.sessions & archived),
         )
 
 
@@ -219,10 +222,13 @@ def read_statistics(reader: Reader, catalog: Catalog, by: str = "source", *, sto
                 sums, size = groups.of(source if by == "source" else model), row.total
             sums.messages += 1
             sums.bytes += size
-    lines = [each.tally(key, calls=by == "tool") for key, each in groups.found.items()]
+    archived = frozenset(each.id for each in sessions.values() if each.archived)
+    lines = [each.tally(key, archived, calls=by == "tool") for key, each in groups.found.items()]
     if by == "day":
         lines.sort(key=lambda each: each.key)
     else:
         lines.sort(key=lambda each: (-(each.calls or 0), -each.messages, -each.bytes, each.key))
-    whole = total.tally("")._replace(conversations=len(catalog.chains), sessions=len(sessions))
+    whole = total.tally("")._replace(
+        conversations=len(catalog.chains), sessions=len(sessions), archived_sessions=len(archived)
+    )
     return Statistics(whole, by, tuple(lines))

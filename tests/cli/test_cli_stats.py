@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +21,8 @@ SUMS = {
         "cache_write_tokens", "reasoning_tokens", "bytes",
     )
 }  # fmt: skip
-STATS = keys(total=keys(**SUMS, cost_usd=of(float)), by=each(keys(**SUMS, cost_usd=of(float), key=TEXT)))
+WHOLE = SUMS | {"archived_sessions": COUNT, "cost_usd": of(float)}
+STATS = keys(total=keys(**WHOLE), by=each(keys(**WHOLE, key=TEXT)))
 
 
 @pytest.mark.parametrize("store", STORES)
@@ -47,6 +52,24 @@ def test_the_table(capsys: Capture, tmp_path: Path) -> None:
     lines = ended.out.splitlines()
     assert ended.code == 0 and lines[0].split()[:5] == ["tool", "convs", "sessions", "msgs", "calls"]
     assert lines[-1].startswith("all ") and "without the search index" in ended.err
+
+
+def test_hermes_counts_the_same(capsys: Capture, tmp_path: Path) -> None:
+    """What the real `hermes sessions stats` prints is among our sums; it leaves out what is archived."""
+    pytest.importorskip("hermes_state")
+    path = copy_store("state-v22", tmp_path)
+    hermes = Path(sys.executable).with_name("hermes")
+    env = {**os.environ, "HERMES_HOME": str(path.parent)}
+    said = subprocess.run([hermes, "sessions", "stats"], env=env, capture_output=True, text=True, timeout=120).stdout
+    found = ask(capsys, "--home", str(path.parent), "stats")
+    counted = {"Total sessions": found["total"], **{line["key"]: line for line in found["by"]}}
+    theirs = dict(re.findall(r"^ *([\w ]+): (\d+)(?: sessions)?$", said, re.MULTILINE))
+    assert int(theirs.pop("Total messages")) == found["total"]["messages"] > 0
+    assert {"Total sessions", "cli", "telegram"} <= set(theirs)
+    assert {name: int(count) for name, count in theirs.items()} == {
+        name: counted[name]["sessions"] - counted[name]["archived_sessions"] for name in theirs
+    }
+    assert found["total"]["archived_sessions"] > 0
 
 
 def test_a_key_nobody_knows(capsys: Capture, tmp_path: Path) -> None:
