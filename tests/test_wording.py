@@ -9,26 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from words import LOCALE, PARTS, ROOT, compiled, po_path, translations
+from words import LOCALE, MARKS, ROOT, compiled, po_path, sources, translations
 
 from hermes_browse.store.wording import LANGUAGES, _, language, language_of, ngettext, pgettext, speak
 
 _TRANSLATED = [each for each in LANGUAGES if each != "en"]
-_MARKS = {"_", "N_", "ngettext", "pgettext"}
 _TWO_WORDS = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
 _SQL = re.compile(r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|ATTACH|AND|VALUES|ORDER BY|LIMIT)\b")
 # Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen.
 _NOT_SHOWN = {"AssertionError", "ValueError", "TypeError", "RuntimeError", "KeyError", "LookupError"}
 _NOT_SHOWN |= {"NotImplementedError", "compile", "sub", "search", "findall", "rows", "value", "execute", "rows_in"}
 _MARK = "# not shown"
-_WRITTEN_AS_IT_IS = {"demo", "locale"}
-
-
-def _sources() -> Iterator[Path]:
-    for part in PARTS:
-        for path in sorted((ROOT / part).rglob("*.py")):
-            if not _WRITTEN_AS_IT_IS.intersection(path.relative_to(ROOT).parts):
-                yield path
 
 
 def _called(node: ast.AST) -> str:
@@ -39,7 +30,7 @@ def _called(node: ast.AST) -> str:
 def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
     """Strings with words in them that nothing marks, with their lines."""
     called = _called(node)
-    skip = skip or called in _MARKS or called in _NOT_SHOWN
+    skip = skip or called in MARKS or called in _NOT_SHOWN
     if isinstance(node, ast.JoinedStr):
         if not skip:
             yield node.lineno, "".join(str(each.value) for each in node.values if isinstance(each, ast.Constant))
@@ -73,7 +64,7 @@ def early(path: Path) -> list[str]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 continue
-            if isinstance(child, ast.Call) and _called(child) in _MARKS - {"N_"}:
+            if isinstance(child, ast.Call) and _called(child) in {*MARKS} - {"N_"}:
                 yield child.lineno
             yield from calls(child)
 
@@ -86,7 +77,7 @@ def _fields(text: str) -> set[str]:
 
 def test_none_is_translated_too_early() -> None:
     """A table of a module is translated where it is shown: when it is made nobody knows the language yet."""
-    assert [line for path in _sources() for line in early(path)] == []
+    assert [line for path in sources() for line in early(path)] == []
 
 
 @pytest.mark.parametrize("spoken", _TRANSLATED)

@@ -5,13 +5,13 @@ A text that is new has no translation until somebody writes one into the .po fil
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "store" / "locale"
 PARTS = ("store", "tui", "styles")
 _DOMAIN = "hermes-browse"
-_KEYWORDS = {**DEFAULT_KEYWORDS, "N_": None}
+MARKS = ("_", "N_", "ngettext", "pgettext")
+"""What marks a text, as in `store.wording`."""
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalog is the same whoever writes it, and when
 
 
@@ -28,15 +29,41 @@ def po_path(language: str) -> Path:
     return LOCALE / language / "LC_MESSAGES" / f"{_DOMAIN}.po"
 
 
-def collected() -> Catalog:
-    """Every text that the sources mark; those of the demo store are its data."""
-    found = Catalog(project=_DOMAIN, creation_date=_WHEN, charset="utf-8")
+def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
+    """Contexts and texts of a source, in order.
+
+    Read from the syntax tree: to Babel's own collector an f-string is one token before Python 3.12, and what is
+    translated within its braces is not seen.
+    """
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if not isinstance(node, ast.Call) or name not in MARKS:
+            continue
+        texts = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        match name, texts:
+            case "_" | "N_", [text]:
+                yield None, text
+            case "ngettext", [one, many]:
+                yield None, (one, many)
+            case "pgettext", [context, text]:
+                yield context, text
+
+
+def sources() -> Iterator[Path]:
+    """Every module of the program that may show something; the demo store is data."""
     for part in PARTS:
-        for name, _, message, _, context in extract_from_dir(
-            ROOT / part, keywords=_KEYWORDS, directory_filter=lambda folder: Path(folder).name != "demo"
-        ):
-            if name.endswith(".py"):
-                found.add(message, context=context)
+        for path in sorted((ROOT / part).rglob("*.py")):
+            if "demo" not in path.parts:
+                yield path
+
+
+def collected() -> Catalog:
+    """Every text that the sources mark."""
+    found = Catalog(project=_DOMAIN, creation_date=_WHEN, charset="utf-8")
+    for path in sources():
+        for context, text in _marked(path):
+            if text:
+                found.add(text, context=context)
     return found
 
 
