@@ -14,6 +14,7 @@ from hermes_browse.store.insights.groups import Only, make_report
 from hermes_browse.store.insights.periods import UNITS
 from hermes_browse.store.insights.sums import Report
 from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
+from hermes_browse.store.wording import _
 
 from .. import header
 from .scanning import Scan, follow
@@ -140,7 +141,7 @@ class AddingUp:
             assert facts is not None
             return make_report(facts, question.unit, question.period, now, Only(question.by, key), stopped=stopped)
 
-        self._main.plan_worker.submit("insights part", work, done, self._main.failed)
+        self._main.plan_worker.submit("insights part", work, done, self._main.failed)  # not shown
 
     def _read(self, question: Question, done: Callable[[Answer], None]) -> None:
         """Read what is to be added up; for the tools every call and answer."""
@@ -172,4 +173,4 @@ class AddingUp:
         follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_attached, self._tell)
 
     def _tell(self, text: str, *, first: bool) -> None:
-        self._screen.tell(header.status(f"reading the store, {text}", ""))
+        self._screen.tell(header.status(_("reading the store, {progress}").format(progress=text), ""))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from textual import on
 from textual.content import Content
@@ -15,7 +16,7 @@ from textual.widgets import Input, Static
 from ..formats import counted
 from ..widgets.text_box import TextBox
 
-__all__ = ["STYLES", "Card", "CountCard", "counted", "keys_line"]
+__all__ = ["STYLES", "Card", "CountCard", "CountWords", "counted", "keys_line"]
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 Result = TypeVar("Result")
@@ -32,24 +33,37 @@ def keys_line(text: str) -> Static:
     return Static(Content.styled(text, "$accent"), id="answer")
 
 
+class CountWords(NamedTuple):
+    """What a question that is answered with a number says."""
+
+    asked: str
+    """In the empty box: which number, and what it does."""
+    keys: str
+    """The line of keys."""
+    refused: str
+    """Another number was typed."""
+
+
 class CountCard(Card[bool]):
     """A question that is answered with a number, which no habit types: how many are to go.
 
     Args:
         count: The number.
-        verb: What is done with so many, and is not without the number.
-        undone: The same in the past tense.
     """
 
-    def __init__(self, count: int, verb: str, undone: str) -> None:
+    def __init__(self, count: int) -> None:
         super().__init__()
-        self._count, self._verb, self._undone = count, verb, undone
+        self._count = count
+
+    @abstractmethod
+    def words(self, count: int) -> CountWords:
+        """What is said around the box."""
 
     def question(self) -> Iterator[Widget]:
         """The box for the number, and the line of keys."""
-        them = "it" if self._count == 1 else "them"
-        yield TextBox(placeholder=f"type {self._count} to {self._verb} {them}", id="count")
-        yield keys_line(f"{self._count} and Enter {self._verb} · Esc back")
+        words = self.words(self._count)
+        yield TextBox(placeholder=words.asked, id="count")
+        yield keys_line(words.keys)
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
@@ -58,5 +72,5 @@ class CountCard(Card[bool]):
         if event.value.strip().replace(",", "") == str(self._count):
             self.dismiss(True)
         else:
-            words = f"that is not {self._count} · nothing is {self._undone} · Esc back"
-            self.query_one("#answer", Static).update(Content.styled(words, "$error"))
+            refused = self.words(self._count).refused
+            self.query_one("#answer", Static).update(Content.styled(refused, "$error"))

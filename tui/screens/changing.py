@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.models import Conversation
+from hermes_browse.store.wording import N_, _
 
 from .. import header
 from ..marks import Journal, Marks, Undoable, conversations_of
@@ -46,14 +47,14 @@ class Changing:
         """The marked conversations, else those of the current row; says so where there are none."""
         meant = self.marks.conversations or self._current()
         if not meant:
-            self._screen.say("no conversation here")
+            self._screen.say(_("no conversation here"))
         return meant
 
     def mark(self) -> None:
         """Mark the current row, or unmark it, and go on to the next."""
         meant = self._current()
         if not meant:
-            self._screen.say("nothing to mark here")
+            self._screen.say(_("nothing to mark here"))
             return
         self.marks.toggle(meant)
         if self._screen.rows.has_focus:
@@ -69,7 +70,7 @@ class Changing:
         start = rows.source.index_of(self._anchor) if self._anchor is not None else None
         if start is None:
             self._anchor = current.key
-            self._screen.say("a range begins here · V again where it ends")
+            self._screen.say(_("a range begins here · V again where it ends"))
             return
         self._anchor = None
         first, last = sorted((start, rows.cursor))
@@ -122,11 +123,11 @@ class Changing:
         if all(each.archived for each in meant):
             from hermes_browse.store.write.flags import unarchive
 
-            self._flag(meant, unarchive)
+            self._flag(meant, unarchive, N_("brought {count:,} sessions"))
         elif len(meant) == 1:
             from hermes_browse.store.write.flags import archive
 
-            self._flag(meant, archive)
+            self._flag(meant, archive, N_("archived {count:,} sessions"))
         else:
             self._screen.cleaning.archive(meant)
 
@@ -140,27 +141,42 @@ class Changing:
         """Pin conversations, or where all are pinned already, let go."""
         from hermes_browse.store.write.flags import pin, unpin
 
-        self._flag(meant, unpin if all(each.pinned for each in meant) else pin)
+        if all(each.pinned for each in meant):
+            self._flag(meant, unpin, N_("unpinned {count:,} sessions"))
+        else:
+            self._flag(meant, pin, N_("pinned {count:,} sessions"))
 
-    def _flag(self, meant: Sequence[Conversation], work: Callable[..., Change]) -> None:
+    def _flag(self, meant: Sequence[Conversation], work: Callable[..., Change], many: str) -> None:
+        """Set a mark on conversations.
+
+        Args:
+            meant: Which.
+            work: Sets it, for some of them.
+            many: What was done, where it took several transactions.
+        """
         store = self._screen.store
         ids = [each.id for each in meant]
 
         def run() -> list[Change]:
             return [work(store, ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)]
 
-        self._screen.writer.submit(run, self.changed, self._screen.failed)
+        self._screen.writer.submit(run, lambda changes: self.changed(changes, many), self._screen.failed)
 
-    def changed(self, changes: Sequence[Change]) -> None:
-        """Say what was done, note it for an undo, and show it."""
+    def changed(self, changes: Sequence[Change], many: str = "") -> None:
+        """Say what was done, note it for an undo, and show it.
+
+        Args:
+            changes: What was done.
+            many: How several of them are called, with their sessions as `count`.
+        """
         done = [each for each in changes if each.rows]
         if not done:
-            self._screen.say("nothing had to be changed")
+            self._screen.say(_("nothing had to be changed"))
             return
         touched = [session for each in done for session in each.session_ids]
         sentence = done[0].sentence
         if len(done) > 1:
-            sentence = f"{sentence.split()[0]} {len(touched):,} sessions"
+            sentence = _(many).format(count=len(touched))
         self.done(Undoable(sentence, self.taking_back(done)), touched)
 
     def done(self, entry: Undoable, touched: Sequence[str]) -> None:
@@ -172,7 +188,7 @@ class Changing:
         """
         self.journal.add(entry)
         self.clear()
-        self._screen.say(f"{entry.sentence} · u undoes")
+        self._screen.say(_("{done} · u undoes").format(done=entry.sentence))
         self._screen.listing.touched(touched)
 
     def taking_back(self, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
@@ -187,7 +203,9 @@ class Changing:
                 touched += left[-1].session_ids
                 sentence = undo(store, left[-1]).sentence
                 left.pop()
-            return (sentence if len(changes) == 1 else f"undone for {len(touched):,} sessions"), tuple(touched)
+            if len(changes) != 1:
+                sentence = _("undone for {count:,} sessions").format(count=len(touched))
+            return sentence, tuple(touched)
 
         return back
 
@@ -195,13 +213,14 @@ class Changing:
         """Take back what was done last."""
         entry = self.journal.last
         if entry is None:
-            self._screen.say("nothing to undo in this sitting")
+            self._screen.say(_("nothing to undo in this sitting"))
             return
 
         def done(result: tuple[str, tuple[str, ...]]) -> None:
             sentence, touched = result
-            more = f" · u undoes {len(self.journal):,} more" if len(self.journal) else ""
-            self._screen.say(sentence + more)
+            if len(self.journal):
+                sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
+            self._screen.say(sentence)
             self._screen.listing.touched(touched)
 
         def failed(error: BrowseError) -> None:
@@ -210,14 +229,14 @@ class Changing:
             self._screen.failed(error)
 
         self.journal.forget(entry)  # a second u while this runs is about what was done before
-        self._screen.say(f"undoing: {entry.sentence} …")
+        self._screen.say(_("undoing: {done} …").format(done=entry.sentence))
         self._screen.writer.submit(entry.undo, done, failed)
 
     def rename(self) -> None:
         """Give the conversation another title."""
         meant = self._current()
         if len(meant) != 1:
-            self._screen.say("a title is given to one conversation at a time")
+            self._screen.say(_("a title is given to one conversation at a time"))
             return
         from .renaming import RenameScreen
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.wording import N_, _, ngettext
 
-from ..formats import counted
 from ..marks import Undoable
 from ..places import sessions_folder, trash_folder
 from ..plan_words import spared_line, totals_line
@@ -37,6 +37,8 @@ _MANY = 2_000
 """Messages from which on it is shown all the same: to delete so many takes seconds."""
 _FEW = 50
 """Letters of a reason that has room in the status line."""
+_ARCHIVED, _DELETED = N_("archived"), N_("moved to the trash")
+"""What is done, in the past tense."""
 
 
 class Planned(NamedTuple):
@@ -120,7 +122,7 @@ class Cleaning:
         from hermes_browse.store.write.carry import archive_unit
 
         unit = archive_unit(self._screen.store, planned.plan)
-        self._carry(planned, lambda stop, tell: unit, "archived", self._archived)
+        self._carry(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
 
     def delete(self, meant: Sequence[Conversation]) -> None:
         """Move conversations to the trash after a question that says what goes.
@@ -128,7 +130,7 @@ class Cleaning:
         Args:
             meant: Which; the protected among them are spared, with the reason.
         """
-        self._screen.say("looking at what would go …")
+        self._screen.say(_("looking at what would go …"))
         self._plan_of(meant, self.ask, archive=False)
 
     def ask(self, planned: Planned) -> None:
@@ -145,7 +147,7 @@ class Cleaning:
             if go:
                 self.delete_planned(planned)
             else:
-                self._screen.say("nothing was deleted")
+                self._screen.say(_("nothing was deleted"))
 
         def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
             """The plan with the beginnings of those the card names, and in words."""
@@ -161,7 +163,9 @@ class Cleaning:
 
         def show(named: tuple[Plan, str, str, str | None]) -> None:
             location = self._screen.location
-            trash = "the sample store's trash" if location.demo else f"the trash, {trash_folder(location)}"
+            trash = _("the sample store's trash")
+            if not location.demo:
+                trash = _("the trash, {folder}").format(folder=trash_folder(location))
             self._screen.say("")
             self._screen.app.push_screen(DeleteScreen(named[0], trash, *named[1:]), decided)
 
@@ -177,16 +181,18 @@ class Cleaning:
             trash, folder = trash_folder(location), sessions_folder(location)
             return delete_unit(store, planned.catalog, trash, folder, stop=stop, tell=tell)
 
-        self._carry(planned, unit, "moved to the trash", self._deleted)
+        self._carry(planned, unit, _DELETED, self._deleted)
 
     def _say_nothing(self, plan: Plan) -> None:
         if plan.spared:
             first = plan.spared[0]
-            more = f" (and {len(plan.spared) - 1:,} more are spared)" if len(plan.spared) > 1 else ""
-            name = first.conversation.title or first.conversation.id
-            self._screen.say(f"nothing goes: {name}: {first.why.words}{more}")
+            name, more = first.conversation.title or first.conversation.id, len(plan.spared) - 1
+            told = _("nothing goes: {name}: {why}")
+            if more:
+                told = _("nothing goes: {name}: {why} (and {more:,} more are spared)")
+            self._screen.say(told.format(name=name, why=first.why.words, more=more))
         else:
-            self._screen.say("nothing to do")
+            self._screen.say(_("nothing to do"))
 
     # Doing it
 
@@ -241,12 +247,21 @@ class Cleaning:
         many = len(plan.would) > _NO_PROGRESS
         messages = sum(each.own.rows + each.along.rows for each in plan.would) if not many else 0
         if not many and messages < _MANY:
-            self._screen.say(f"{len(plan.would):,} on the way …")
+            self._screen.say(_("{count:,} on the way …").format(count=len(plan.would)))
             return None
         from .progress import ProgressScreen
 
-        among = f" · {counted(messages, 'message')}" if messages else ""
-        progress = ProgressScreen(f"{counted(len(plan.would), 'conversation')} to be {verb}{among}")
+        count = len(plan.would)
+        if verb == _ARCHIVED:
+            title = ngettext("1 conversation to be archived", "{count:,} conversations to be archived", count)
+        else:
+            title = ngettext(
+                "1 conversation to be moved to the trash", "{count:,} conversations to be moved to the trash", count
+            )
+        title = title.format(count=count)
+        if messages:
+            title += " · " + ngettext("1 message", "{count:,} messages", messages).format(count=messages)
+        progress = ProgressScreen(title)
         self._screen.app.push_screen(progress)
         return progress
 
@@ -257,11 +272,14 @@ class Cleaning:
         verb: str,
         undoable: Callable[[str, Sequence[Result]], Undoable],
     ) -> None:
-        sentence = outcome.sentence(verb).rstrip(".")
+        sentence = outcome.sentence(_(verb)).rstrip(".。")
         spared = len(outcome.plan.spared) - outcome.refused
         if spared:
             why = outcome.plan.spared[0].why  # in full where it is one of a few words: what undoes it stands behind
-            sentence += f" · {spared:,} spared" + (f": {why.words}" if spared == 1 and len(why.words) < _FEW else "")
+            told = _("{count:,} spared")
+            if spared == 1 and len(why.words) < _FEW:
+                told = _("{count:,} spared: {why}")
+            sentence += " · " + told.format(count=spared, why=why.words)
         if outcome.results:
             self._screen.changing.done(undoable(sentence, outcome.results), touched)
         if outcome.error is not None:
@@ -298,7 +316,8 @@ class Cleaning:
                 left.remove(name)
             if refused and not touched:
                 raise refused[0]
-            said = f"restored {len(touched):,} sessions, {messages:,} messages"
+            said = _("restored {sessions:,} sessions, {messages:,} messages")
+            said = said.format(sessions=len(touched), messages=messages)
             kept = [each.sentence for each in refused]
             return " · ".join([said, *kept, *(check_index(store) if several else ())]), tuple(touched)
 

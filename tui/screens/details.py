@@ -15,6 +15,7 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.details import read_details
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
 
 from .. import clipboard, formats
 from ..details_text import LABEL, details_lines
@@ -36,8 +37,8 @@ class DetailsScreen(Card[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c,y", "copy", "copy"),
-        Binding("escape,q,i", "dismiss(None)", "back"),
+        Binding("c,y", "copy", N_("copy")),
+        Binding("escape,q,i", "dismiss(None)", N_("back")),
     ]
 
     def __init__(self, title: str, lines: Sequence[Line]) -> None:
@@ -49,7 +50,7 @@ class DetailsScreen(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield LinesView(self._lines, hang=LABEL, id="details")
-            yield Static(Content.styled("c copy · Esc back", "$accent"), id="answer")
+            yield Static(Content.styled(_("c copy · Esc back"), "$accent"), id="answer")
 
     def action_copy(self) -> None:
         """Put the card on the clipboard, and say by which way."""
@@ -57,7 +58,9 @@ class DetailsScreen(Card[None]):
 
         async def work() -> None:
             route = await clipboard.copy(text, self.app.copy_to_clipboard)
-            self.query_one("#answer", Static).update(Content.styled(f"{route} · Esc back", "$accent"))
+            self.query_one("#answer", Static).update(
+                Content.styled(_("{copied} · Esc back").format(copied=route), "$accent")
+            )
 
         self.run_worker(work(), exclusive=True)
 
@@ -72,7 +75,9 @@ def show_details(screen: MainScreen, conversation: Conversation) -> None:
         known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
         fate = read_radar_at(location, reader, now).fate(known)
         days = fate.prune_in_days
-        kept = fate.reason if days is None else f"in {days:,.0f} days: {fate.reason}"
+        kept = fate.reason
+        if days is not None:
+            kept = _("in {days:,.0f} days: {reason}").format(days=days, reason=kept)
         return known, details_lines(known, read_details(reader, known), now, kept)
 
     def done(result: tuple[Conversation, list[Line]]) -> None:

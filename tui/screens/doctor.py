@@ -10,21 +10,34 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from hermes_browse.store.wording import N_, _, ngettext
+
 from .. import header
 from ..checkup import Checkup, examine, facts
+from ..formats import fit
 from ..logfile import log_failure
 from ..styled import Line
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
 from ..widgets.lines_view import LinesView
-from .card import counted
 from .sub_screen import BACK, SubScreen
 
 if TYPE_CHECKING:
     from .main import MainScreen
 
-_MARKS = {"error": ("✗ error", "error"), "warning": ("! warning", "keyword"), "info": ("· note", "dim")}
+_MARKS = {"error": (N_("✗ error"), "error"), "warning": (N_("! warning"), "keyword"), "info": (N_("· note"), "dim")}
 _INDENT = 15
+
+
+def _counted(severity: str, count: int) -> str:
+    """`2 errors`."""
+    if severity == "error":
+        told = ngettext("1 error", "{count:,} errors", count)
+    elif severity == "warning":
+        told = ngettext("1 warning", "{count:,} warnings", count)
+    else:
+        told = ngettext("1 note", "{count:,} notes", count)
+    return told.format(count=count)
 
 
 def report(found: Checkup) -> list[Line]:
@@ -32,24 +45,24 @@ def report(found: Checkup) -> list[Line]:
     lines: list[Line] = []
     for each in found.problems:
         mark, look = _MARKS[each.severity]
-        lines.append([(f"{mark:<{_INDENT}}", f"{look} bold" if look != "dim" else look), (each.text, "text")])
+        lines.append([(fit(_(mark), _INDENT), f"{look} bold" if look != "dim" else look), (each.text, "text")])
         if each.remedy:
             lines.append([(" " * _INDENT, "text"), (f"→ {each.remedy}", "dim")])
     if not found.problems:
-        lines.append([("✓ everything is as it should be", "text")])
+        lines.append([(_("✓ everything is as it should be"), "text")])
     lines.append([])
     for name, text in facts(found):
-        lines.append([(f"{name:<{_INDENT}}", "dim"), (text, "text")])
+        lines.append([(fit(name, _INDENT), "dim"), (text, "text")])
     return lines
 
 
 class DoctorScreen(SubScreen):
     """One look at everything, taken off the screen's thread."""
 
-    HELP_TITLE = "Doctor"
+    HELP_TITLE = N_("Doctor")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f5", "again", "look again", tooltip="Look at everything again"),
-        Binding("y", "copy", "copy", tooltip="Copy the report, to ask someone with it"),
+        Binding("f5", "again", N_("look again"), tooltip=N_("Look at everything again")),
+        Binding("y", "copy", N_("copy"), tooltip=N_("Copy the report, to ask someone with it")),
         *BACK,
     ]
 
@@ -85,7 +98,7 @@ class DoctorScreen(SubScreen):
         if self._is_looking:
             return
         self._is_looking = True
-        self._show_title("looking …")
+        self._show_title(_("looking …"))
         self.run_worker(self._look(), exclusive=True)
 
     async def _look(self) -> None:
@@ -94,7 +107,8 @@ class DoctorScreen(SubScreen):
             # The real terminal: what stands for standard output here is Textual's.
             found = await asyncio.to_thread(examine, main.store, main.location, sys.__stdout__)
         except Exception as error:  # the border of the thread: a sentence here, the rest in the log
-            self._show_title(f"something unexpected went wrong ({type(error).__name__}). Details: {log_failure()}")
+            wrong = _("something unexpected went wrong ({error}). Details: {log}")
+            self._show_title(wrong.format(error=type(error).__name__, log=log_failure()))
             return
         finally:
             self._is_looking = False
@@ -104,16 +118,18 @@ class DoctorScreen(SubScreen):
     def _take(self, found: Checkup) -> None:
         self._found = found
         counts = {kind: sum(each.severity == kind for each in found.problems) for kind in _MARKS}
-        told = [counted(count, "note" if kind == "info" else kind) for kind, count in counts.items() if count]
-        self._show_title(" · ".join(told) or "nothing is wrong")
+        told = [_counted(kind, count) for kind, count in counts.items() if count]
+        self._show_title(" · ".join(told) or _("nothing is wrong"))
         self.report.show(report(found))
 
     def _show_title(self, told: str) -> None:
         name = header.store_name(self.main.location)
-        self.line("header").update(Content.assemble((" doctor  ", "bold"), (name, "$accent"), (f"  {told}", "dim")))
+        self.line("header").update(
+            Content.assemble((f" {_('doctor')}  ", "bold"), (name, "$accent"), (f"  {told}", "dim"))
+        )
 
     def action_copy(self) -> None:
         """Copy the report."""
         if self._found is not None:
-            text = "\n".join("".join(part for part, _ in line) for line in report(self._found))
-            self.main.taking.copy(text, "the report")
+            text = "\n".join("".join(part for part, _look in line) for line in report(self._found))
+            self.main.taking.copy(text, _("the report"))

@@ -13,9 +13,10 @@ from textual.widgets import Static
 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from .card import CountCard, counted
+from .card import CountCard, CountWords
 
 _NAMED = 12
 
@@ -23,22 +24,34 @@ _NAMED = 12
 class DropScreen(CountCard):
     """Asks for the number of bundles, one included."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(False)", "back")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(False)", N_("back"))]
 
     def __init__(self, bundles: Sequence[Bundle]) -> None:
-        super().__init__(len(bundles), "drop", "dropped")
+        super().__init__(len(bundles))
         self._bundles = bundles
+
+    def words(self, count: int) -> CountWords:
+        """What is said around the box."""
+        return CountWords(
+            ngettext("type {count} to drop it", "type {count} to drop them", count).format(count=count),
+            _("{count} and Enter drop · Esc back").format(count=count),
+            _("that is not {count} · nothing is dropped · Esc back").format(count=count),
+        )
 
     def compose(self) -> ComposeResult:
         """What goes, the question."""
         count = len(self._bundles)
         with Vertical(id="card"):
             size = formats.size(sum(each.bytes for each in self._bundles))
-            yield Static(Content.styled(f"Remove {counted(count, 'bundle')} for good? ({size})", "bold"))
+            question = ngettext(
+                "Remove 1 bundle for good? ({size})", "Remove {count:,} bundles for good? ({size})", count
+            )
+            yield Static(Content.styled(question.format(count=count, size=size), "bold"))
             for each in self._bundles[:_NAMED]:
-                sessions = counted(len(each.sessions), "session")
+                many = len(each.sessions)
+                sessions = ngettext("1 session", "{count:,} sessions", many).format(count=many)
                 yield Static(Content.assemble("  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")))
             if count > _NAMED:
-                yield Static(Content.styled(f"  … and {count - _NAMED:,} more", "dim"))
-            yield Static(Content.styled("Nothing brings them back after that.", "$warning"))
+                yield Static(Content.styled("  " + _("… and {count:,} more").format(count=count - _NAMED), "dim"))
+            yield Static(Content.styled(_("Nothing brings them back after that."), "$warning"))
             yield from self.question()

@@ -17,6 +17,7 @@ from textual.widgets import Input
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Status, View
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import header
 from ..found_rows import FoundRow
@@ -26,7 +27,6 @@ from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
 from ..widgets.text_box import TextBox
-from .card import counted
 from .sub_screen import BACK, SubScreen
 
 if TYPE_CHECKING:
@@ -40,17 +40,23 @@ def _place(found: Found) -> tuple[Path, str]:
     return found.location.path, found.conversation.root_id
 
 
+def _profiles(count: int) -> str:
+    return ngettext("1 profile", "{count:,} profiles", count).format(count=count)
+
+
 class EverywhereScreen(SubScreen):
     """The list of all profiles."""
 
-    HELP_TITLE = "All profiles"
+    HELP_TITLE = N_("All profiles")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "search", tooltip="Search all profiles"),
-        Binding("R", "resume", "resume", tooltip="Go on with it in Hermes, in its own profile", key_display="↵"),
-        Binding("o,right", "open", "open", tooltip="Open it in its own profile"),
-        Binding("1", "view('chats')", "chats", tooltip="Show the chats", show=False),
-        Binding("4", "view('all')", "all", tooltip="Show every session", show=False),
-        Binding("f5", "reload", "reload", tooltip="Read all profiles again", show=False),
+        Binding("slash", "search", N_("search"), tooltip=N_("Search all profiles")),
+        Binding(
+            "R", "resume", N_("resume"), tooltip=N_("Go on with it in Hermes, in its own profile"), key_display="↵"
+        ),
+        Binding("o,right", "open", N_("open"), tooltip=N_("Open it in its own profile")),
+        Binding("1", "view('chats')", N_("chats"), tooltip=N_("Show the chats"), show=False),
+        Binding("4", "view('all')", N_("all"), tooltip=N_("Show every session"), show=False),
+        Binding("f5", "reload", N_("reload"), tooltip=N_("Read all profiles again"), show=False),
         *BACK,
     ]
 
@@ -66,7 +72,7 @@ class EverywhereScreen(SubScreen):
     def compose(self) -> ComposeResult:
         """What there is, the box, the list."""
         yield TextLine(id="header")
-        yield TextBox(placeholder="search all profiles", id="rules", select_on_focus=False)
+        yield TextBox(placeholder=_("search all profiles"), id="rules", select_on_focus=False)
         yield ConversationList(id="found")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
@@ -99,7 +105,7 @@ class EverywhereScreen(SubScreen):
         root, now, view = self.main.location.root, self.main.clock(), self._view
         if root is None:
             return
-        self.found.show(FixedRows([NoteRow("reading all profiles …")]))
+        self.found.show(FixedRows([NoteRow(_("reading all profiles …"))]))
         self._waiting = True
 
         async def run() -> None:
@@ -120,25 +126,34 @@ class EverywhereScreen(SubScreen):
         if self.box.value.strip():
             self._search()
             return
-        self._list(everywhere.found, f"no {self._view.value} in any profile · 4 every session")
-        self.tell(header.status("Enter resumes in its own profile · o opens it there · / searches all", ""))
+        empty = _("no {view} in any profile · 4 every session").format(view=_(self._view.value))
+        self._list(everywhere.found, empty)
+        told = _("Enter resumes in its own profile · o opens it there · / searches all")
+        self.tell(header.status(told, ""))
 
     def _list(self, found: Sequence[Found], empty: str) -> None:
         everywhere = self._everywhere
         assert everywhere is not None
-        rows: list[ListRow] = [NoteRow(f"{each.name} cannot be read: {each.error}") for each in everywhere.broken]
+        broken = _("{profile} cannot be read: {error}")
+        rows: list[ListRow] = [
+            NoteRow(broken.format(profile=each.name, error=each.error)) for each in everywhere.broken
+        ]
         rows += [FoundRow(each) for each in found]
         if not found:
             rows.append(NoteRow(empty))
         self._rows = rows
         self._asked_names.clear()
         self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
-        total = sum(catalog.counts()[View.ALL] for _, catalog in everywhere.catalogs)
-        told = f"{len(everywhere.found):,} {self._view.value} of {counted(total, 'conversation')} in "
-        told += counted(len(everywhere.catalogs), "profile")
+        total = sum(catalog.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
+        told = _("{count:,} {view} of {conversations} in {profiles}").format(
+            count=len(everywhere.found),
+            view=_(self._view.value),
+            conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
+            profiles=_profiles(len(everywhere.catalogs)),
+        )
         if everywhere.broken:
-            told += f" · {len(everywhere.broken):,} cannot be read"
-        self.line("header").update(Content.assemble((" all profiles  ", "bold"), (told, "dim")))
+            told += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
+        self.line("header").update(Content.assemble((f" {_('all profiles')}  ", "bold"), (told, "dim")))
 
     # Searching
 
@@ -180,16 +195,12 @@ class EverywhereScreen(SubScreen):
         self.run_worker(run(), group="search")
 
     def _take(self, answer: Answered, took: float) -> None:
-        self._list(answer.found, "nothing like this in any profile")
-        count = (
-            f"{len(answer.found):,}{'+' if answer.more else ''} hits in {counted(self._profiles(answer), 'profile')}"
-        )
+        self._list(answer.found, _("nothing like this in any profile"))
+        found = f"{len(answer.found):,}{'+' if answer.more else ''}"
+        holding = len({each.location.path for each in answer.found})
+        count = _("{hits} hits in {profiles}").format(hits=found, profiles=_profiles(holding))
         notes = " · ".join(one_line(each, 120) for each in answer.notes)
         self.tell(header.status(" · ".join(part for part in (count, f"{took * 1000:.0f} ms", notes) if part), ""))
-
-    @staticmethod
-    def _profiles(answer: Answered) -> int:
-        return len({each.location.path for each in answer.found})
 
     # Keys
 

@@ -19,22 +19,27 @@ from hermes_browse.store.export.source import Tally
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..exports import MANY, Document, make_redactor, plan_documents, redacted_words, save
 from ..places import store_files
 from ..widgets.text_box import TextBox
-from .card import Card, counted, keys_line
+from .card import Card, keys_line
 
 if TYPE_CHECKING:
     from .main import MainScreen
 
 _ORDER = list(Format)
 _WORDS = {
-    Format.MARKDOWN: "Markdown · to read and to share, tools folded",
-    Format.JSONL: "JSONL · what Hermes itself exports, and can import",
-    Format.HTML: "HTML · one file that opens in any browser, with search",
+    Format.MARKDOWN: N_("Markdown · to read and to share, tools folded"),
+    Format.JSONL: N_("JSONL · what Hermes itself exports, and can import"),
+    Format.HTML: N_("HTML · one file that opens in any browser, with search"),
 }
+
+
+def _conversations(count: int) -> str:
+    return ngettext("1 conversation", "{count:,} conversations", count).format(count=count)
 
 
 class Wish(NamedTuple):
@@ -50,11 +55,11 @@ class ExportScreen(Card[Wish | None]):
     """Asks how and where to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "back"),
-        Binding("ctrl+f,down", "format(1)", "format", priority=True),
-        Binding("up", "format(-1)", "format", show=False, priority=True),
-        Binding("ctrl+r", "redact", "secrets", priority=True),
-        Binding("ctrl+o", "replace", "replace", show=False, priority=True),
+        Binding("escape", "dismiss(None)", N_("back")),
+        Binding("ctrl+f,down", "format(1)", N_("format"), priority=True),
+        Binding("up", "format(-1)", N_("format"), show=False, priority=True),
+        Binding("ctrl+r", "redact", N_("secrets"), priority=True),
+        Binding("ctrl+o", "replace", N_("replace"), show=False, priority=True),
     ]
 
     def __init__(self, conversations: Sequence[Conversation], keep: MainScreen) -> None:
@@ -67,14 +72,14 @@ class ExportScreen(Card[Wish | None]):
     def compose(self) -> ComposeResult:
         """Formats, path, secrets."""
         count = len(self._conversations)
-        name = one_line(formats.name(self._conversations[0]), 80) if count == 1 else counted(count, "conversation")
+        name = one_line(formats.name(self._conversations[0]), 80) if count == 1 else _conversations(count)
         with Vertical(id="card"):
-            yield Static(Content.assemble(("Export  ", "bold"), (name, "dim")))
+            yield Static(Content.assemble((f"{_('Export')}  ", "bold"), (name, "dim")))
             yield Static(id="formats")
             yield TextBox(self._proposal(), id="path", select_on_focus=False)
             yield Static(id="secrets")
             yield Static(id="verdict")
-            yield keys_line("Enter save · ↓ ↑ format · Ctrl+R secrets · Esc back")
+            yield keys_line(_("Enter save · ↓ ↑ format · Ctrl+R secrets · Esc back"))
 
     def on_mount(self) -> None:
         """Show the choices."""
@@ -90,11 +95,13 @@ class ExportScreen(Card[Wish | None]):
 
     def _show(self) -> None:
         lines = [
-            Content.styled(f"{'●' if each is self._form else '○'} {_WORDS[each]}", "" if each is self._form else "dim")
+            Content.styled(
+                f"{'●' if each is self._form else '○'} {_(_WORDS[each])}", "" if each is self._form else "dim"
+            )
             for each in _ORDER
         ]
         self.query_one("#formats", Static).update(Content("\n").join(lines))
-        secrets = "● secrets are taken out" if self._redact else "○ secrets are kept as they are"
+        secrets = _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
         self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
         self.query_one("#verdict", Static).update(Content.styled(one_line(self._refused, 400), "$warning"))
 
@@ -130,11 +137,19 @@ class ExportScreen(Card[Wish | None]):
             self._check(wish)
         except RefusedError as refused:
             self._refused = refused.sentence
-            if "already" in refused.sentence:
-                self._refused += " Another name, or Ctrl+O replaces it."
+            if self._is_replaceable(wish):
+                self._refused = _("{refusal} Another name, or Ctrl+O replaces it.").format(refusal=refused.sentence)
             self._show()
         else:
             self.dismiss(wish)
+
+    def _is_replaceable(self, wish: Wish) -> bool:
+        """Whether a path is only refused because there is a file."""
+        try:
+            self._check(wish._replace(force=True))
+        except RefusedError:
+            return False
+        return True
 
     def _check(self, wish: Wish) -> None:
         from pathlib import Path
@@ -174,8 +189,11 @@ def export(screen: MainScreen, conversations: Sequence[Conversation], wish: Wish
     def done(result: tuple[list[Document], str]) -> None:
         documents, words = result
         first = documents[0].path.absolute()
-        where = str(first) if len(documents) == 1 else f"{len(documents):,} files in {first.parent}"
-        screen.say(" · ".join([f"saved {where}", words, *notes]))
+        if len(documents) == 1:
+            saved = _("saved {path}").format(path=first)
+        else:
+            saved = _("saved {count:,} files in {folder}").format(count=len(documents), folder=first.parent)
+        screen.say(" · ".join([saved, words, *notes]))
 
-    screen.say(f"saving {counted(len(conversations), 'conversation')} …")
+    screen.say(_("saving {conversations} …").format(conversations=_conversations(len(conversations))))
     screen.writer.submit(work, done, screen.failed)

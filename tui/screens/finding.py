@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.transcript import read_messages
+from hermes_browse.store.wording import _, ngettext
 
 from ..entries import TranscriptModel
 from ..widgets.ask_line import AskInput, AskLine
@@ -41,7 +42,7 @@ class Finding:
         """Ask what to find, or which message to go to."""
         transcript = self._screen.transcript
         if transcript.model is None:
-            self._screen.say("no conversation here")
+            self._screen.say(_("no conversation here"))
             return
         line = await self._line()
         self._asks_for_id = for_id
@@ -49,10 +50,10 @@ class Finding:
         transcript.remember()
         if for_id:
             bones = transcript.model.skeleton.bones
-            hint = f"{bones[0].id} to {bones[-1].id}" if bones else ""
-            line.ask("go to message", hint=hint)
+            hint = _("{first} to {last}").format(first=bones[0].id, last=bones[-1].id) if bones else ""
+            line.ask(_("go to message"), hint=hint)
         else:
-            line.ask("find", self._text, "letters as they stand here; n and N step")
+            line.ask(_("find"), self._text, _("letters as they stand here; n and N step"))
             if self._text:
                 self.edited(self._text)
 
@@ -97,12 +98,13 @@ class Finding:
         try:
             message_id = int(wanted)
         except ValueError:
-            self._screen.say("a message id is a number; it stands in the details of a message and in search results")
+            self._screen.say(_("a message id is a number; it stands in the details of a message and in search results"))
             return
         transcript = self._screen.transcript
         index = transcript.model.entry_of(message_id) if transcript.model is not None else None
         if index is None:
-            self._screen.say(f"message {message_id} is not part of this conversation as it is read here")
+            absent = _("message {id} is not part of this conversation as it is read here")
+            self._screen.say(absent.format(id=message_id))
             return
         self._goal = ("id", message_id)
         self._with_messages(index)
@@ -212,7 +214,7 @@ class Finding:
         transcript = self._screen.transcript
         if kind == "id":
             transcript.go_to_message(message_id)
-            self._screen.say(f"message {message_id} · ' goes back")
+            self._screen.say(_("message {id} · ' goes back").format(id=message_id))
             return
         transcript.show_find(message_id, last=kind == "last")
         self._tell()
@@ -251,18 +253,21 @@ class Finding:
             return
         ordered = self._ordered()
         position = self._position(ordered)
-        count = f"{len(ordered):,} message{'s' if len(ordered) != 1 else ''}"
+        many = len(ordered)
         if position is not None:
-            count = f"{position + 1:,} of {count}"
+            count = ngettext("{position:,} of 1 message", "{position:,} of {count:,} messages", many)
+            count = count.format(position=position + 1, count=many)
+        else:
+            count = ngettext("1 message", "{count:,} messages", many).format(count=many)
         if not findings.is_complete:
             count += " …"
         elif not ordered:
-            count = "not in this conversation"
+            count = _("not in this conversation")
         for line in self._screen.query(AskLine):
             if line.display:
                 line.answer(count)
                 return
-        self._screen.say(f"“{self._text}”: {count} · n N step · Esc ends")
+        self._screen.say(_("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count))
 
     # What happens around it
 

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.keys import format_key
 from textual.widgets import Static
 
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..widgets.conversation_list import ConversationList
 from ..widgets.transcript_view import TranscriptView
@@ -53,23 +53,26 @@ _NAMES = {
 }
 
 QUERY_HELP = (
-    ("word word", "both, anywhere in a message; punctuation is literal: don't .env src/main.py 50%"),
-    ('"a phrase"', "these words in this order"),
-    ("one OR two", "either; OR in capitals"),
-    ("-word, NOT word", "without"),
-    ("pre*", "words that begin so"),
-    ("source:cli role:user tool:terminal", "where, who, with which tool"),
-    ("file:src/auth.py", "conversations that edited this file, then those that mention it"),
-    ("in:reasoning", "look in reasoning instead: it is in no index, so this scans"),
-    ("title:x id:x cwd:x model:x", "of the conversation"),
-    ("after:3d before:2026-03 on:mon", "when; also today, yesterday, 2w, 2026-03-05"),
+    (N_("word word"), N_("both, anywhere in a message; punctuation is literal: don't .env src/main.py 50%")),
+    (N_('"a phrase"'), N_("these words in this order")),
+    (N_("one OR two"), N_("either; OR in capitals")),
+    (N_("-word, NOT word"), N_("without")),
+    ("pre*", N_("words that begin so")),
+    ("source:cli role:user tool:terminal", N_("where, who, with which tool")),  # not shown otherwise: it is typed so
+    ("file:src/auth.py", N_("conversations that edited this file, then those that mention it")),
+    ("in:reasoning", N_("look in reasoning instead: it is in no index, so this scans")),
+    ("title:x id:x cwd:x model:x", N_("of the conversation")),
+    ("after:3d before:2026-03 on:mon", N_("when; also today, yesterday, 2w, 2026-03-05")),
     (
-        "is:live is:archived is:rewound …",
-        "live open stale (open, silent for a day) ended empty archived pinned hidden chat automation subagent branch",
+        "is:live is:archived is:rewound …",  # not shown otherwise
+        N_(
+            "live open stale (open, silent for a day) ended empty "
+            "archived pinned hidden chat automation subagent branch"
+        ),
     ),
-    ("has:image has:error has:code", "also has:tool has:branch has:subagent"),
-    ("cost>1 msgs>100 tokens>1m", "size of the conversation"),
-    ("Tab or →", "takes what is offered behind the cursor; ↑ brings back earlier searches"),
+    ("has:image has:error has:code", N_("also has:tool has:branch has:subagent")),  # not shown otherwise
+    ("cost>1 msgs>100 tokens>1m", N_("size of the conversation")),
+    (N_("Tab or →"), N_("takes what is offered behind the cursor; ↑ brings back earlier searches")),
 )
 
 
@@ -98,6 +101,11 @@ def binding_rows(bindings: Iterable[BindingType], keymap: Mapping[str, str] | No
     return [(" ".join(keys), text) for keys, text in rows.values()]
 
 
+def _in_words(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Examples and what they mean; those without words of a language are the same in all of them."""
+    return [(_(example), _(meaning)) for example, meaning in examples]
+
+
 def _table(rows: Iterable[tuple[str, str]]) -> Table:
     """Keys beside what they do, each wrapped in a column of its own."""
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
@@ -112,11 +120,11 @@ class HelpScreen(Card[None]):
     """All keys by pane, and the query language."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark", "dismiss", "back"),
-        Binding("down,j", "scroll(1)", "down", show=False),
-        Binding("up,k", "scroll(-1)", "up", show=False),
-        Binding("pagedown,space", "scroll(20)", "page down", show=False),
-        Binding("pageup", "scroll(-20)", "page up", show=False),
+        Binding("escape,q,question_mark", "dismiss", N_("back")),
+        Binding("down,j", "scroll(1)", N_("down"), show=False),
+        Binding("up,k", "scroll(-1)", N_("up"), show=False),
+        Binding("pagedown,space", "scroll(20)", N_("page down"), show=False),
+        Binding("pageup", "scroll(-20)", N_("page up"), show=False),
     ]
 
     def __init__(self, screen: SubScreen | None = None) -> None:
@@ -128,17 +136,18 @@ class HelpScreen(Card[None]):
         keymap = getattr(self.app, "keymap", {})
         palette = key_names(keymap.get("palette", "ctrl+p"))
         if other is not None:
-            keys = [(other.HELP_TITLE, binding_rows(other.BINDINGS, keymap))]
-            lists = [("Lists", binding_rows(ConversationList.BINDINGS, keymap))]
-            return [*keys, *([(other.EXAMPLES_TITLE, other.EXAMPLES)] if other.EXAMPLES else []), *lists]
+            keys = [(_(other.HELP_TITLE), binding_rows(other.BINDINGS, keymap))]
+            lists = [(_("Lists"), binding_rows(ConversationList.BINDINGS, keymap))]
+            examples = [(_(other.EXAMPLES_TITLE), _in_words(other.EXAMPLES))] if other.EXAMPLES else []
+            return [*keys, *examples, *lists]
         return (
             (
-                "Everywhere",
-                [*binding_rows(MAIN_BINDINGS, keymap), (palette, "Command palette: every command by name, themes")],
+                _("Everywhere"),
+                [*binding_rows(MAIN_BINDINGS, keymap), (palette, _("Command palette: every command by name, themes"))],
             ),
-            ("List and lineage", binding_rows(ConversationList.BINDINGS, keymap)),
-            ("Transcript", binding_rows(TranscriptView.BINDINGS, keymap)),
-            ("Search", QUERY_HELP),
+            (_("List and lineage"), binding_rows(ConversationList.BINDINGS, keymap)),
+            (_("Transcript"), binding_rows(TranscriptView.BINDINGS, keymap)),
+            (_("Search"), _in_words(QUERY_HELP)),
         )
 
     def compose(self) -> ComposeResult:
@@ -149,7 +158,7 @@ class HelpScreen(Card[None]):
                 for title, rows in sections:
                     yield Static(Content.styled(title, "bold $accent"), classes="section")
                     yield Static(_table(rows))
-            yield Static(Content.styled("Esc back", "$accent"), id="answer")
+            yield Static(Content.styled(_("Esc back"), "$accent"), id="answer")
 
     def action_scroll(self, lines: int) -> None:
         """Scroll."""

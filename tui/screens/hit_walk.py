@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.models import Conversation
+from hermes_browse.store.wording import _
 
 from ..rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, RowSource
 
@@ -44,7 +45,7 @@ class HitWalk:
         if isinstance(row, ConversationRow | HitRow) and row.conversation is not None and self._found is not None:
             root = row.conversation.root_id
         if root is None:
-            self._screen.say("nothing to fold here: + and - show more or fewer hits of a conversation")
+            self._screen.say(_("nothing to fold here: + and - show more or fewer hits of a conversation"))
             return
         self._folds[root] = self._folds.get(root, Fold.SOME).step(by)
         self._screen.rows.show(self._rows(), key=f"c{root}" if by < 0 else None)
@@ -67,7 +68,7 @@ class HitWalk:
     def step(self, by: int) -> None:
         """To the next or previous hit, across conversations."""
         if self._found is None:
-            self._screen.say("no search: / finds words, n and N walk the hits")
+            self._screen.say(_("no search: / finds words, n and N walk the hits"))
             return
         widget = self._screen.rows
         index = widget.cursor + by
@@ -86,9 +87,9 @@ class HitWalk:
         if by > 0 and self._found.answer.more and self._found.answer.complete:
             self._is_stepping = True
             self.maybe_more(len(widget) - 1)
-            self._screen.say("reading on …")
+            self._screen.say(_("reading on …"))
         else:
-            self._screen.say("no further hit")
+            self._screen.say(_("no further hit"))
 
     def _step_on(self) -> None:
         """A page has come: take the step that waited for it."""

@@ -15,6 +15,7 @@ from hermes_browse.store.insights.periods import Calendar, all_buckets, begin_of
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.wording import N_, _
 
 from .. import formats, header
 from ..insight_rows import (
@@ -43,17 +44,32 @@ if TYPE_CHECKING:
     from .main import MainScreen
 
 TABS = (
-    ("time", ""),
-    ("model", "model"),
-    ("source", "source"),
-    ("tool", TOOL),
-    ("directory", "project"),
-    ("hours", "hour"),
-    ("biggest", "conversation"),
+    (N_("time"), "", N_("Group by time")),
+    (N_("model"), "model", N_("Group by model")),
+    (N_("source"), "source", N_("Group by source")),
+    (N_("tool"), TOOL, N_("Group by tool")),
+    (N_("directory"), "project", N_("Group by directory")),
+    (N_("hours"), "hour", N_("Group by hours")),
+    (N_("biggest"), "conversation", N_("Group by biggest")),
 )
-"""What can be chosen, and what sums are then grouped by; by the unit of the bars for the first."""
+"""What can be chosen; what sums are then grouped by, the unit of the bars for the first; and both in a sentence."""
 
-_PERIODS = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "1y": "year", "all": "all time"}
+_PERIODS = {
+    "7d": N_("7 days"),
+    "30d": N_("30 days"),
+    "90d": N_("90 days"),
+    "1y": N_("year"),
+    "all": N_("all time"),
+}
+_UNITS = {"day": N_("day"), "week": N_("week"), "month": N_("month")}
+_METRICS = {
+    "tokens": N_("tokens"),
+    "cost": N_("cost"),
+    "messages": N_("messages"),
+    "sessions": N_("sessions"),
+    "calls": N_("calls"),
+    "failed": N_("failed"),
+}
 _MOST_CONVERSATIONS = 200
 
 
@@ -115,14 +131,17 @@ class InsightPanes(SubScreen):
     def show_title(self) -> None:
         """What is shown, over which time."""
         day = first_day(self.period, self.main.clock())
-        since = f" · since {day.day} {day:%b %Y}" if day is not None else ""
-        unit = "hour of the week" if self.by == "hour" else self.unit
-        told = f"{_PERIODS[self.period]}{since} · {self.metric} by {unit}"
+        told = [_(_PERIODS[self.period])]
+        if day is not None:
+            told.append(_("since {date}").format(date=f"{day.day} {day:%b %Y}"))
+        unit = _("hour of the week") if self.by == "hour" else _(_UNITS[self.unit])
+        told.append(_("{metric} by {unit}").format(metric=_(_METRICS[self.metric]), unit=unit))
         if self.is_stale:
-            told += " · changed meanwhile, F5 reads again"
-        name = header.store_name(self.main.location)
-        self.line("header").update(Content.assemble((" insights  ", "bold"), (name, "$accent"), (f"  {told}", "dim")))
-        tabs = [(name, number == self.tab) for number, (name, _) in enumerate(TABS)]
+            told.append(_("changed meanwhile, F5 reads again"))
+        name, said = header.store_name(self.main.location), " · ".join(told)
+        title = Content.assemble((f" {_('insights')}  ", "bold"), (name, "$accent"), (f"  {said}", "dim"))
+        self.line("header").update(title)
+        tabs = [(_(name), number == self.tab) for number, (name, *_by) in enumerate(TABS)]
         self.query_one("#tabs", ToggleLine).show(tabs)
 
     def take(self, answer: Answer) -> None:
@@ -138,7 +157,7 @@ class InsightPanes(SubScreen):
     def unread(self, error: BrowseError) -> None:
         """The store could not be read."""
         if self.is_attached and self.answer is None:
-            self.groups.show(FixedRows([NoteRow(f"{error.sentence} F5 tries again.")]))
+            self.groups.show(FixedRows([NoteRow(_("{error} F5 tries again.").format(error=error.sentence))]))
 
     def show_rows(self) -> None:
         """Lines for the sums there are; the cursor stays on its line."""
@@ -150,7 +169,9 @@ class InsightPanes(SubScreen):
         self.show_title()
         sums = tools_line(total) if by == TOOL else tokens_line(total, self.size.width - 2)
         strays = self.sums.strays if self.period == "all" else 0
-        costs = "No store records tokens or cost by tool." if by == TOOL else f"cost {cost_line(total, strays)}"
+        costs = _("No store records tokens or cost by tool.")
+        if by != TOOL:
+            costs = _("cost {sum}").format(sum=cost_line(total, strays))
         self.line("sums").update(Content(f" {sums}"))
         self.line("costs").update(Content.styled(f" {costs}", "dim"))
         groups = list(answer.report.rows)
@@ -171,7 +192,7 @@ class InsightPanes(SubScreen):
         self.line("headings").update(Content.styled(text, "dim"))
 
     def _title(self, root_id: str) -> str:
-        conversation, _ = self.main.details.complete(self.sums.catalog(self.by).conversation(root_id))
+        conversation, _is_whole = self.main.details.complete(self.sums.catalog(self.by).conversation(root_id))
         return formats.name(conversation)
 
     def _complete(self, roots: list[str]) -> None:
@@ -188,7 +209,10 @@ class InsightPanes(SubScreen):
                 self.show_rows()
 
         self.main.page_worker.submit(
-            "insight names", lambda reader: with_details(reader, wanted), done, self.main.failed
+            "insight names",  # not shown
+            lambda reader: with_details(reader, wanted),
+            done,
+            self.main.failed,
         )
 
     # Bars

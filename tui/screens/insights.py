@@ -11,6 +11,7 @@ from hermes_browse.store.insights.periods import PERIODS, UNITS, natural_unit
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import header
 from ..insight_query import search_for
@@ -21,7 +22,6 @@ from ..widgets.conversation_list import ConversationList
 from ..widgets.plot import BarPlot, WeekPlot
 from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, Question
-from .card import counted
 from .insight_panes import TABS, InsightPanes
 from .sub_screen import BACK
 
@@ -32,26 +32,31 @@ if TYPE_CHECKING:
 class InsightsScreen(InsightPanes):
     """Bars, the lines they stand for, and behind a line its conversations."""
 
-    HELP_TITLE = "Insights"
-    EXAMPLES_TITLE = "What is counted"
+    HELP_TITLE = N_("Insights")
+    EXAMPLES_TITLE = N_("What is counted")
     EXAMPLES = (
-        ("tokens and cost", "count where their session began: nobody recorded when each was spent"),
-        ("~$1.24  $1.24?", "~ where a part is estimated, ? where some sessions have no cost recorded"),
-        ("fresh cached out", "new input; input read from and written to the cache; output, of which thought is a part"),
+        (N_("tokens and cost"), N_("count where their session began: nobody recorded when each was spent")),
+        ("~$1.24  $1.24?", N_("~ where a part is estimated, ? where some sessions have no cost recorded")),
+        (
+            N_("fresh cached out"),
+            N_("new input; input read from and written to the cache; output, of which thought is a part"),
+        ),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left_square_bracket", "period(-1)", "shorter", tooltip="A shorter period", key_display="["),
-        Binding("right_square_bracket", "period(1)", "longer", tooltip="A longer period", key_display="]"),
-        Binding("m", "metric", "measure", tooltip="What bars and order go by: tokens, cost, messages, sessions"),
-        Binding("b", "unit", "day/week/month", tooltip="Bars of days, weeks or months"),
-        Binding("tab", "tab(1)", "next", tooltip="Group by the next thing"),
-        Binding("shift+tab", "tab(-1)", "previous", tooltip="Group by the thing before", show=False),
+        Binding("left_square_bracket", "period(-1)", N_("shorter"), tooltip=N_("A shorter period"), key_display="["),
+        Binding("right_square_bracket", "period(1)", N_("longer"), tooltip=N_("A longer period"), key_display="]"),
+        Binding(
+            "m", "metric", N_("measure"), tooltip=N_("What bars and order go by: tokens, cost, messages, sessions")
+        ),
+        Binding("b", "unit", N_("day/week/month"), tooltip=N_("Bars of days, weeks or months")),
+        Binding("tab", "tab(1)", N_("next"), tooltip=N_("Group by the next thing")),
+        Binding("shift+tab", "tab(-1)", N_("previous"), tooltip=N_("Group by the thing before"), show=False),
         *[
-            Binding(str(number), f"choose({number - 1})", name, tooltip=f"Group by {name}", show=False)
-            for number, (name, _) in enumerate(TABS, 1)
+            Binding(str(number), f"choose({number - 1})", name, tooltip=tooltip, show=False)
+            for number, (name, _by, tooltip) in enumerate(TABS, 1)
         ],
-        Binding("slash", "search", "search", tooltip="The search for this line, in the list"),
-        Binding("f5", "reload", "reload", tooltip="Read the store again", show=False),
+        Binding("slash", "search", N_("search"), tooltip=N_("The search for this line, in the list")),
+        Binding("f5", "reload", N_("reload"), tooltip=N_("Read the store again"), show=False),
         *BACK,
     ]
 
@@ -63,7 +68,7 @@ class InsightsScreen(InsightPanes):
         """Read."""
         self.groups.clock = self.main.clock
         self.set_focus(self.groups)
-        self.groups.show(FixedRows([NoteRow("adding up …")]))
+        self.groups.show(FixedRows([NoteRow(_("adding up …"))]))
         self._ask()
 
     def on_unmount(self) -> None:
@@ -91,7 +96,7 @@ class InsightsScreen(InsightPanes):
             self.show_plot()
             self.ask_part()
             group = event.row.group
-            told = f"cost {cost_line(group, 0)}" if group.cost_usd or group.unknown else ""
+            told = _("cost {sum}").format(sum=cost_line(group, 0)) if group.cost_usd or group.unknown else ""
             what = event.row.name or label(event.row.by, group.key)
             self.tell(header.status(" · ".join(each for each in (one_line(what, 120), told) if each), ""))
 
@@ -109,7 +114,10 @@ class InsightsScreen(InsightPanes):
                 self.groups.refresh_rows()
 
         self.main.page_worker.submit(
-            "insight rows", lambda reader: with_details(reader, wanted), done, self.main.failed
+            "insight rows",  # not shown
+            lambda reader: with_details(reader, wanted),
+            done,
+            self.main.failed,
         )
 
     @on(ConversationList.Selected, "#groups")
@@ -136,12 +144,13 @@ class InsightsScreen(InsightPanes):
         catalog = self.sums.catalog(self.by)
         found = [catalog.conversation(root) for root in row.group.conversations]
         found.sort(key=lambda each: (each.last_active or 0.0, each.id), reverse=True)
-        rows = CatalogRows(catalog, [each.root_id for each in found], self.main.details, self._opened, "None.")
+        rows = CatalogRows(catalog, [each.root_id for each in found], self.main.details, self._opened, _("None."))
         self.groups.show(rows)
         self.show_headings()
         what = label(row.by, row.group.key)
-        told = f"behind {what}: {counted(len(found), 'conversation')} · Enter reads one, Esc goes back"
-        self.tell(header.status(told, ""))
+        many = ngettext("1 conversation", "{count:,} conversations", len(found)).format(count=len(found))
+        told = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
+        self.tell(header.status(told.format(what=what, conversations=many), ""))
 
     @on(BarPlot.Chosen)
     def bar_chosen(self, event: BarPlot.Chosen) -> None:
@@ -163,7 +172,7 @@ class InsightsScreen(InsightPanes):
         if index is not None:
             self.groups.cursor = index
         else:
-            self.tell(header.status(f"{label(self.by, key)}: nothing", ""))
+            self.tell(header.status(_("{what}: nothing").format(what=label(self.by, key)), ""))
 
     @on(ToggleLine.Switched)
     def clicked(self, event: ToggleLine.Switched) -> None:
@@ -186,7 +195,7 @@ class InsightsScreen(InsightPanes):
         """Look further back, or less far."""
         index = min(max(PERIODS.index(self.period) + by, 0), len(PERIODS) - 1)
         if PERIODS[index] == self.period:
-            self.tell(header.status("that is all there is" if by > 0 else "there is no shorter period", ""))
+            self.tell(header.status(_("that is all there is") if by > 0 else _("there is no shorter period"), ""))
             return
         self.period = PERIODS[index]
         self.unit = natural_unit(self.period)
@@ -220,7 +229,7 @@ class InsightsScreen(InsightPanes):
             return
         search = search_for(row.by, row.group.key, self.period, self.main.clock())
         if not search.query:
-            self.tell(header.status(f"{search.word}: Enter shows the conversations", ""))
+            self.tell(header.status(_("{why}: Enter shows the conversations").format(why=search.word), ""))
             return
         self.dismiss(None)
         self.main.typing.put(f"{search.query} ", search.word)
@@ -233,6 +242,6 @@ class InsightsScreen(InsightPanes):
             self.show_rows()
             self._go_to(row.group.key)
         elif self.sums.stop():
-            self.tell(header.status("stopped: F5 reads again", ""))
+            self.tell(header.status(_("stopped: F5 reads again"), ""))
         else:
             self.dismiss(None)

@@ -12,6 +12,7 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.increment import Mark, read_increment, read_mark
 from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.wording import _, pgettext
 
 from ..list_model import CatalogRows, incomplete, make_rows
 from ..rows import FixedRows, NoteRow
@@ -68,7 +69,7 @@ class Listing:
     def begin(self) -> None:
         """Show the first page, which is the newest of the chats: other first rows come with the first reading."""
         if not self.catalog.exact and (self.view, self.sort, self.reverse) != (View.CHATS, Sort.ACTIVITY, False):
-            self._screen.rows.show(FixedRows([NoteRow("reading the store …")]), top=True)
+            self._screen.rows.show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
             return
         rows = make_rows(
             self.catalog, self._screen.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
@@ -203,4 +204,4 @@ class Listing:
 
     def state_text(self) -> str:
         """Whether the store is being written to."""
-        return "live" if self._live else "quiet"
+        return pgettext("store", "live") if self._live else pgettext("store", "quiet")

@@ -22,6 +22,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, View
+from hermes_browse.store.wording import _
 
 from .. import header
 from ..config.options import FOREVER
@@ -224,9 +225,10 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         view = self.view
         shown = shown_line(catalog, view)
         if self.searching.is_active and catalog.exact:
-            shown = f"searching {catalog.counts()[view]:,} of {len(catalog.chains):,} conversations"
+            shown = _("searching {count:,} of {total:,} conversations")
+            shown = shown.format(count=catalog.counts()[view], total=len(catalog.chains))
         if self.old_files.count.files:
-            shown += f" · {self.old_files.count.files:,} old transcripts"
+            shown += " · " + _("{count:,} old transcripts").format(count=self.old_files.count.files)
         self.line("header").update(header.title(self.location, shown, self.size.width))
         offered = self.typing.offered
         if offered is not None and offered.key:
@@ -376,7 +378,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         if self.browse_app().is_choice_printed:
             self.app.exit()  # something is to be picked: Esc gives up, as in every picker
         else:
-            self.say("q leaves")  # whoever goes back step by step presses Esc once too often
+            self.say(_("q leaves"))  # whoever goes back step by step presses Esc once too often
 
     def action_quit(self) -> None:
         """Leave."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.models import Sort, View
+from hermes_browse.store.wording import _
 
 from .panes import Panes
 
@@ -122,17 +123,17 @@ class MainActions(Panes):
     def action_reload(self) -> None:
         """Read the store again now."""
         self.listing.read()
-        self.say("reading the store again")
+        self.say(_("reading the store again"))
 
     def action_mouse(self) -> None:
         """Leave the mouse to the terminal, for selecting text, or take it back."""
         toggle = getattr(self.app._driver, "toggle_mouse", None)
         if toggle is None:
-            self.say("the mouse is not the browser's to give here")
+            self.say(_("the mouse is not the browser's to give here"))
         elif toggle():
-            self.say("the mouse is the browser's")
+            self.say(_("the mouse is the browser's"))
         else:
-            self.say("the mouse is left to the terminal · F9 takes it back")
+            self.say(_("the mouse is left to the terminal · F9 takes it back"))
 
     def action_help(self) -> None:
         """All keys."""
