@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .. import formats
 from .card import CountCard, CountWords, keys_line
@@ -30,7 +30,7 @@ _ORPHANS = 3
 
 def _orphans(names: Sequence[str]) -> str:
     """Who loses a parent, in a sentence."""
-    named = ", ".join(names[:_ORPHANS])
+    named = pgettext("list", ", ").join(names[:_ORPHANS])
     if len(names) > _ORPHANS:
         more = _("{names} and {count:,} more stay and lose their parent")
         return more.format(names=named, count=len(names) - _ORPHANS)
@@ -108,7 +108,7 @@ class DeleteScreen(CountCard):
             lines.append(Content.styled(f"  {self._spared}", "$warning"))
             for spared in plan.spared[:SPARED]:
                 name = one_line(formats.name(spared.conversation), 42)
-                stays, why = f"    {_('stays')}  ", f"  {one_line(spared.why.words, 300)}"
+                stays, why = "    " + _("stays") + "  ", f"  {one_line(spared.why.words, 300)}"
                 lines.append(Content.assemble((stays, "dim"), name, (why, "dim")))
         return lines
 

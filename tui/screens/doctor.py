@@ -125,7 +125,7 @@ class DoctorScreen(SubScreen):
     def _show_title(self, told: str) -> None:
         name = header.store_name(self.main.location)
         self.line("header").update(
-            Content.assemble((f" {_('doctor')}  ", "bold"), (name, "$accent"), (f"  {told}", "dim"))
+            Content.assemble((" " + _("doctor") + "  ", "bold"), (name, "$accent"), (f"  {told}", "dim"))
         )
 
     def action_copy(self) -> None:

@@ -153,7 +153,7 @@ class EverywhereScreen(SubScreen):
         )
         if everywhere.broken:
             told += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
-        self.line("header").update(Content.assemble((f" {_('all profiles')}  ", "bold"), (told, "dim")))
+        self.line("header").update(Content.assemble((" " + _("all profiles") + "  ", "bold"), (told, "dim")))
 
     # Searching
 

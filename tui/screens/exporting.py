@@ -74,7 +74,7 @@ class ExportScreen(Card[Wish | None]):
         count = len(self._conversations)
         name = one_line(formats.name(self._conversations[0]), 80) if count == 1 else _conversations(count)
         with Vertical(id="card"):
-            yield Static(Content.assemble((f"{_('Export')}  ", "bold"), (name, "dim")))
+            yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
             yield Static(id="formats")
             yield TextBox(self._proposal(), id="path", select_on_focus=False)
             yield Static(id="secrets")

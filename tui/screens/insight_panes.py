@@ -61,6 +61,10 @@ _PERIODS = {
     "1y": N_("year"),
     "all": N_("all time"),
 }
+_MONTHS = (
+    N_("Jan"), N_("Feb"), N_("Mar"), N_("Apr"), N_("May"), N_("Jun"), N_("Jul"), N_("Aug"), N_("Sep"), N_("Oct"),
+    N_("Nov"), N_("Dec"),
+)  # fmt: skip
 _UNITS = {"day": N_("day"), "week": N_("week"), "month": N_("month")}
 _METRICS = {
     "tokens": N_("tokens"),
@@ -133,13 +137,14 @@ class InsightPanes(SubScreen):
         day = first_day(self.period, self.main.clock())
         told = [_(_PERIODS[self.period])]
         if day is not None:
-            told.append(_("since {date}").format(date=f"{day.day} {day:%b %Y}"))
+            since, month = _("since {day} {month} {year}"), _(_MONTHS[day.month - 1])
+            told.append(since.format(day=day.day, month=month, year=day.year))
         unit = _("hour of the week") if self.by == "hour" else _(_UNITS[self.unit])
         told.append(_("{metric} by {unit}").format(metric=_(_METRICS[self.metric]), unit=unit))
         if self.is_stale:
             told.append(_("changed meanwhile, F5 reads again"))
         name, said = header.store_name(self.main.location), " · ".join(told)
-        title = Content.assemble((f" {_('insights')}  ", "bold"), (name, "$accent"), (f"  {said}", "dim"))
+        title = Content.assemble((" " + _("insights") + "  ", "bold"), (name, "$accent"), (f"  {said}", "dim"))
         self.line("header").update(title)
         tabs = [(_(name), number == self.tab) for number, (name, *_by) in enumerate(TABS)]
         self.query_one("#tabs", ToggleLine).show(tabs)
