@@ -136,8 +136,10 @@ OPTIONS = (
         "trash",
         (),
         f'"{FOREVER}"',
-        "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
-        "Older bundles are dropped for good when the browser starts, and it says so. Damaged ones stay.",
+        N_(
+            "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
+            "Older bundles are dropped for good when the browser starts, and it says so. Damaged ones stay."
+        ),
     ),
     Option(
         "keymap",

@@ -341,6 +341,11 @@ class Cleaning:
 
         def done(count: int) -> None:
             if count:
-                self._screen.say(f"dropped {counted(count, 'bundle')} from the trash, as old as the configuration says")
+                told = ngettext(
+                    "dropped 1 bundle from the trash, as old as the configuration says",
+                    "dropped {count:,} bundles from the trash, as old as the configuration says",
+                    count,
+                )
+                self._screen.say(told.format(count=count))
 
         self._screen.writer.submit(work, done, self._screen.failed)
