@@ -37,7 +37,7 @@ def _(message: str) -> str:
     Args:
         message: The English text; names in braces are filled in by `str.format` afterwards.
     """
-    return message if _catalog is None else _catalog.gettext(message)
+    return message if _catalog is None or not message else _catalog.gettext(message)  # the header is that of ""
 
 
 def N_(message: str) -> str:
