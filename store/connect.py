@@ -26,6 +26,7 @@ from .errors import (
 )
 from .reader import Reader, Row, decode, translate
 from .schema import Schema, discover
+from .wording import _
 
 __all__ = ["BUSY_SECONDS", "Fingerprint", "Reader", "Row", "Store", "translate"]
 
@@ -92,21 +93,23 @@ class Store:
             stat = self.path.stat()
         except FileNotFoundError:
             raise StoreMissingError(
-                f"There is no session store at {self.path}.",
-                remedy="Start Hermes once, name another with --home, --profile or --db, or look around with --demo.",
+                _("There is no session store at {path}.").format(path=self.path),
+                remedy=_("Start Hermes once, name another with --home, --profile or --db, or look around with --demo."),
             ) from None
         except OSError as error:
             raise StoreUnreadableError(
-                f"{self.path} cannot be reached: {error.strerror}.", remedy="Check its permissions."
+                _("{path} cannot be reached: {reason}.").format(path=self.path, reason=error.strerror),
+                remedy=_("Check its permissions."),
             ) from error
         if self.path.is_dir():
             raise NotAStoreError(
-                f"{self.path} is a folder.", remedy="Name a Hermes root with --home, a file with --db."
+                _("{path} is a folder.").format(path=self.path),
+                remedy=_("Name a Hermes root with --home, a file with --db."),
             )
         if stat.st_size == 0 and not self._size(self.wal_path):
             raise StoreEmptyError(
-                f"{self.path} is empty: Hermes has not written to it yet.",
-                remedy="Start a chat in Hermes, or look around with --demo.",
+                _("{path} is empty: Hermes has not written to it yet.").format(path=self.path),
+                remedy=_("Start a chat in Hermes, or look around with --demo."),
             )
 
     @staticmethod
@@ -131,8 +134,8 @@ class Store:
             # and no journal the older half of a write (https://sqlite.org/lockingv3.html, 4).
             if self._size(self.journal_path):
                 raise StoreUnreadableError(
-                    f"{self.path} is in the middle of a write that was broken off.",
-                    remedy="Start Hermes once: it puts back what the -journal file beside the store keeps.",
+                    _("{path} is in the middle of a write that was broken off.").format(path=self.path),
+                    remedy=_("Start Hermes once: it puts back what the -journal file beside the store keeps."),
                 ) from None
             if self._size(self.wal_path):
                 raise
@@ -155,7 +158,8 @@ class Store:
         except OSError as error:  # gone since it was opened
             connection.close()
             raise StoreUnreadableError(
-                f"{self.path} cannot be reached: {error.strerror}.", remedy="Check its permissions."
+                _("{path} cannot be reached: {reason}.").format(path=self.path, reason=error.strerror),
+                remedy=_("Check its permissions."),
             ) from error
         except StoreError:
             connection.close()

@@ -146,9 +146,9 @@ def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
     schema = reader.schema
     content, sent = schema.message("content"), schema.message("api_content")
     # Hermes marks multimodal content with a NUL, which ends what SQLite's text functions see.
-    images = f"(instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0)"
+    images = f"(instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0)"  # not shown
     multimodal = f"typeof({content}) = 'text' AND {content} <> '' AND substr({content}, 1, 1) = '' AND {images}"
-    text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"
+    text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"  # not shown
     statement = (
         f"SELECT m.id, {multimodal}, {text} + 0, {bytes_sql(schema.message('tool_calls'))} FROM messages m "
         f"WHERE m.session_id = ? AND m.id > ? AND {schema.active()} = 1 "

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from .models import Conversation, Kind, Relation, Session, Status
+from .wording import N_, _
 
 AUTOMATION_SOURCES = frozenset(
     [
@@ -42,7 +43,7 @@ LIVE_SECONDS = 300.0
 """An open session with a message this new counts as live: Hermes keeps no sign of life of its own."""
 
 _FAR_PAST = float("-inf")
-_RING = "its parents form a ring"
+_RING = N_("its parents form a ring")
 
 
 class Chain:
@@ -205,7 +206,7 @@ class Forest:
         left = [session for session in sessions if session.id not in self.chain_of]
         for session in sorted(left, key=lambda each: (each.started_at or _FAR_PAST, each.id)):
             if session.id not in self.chain_of:
-                self._add_chain(session, Relation.ORPHAN, _RING)
+                self._add_chain(session, Relation.ORPHAN, _(_RING))
         self._cut_rings([self.chains[session.id] for session in sessions if session.id in self.chains])
 
     def _choose_continuations(self, sessions: Iterable[Session]) -> None:
@@ -232,7 +233,7 @@ class Forest:
             if current is not None and any(current is each for each in path):
                 ring = path[next(i for i, each in enumerate(path) if each is current) :]
                 top = min(ring, key=lambda each: (each.root.started_at or _FAR_PAST, each.root.id))
-                top.relation, top.note = Relation.ORPHAN, _RING
+                top.relation, top.note = Relation.ORPHAN, _(_RING)
 
     def _add_chain(self, root: Session, relation: Relation, note: str) -> None:
         segments, current = [root], root
@@ -253,14 +254,15 @@ class Forest:
             early = parent.ended_at is not None and (session.started_at or _FAR_PAST) < parent.ended_at
             if early and session.ended_at is not None and winner.end_reason == "compression":
                 return Relation.DELEGATED, ""  # an unmarked subagent of a session compressed later
-            return relation, f"a stale sibling of {winner.id}"
+            return relation, _("a stale sibling of {session}").format(session=winner.id)
         if relation is Relation.ORPHAN:
-            return relation, "its parent is itself" if session.parent_id == session.id else "its parent is gone"
+            is_own = session.parent_id == session.id
+            return relation, _("its parent is itself") if is_own else _("its parent is gone")
         if relation is Relation.UNKNOWN:
-            return relation, "listed nowhere in Hermes"
+            return relation, _("listed nowhere in Hermes")
         if relation is Relation.ROOT and session.delegate_from is not None:
             guessed = session.delegate_from == ORPHANED
-            return relation, "possibly a subagent" if guessed else "a subagent whose parent is gone"
+            return relation, _("possibly a subagent") if guessed else _("a subagent whose parent is gone")
         return relation, ""
 
     def parent(self, session: Session) -> Session | None:
@@ -319,7 +321,7 @@ class Forest:
         active = chain.last_active
         note = chain.note
         if chain.root.hidden:
-            note = "hidden by Hermes" + (f", {note}" if note else "")
+            note = _("hidden by Hermes, {note}").format(note=note) if note else _("hidden by Hermes")
         return Conversation(
             segments=tuple(chain.segments),
             relation=chain.relation,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .connect import Reader, Store
 from .homes import Location
 from .schema import NEWEST_KNOWN
+from .wording import _
 
 if TYPE_CHECKING:
     from .index_health import SearchHealth  # knows the search, which what only counts a store need not load
@@ -55,33 +56,34 @@ def _warnings(reader: Reader) -> list[tuple[str, str]]:
     """Sentences about this file that concern every reader of it, each with what can be done."""
     schema, found = reader.schema, list[tuple[str, str]]()
     if schema.is_newer:
-        text = (
-            f"Schema {schema.version} is newer than the newest known one ({NEWEST_KNOWN}): "
+        text = _(
+            "Schema {version} is newer than the newest known one ({known}): "
             "what is known of it is shown, nothing of it is changed."
-        )
-        found.append((text, "A newer hermes-browse may know it."))
+        ).format(version=schema.version, known=NEWEST_KNOWN)
+        found.append((text, _("A newer hermes-browse may know it.")))
     if schema.version is None:
-        text = "The store does not say which schema it has: its columns were looked at instead."
-        found.append((text, "Hermes writes it down when it opens the store next."))
+        text = _("The store does not say which schema it has: its columns were looked at instead.")
+        found.append((text, _("Hermes writes it down when it opens the store next.")))
     nameless = int(str(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL") or 0))
     if nameless:
-        text = f"{nameless:,} damaged sessions have no id: nothing can refer to them, so they are not shown."
-        found.append((text, "They do no harm; `hermes sessions repair` looks through the store (0.20 and later)."))
+        text = _("{count:,} damaged sessions have no id: nothing can refer to them, so they are not shown.")
+        remedy = _("They do no harm; `hermes sessions repair` looks through the store (0.20 and later).")
+        found.append((text.format(count=nameless), remedy))
     if reader.snapshot:
-        text = "The folder cannot be written to: this is a snapshot that may miss what is written meanwhile."
-        found.append((text, "Open it as the user who runs Hermes, or look at a copy."))
+        text = _("The folder cannot be written to: this is a snapshot that may miss what is written meanwhile.")
+        found.append((text, _("Open it as the user who runs Hermes, or look at a copy.")))
     if schema.note("fts_stale"):
-        text = "Hermes has marked its search index as stale: searches scan the rows themselves."
-        found.append((text, "`hermes sessions optimize` makes it anew."))
+        text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
+        found.append((text, _("`hermes sessions optimize` makes it anew.")))
     elif schema.fts is None:
-        text = "The store has no search index: searches scan the rows themselves."
-        found.append((text, "Hermes makes one when it opens the store next, where its SQLite has FTS5."))
+        text = _("The store has no search index: searches scan the rows themselves.")
+        found.append((text, _("Hermes makes one when it opens the store next, where its SQLite has FTS5.")))
     return found
 
 
 def warnings_of(reader: Reader) -> tuple[str, ...]:
     """Sentences about this file that concern every reader of it."""
-    return tuple(text for text, _ in _warnings(reader))
+    return tuple(text for text, remedy in _warnings(reader))
 
 
 def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
@@ -105,8 +107,8 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
         sessions=int(str(reader.value("SELECT count(*) FROM sessions") or 0)),
         messages=int(str(reader.value("SELECT count(*) FROM messages") or 0)),
         read_only=reader.snapshot or not os.access(location.path, os.W_OK),
-        warnings=tuple(text for text, _ in warnings),
-        remedies=tuple(remedy for _, remedy in warnings),
+        warnings=tuple(text for text, remedy in warnings),
+        remedies=tuple(remedy for text, remedy in warnings),
     )
 
 
@@ -133,27 +135,21 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
     remedies = (*summary.remedies, *[""] * len(summary.warnings))
     found += [Problem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=False)]
     if search.failure:
-        found.append(
-            Problem("warning", "index-broken", f"Searches do without the index: {search.failure}", search.remedy)
-        )
+        text = _("Searches do without the index: {reason}").format(reason=search.failure)
+        found.append(Problem("warning", "index-broken", text, search.remedy))
     elif not search.fts:
-        found.append(Problem("warning", "no-index", "There is no search index: searches scan.", search.remedy))
+        found.append(Problem("warning", "no-index", _("There is no search index: searches scan."), search.remedy))
     elif search.indexed < search.messages:
-        found.append(
-            Problem(
-                "warning",
-                "index-incomplete",
-                f"{search.messages - search.indexed:,} of {search.messages:,} messages are not in the search index.",
-                search.remedy,
-            )
-        )
+        text = _("{missing:,} of {count:,} messages are not in the search index.")
+        text = text.format(missing=search.messages - search.indexed, count=search.messages)
+        found.append(Problem("warning", "index-incomplete", text, search.remedy))
     if not search.trigram:
         found.append(
             Problem(
                 "info",
                 "no-trigram",
-                "There is no substring index: Chinese, Japanese and Korean are scanned for.",
-                "Hermes makes one where its SQLite is 3.34 or newer; until then searches are slower, not poorer.",
+                _("There is no substring index: Chinese, Japanese and Korean are scanned for."),
+                _("Hermes makes one where its SQLite is 3.34 or newer; until then searches are slower, not poorer."),
             )
         )
     if summary.wal_size > 256 * 1024 * 1024:
@@ -161,8 +157,8 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
             Problem(
                 "warning",
                 "wal-large",
-                f"The write-ahead log holds {summary.wal_size / 1e6:,.0f} MB.",
-                "It shrinks when the last Hermes process ends; a process may be stuck in a long read.",
+                _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6),
+                _("It shrinks when the last Hermes process ends; a process may be stuck in a long read."),
             )
         )
     if executable is None:
@@ -170,8 +166,8 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
             Problem(
                 "warning",
                 "no-hermes",
-                "There is no `hermes` on PATH: conversations cannot be resumed from here.",
-                "Put its folder on PATH, or install Hermes Agent.",
+                _("There is no `hermes` on PATH: conversations cannot be resumed from here."),
+                _("Put its folder on PATH, or install Hermes Agent."),
             )
         )
     return found

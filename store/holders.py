@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .text import one_line
+from .wording import _
 
 _PROCESSES = Path("/proc")
 _GONE = " (deleted)"
@@ -34,9 +35,9 @@ def _name(process: Path) -> str:
             if os.path.basename(word).startswith("hermes"):
                 told = words[index + 1 : index + 2]
                 return one_line(" ".join([os.path.basename(word), *(each for each in told if each.isalpha())]), 60)
-        return one_line((process / "comm").read_text(errors="replace").strip(), 60) or "a process"
+        return one_line((process / "comm").read_text(errors="replace").strip(), 60) or _("a process")
     except OSError:
-        return "a process"
+        return _("a process")
 
 
 def _held(process: Path, path: str) -> bool | None:
@@ -80,7 +81,7 @@ def _by_lsof(path: str) -> list[Holder] | None:
         if line[:1] == "p" and line[1:].isdecimal():
             number = int(line[1:])
         elif line[:1] == "c" and number not in (0, os.getpid()):
-            found[number] = one_line(line[1:], 60) or "a process"
+            found[number] = one_line(line[1:], 60) or _("a process")
     return [Holder(each, found[each], False) for each in sorted(found)]
 
 

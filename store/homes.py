@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .errors import NotFoundError, RefusedError
+from .wording import _, pgettext
 
 DATABASE = "state.db"
 DEFAULT_PROFILE = "default"
@@ -48,26 +49,40 @@ class Location(NamedTuple):
         if self.demo:
             return "demo"
         if self.old_files is not None:
-            return "old transcripts"
+            return _("old transcripts")
         return self.profile or self.path.name
 
     def refuse_without_home(self, what: str) -> None:
         """Refuse what needs Hermes on a store that Hermes would not open.
 
+        Args:
+            what: `resume` or `make smaller`.
+
         Raises:
             RefusedError: With the reason.
         """
+        cannot = {
+            "resume": pgettext("Hermes cannot …", "resume"),
+            "make smaller": pgettext("Hermes cannot …", "make smaller"),  # not shown
+        }[what]
         if self.demo:
-            raise RefusedError(f"This is the demo store: Hermes cannot {what} it.", remedy="Open a store of your own.")
+            raise RefusedError(
+                _("This is the demo store: Hermes cannot {resume} it.").format(resume=cannot),
+                remedy=_("Open a store of your own."),
+            )
         if self.old_files is not None:
             raise RefusedError(
-                f"These are files in {self.old_files}, not sessions of the store: Hermes cannot {what} them.",
-                remedy="They can be read, searched, copied and exported.",
+                _("These are files in {folder}, not sessions of the store: Hermes cannot {resume} them.").format(
+                    folder=self.old_files, resume=cannot
+                ),
+                remedy=_("They can be read, searched, copied and exported."),
             )
         if self.root is None:
             raise RefusedError(
-                f"Hermes cannot {what} from {self.path}: it is not the state.db of a Hermes root or profile.",
-                remedy="Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only.",
+                _("Hermes cannot {resume} from {path}: it is not the state.db of a Hermes root or profile.").format(
+                    resume=cannot, path=self.path
+                ),
+                remedy=_("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only."),
             )
 
 
@@ -175,6 +190,9 @@ def locate(*, home: str | None = None, profile: str | None = None, database: str
     chosen = profile or DEFAULT_PROFILE
     if not _PROFILE_NAME.fullmatch(chosen) or (chosen != DEFAULT_PROFILE and not profile_home(root, chosen).is_dir()):
         known = ", ".join(each.profile or "" for each in profiles(root))
-        raise NotFoundError(f"There is no profile “{chosen}” in {root}.", remedy=f"Known profiles: {known}.")
+        raise NotFoundError(
+            _("There is no profile “{name}” in {root}.").format(name=chosen, root=root),
+            remedy=_("Known profiles: {names}.").format(names=known),
+        )
     path = profile_home(root, chosen) / DATABASE
     return Location(path, root, chosen) if is_root(root) else Location(path)

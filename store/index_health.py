@@ -11,6 +11,7 @@ from .schema import FtsIndex
 from .search.engine import damage_of
 from .search.remedies import STALE, Damage, remedy
 from .text import as_text
+from .wording import _
 
 _WORD = re.compile(r"[^\W_]+")
 _TRIED, _TRIED_TEXT = 20, 400
@@ -41,7 +42,7 @@ def search_health(reader: Reader) -> SearchHealth:
     if index is None:
         return SearchHealth(False, trigram, 0, messages, remedy=remedy(schema, Damage.MISSING, reader.path))
     if f"{index.name}_docsize" not in schema.tables:
-        gone = f"{index.name}_docsize is missing."
+        gone = _("{table} is missing.").format(table=f"{index.name}_docsize")
         return SearchHealth(True, trigram, 0, messages, gone, remedy(schema, Damage.BROKEN, reader.path))
     indexed = int(str(reader.value(f"SELECT count(*) FROM {index.name}_docsize") or 0))
     try:
@@ -52,7 +53,7 @@ def search_health(reader: Reader) -> SearchHealth:
         )
     mends = remedy(schema, Damage.HOLES, reader.path) if indexed < messages else ""
     if schema.note("fts_stale") is not None:
-        mends = STALE
+        mends = _(STALE)
     return SearchHealth(True, trigram, indexed, messages, remedy=mends)
 
 

@@ -8,6 +8,7 @@ from .errors import NotFoundError
 from .forest import ORPHANED, Chain, Forest, status
 from .models import Conversation, Lineage, Node, Relation, ResumeTarget, Session
 from .transcript import count_rows
+from .wording import _
 
 _RESUME_BOUND = 32
 _FAR_PAST = float("-inf")
@@ -30,7 +31,7 @@ def predict_resume(forest: Forest, session_id: str) -> str:
     current = chain.tip
     seen = {current.id}
     best: str | None = None
-    for _ in range(_RESUME_BOUND):
+    for _step in range(_RESUME_BOUND):
         if current.has_messages:
             best = current.id
         children = [child for child in forest.children.get(current.id, ()) if _walks_on_to(child, current)]
@@ -55,7 +56,7 @@ def _walks_on_to(child: Session, parent: Session) -> bool:
 def resume_target(conversation: Conversation) -> ResumeTarget:
     """The tip, and why it is the one."""
     count = len(conversation.segments)
-    reason = f"the tip of {count} segments" if count > 1 else "the only segment"
+    reason = _("the tip of {count} segments").format(count=count) if count > 1 else _("the only segment")
     return ResumeTarget(conversation.id, reason)
 
 
@@ -73,7 +74,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     catalog = read_neighbourhood(reader, [session_id], now)
     forest = catalog.forest
     if session_id not in forest.sessions:
-        raise NotFoundError(f"There is no session {session_id} in this store.")
+        raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     focus = forest.chain_of[session_id]
     top, seen = focus, {id(focus)}
     while (above := forest.parent_chain(top)) is not None and id(above) not in seen:
@@ -107,7 +108,7 @@ def _add_nodes(
             first = index == 0
             note = current.note if first else ""
             if first and session.delegate_from == ORPHANED:
-                note = "possibly a subagent"
+                note = _("possibly a subagent")
             nodes.append(
                 Node(
                     session=session,

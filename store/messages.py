@@ -13,11 +13,11 @@ from .values import as_flag, as_mapping, as_time, read_json, write_json
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); the NUL poisons SQL text functions."""
 
-SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
+SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")  # not shown
 """How a compaction summary begins; no column marks one (agent/context_compressor.py, 0.19)."""
 
 _SUMMARY_END = re.compile(r"^--- END OF CONTEXT SUMMARY.*$", re.MULTILINE)
-_SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"
+_SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"  # not shown
 _MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 """The beginning of an embedded file (RFC 2397): type, and whether it is base64."""

@@ -18,6 +18,7 @@ from .errors import (
     StoreUnreadableError,
 )
 from .schema import Schema
+from .wording import _
 
 Row = tuple[object, ...]
 
@@ -46,34 +47,36 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     said = str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
-        return QueryInterruptedError("The query was interrupted.")
+        return QueryInterruptedError(_("The query was interrupted."))
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusyError(
-            f"{path} is locked by another process.",
-            remedy="Hermes may be rewriting it (optimize, VACUUM); try again in a moment.",
+            _("{path} is locked by another process.").format(path=path),
+            remedy=_("Hermes may be rewriting it (optimize, VACUUM); try again in a moment."),
         )
     if code == sqlite3.SQLITE_NOTADB:
         return NotAStoreError(
-            f"{path} is not a session store: it is no SQLite database, or an encrypted one.",
-            remedy="Name a Hermes state.db with --db, or its folder with --home.",
+            _("{path} is not a session store: it is no SQLite database, or an encrypted one.").format(path=path),
+            remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
         )
     if code == sqlite3.SQLITE_CORRUPT:
         return StoreDamagedError(
-            f"{path} is damaged: SQLite says “{said}”.",
-            remedy="Copy the file away first, then try `hermes sessions repair`.",
+            _("{path} is damaged: SQLite says “{said}”.").format(path=path, said=said),
+            remedy=_("Copy the file away first, then try `hermes sessions repair`."),
         )
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return StoreUnreadableError(
-            f"{path} cannot be opened: SQLite says “{said}”.",
-            remedy="Check the permissions of the file and its folder; beside a -wal file SQLite must be able "
-            "to use state.db-shm too. Reading a copy (database and -wal together) always works.",
+            _("{path} cannot be opened: SQLite says “{said}”.").format(path=path, said=said),
+            remedy=_(
+                "Check the permissions of the file and its folder; beside a -wal file SQLite must be able "
+                "to use state.db-shm too. Reading a copy (database and -wal together) always works."
+            ),
         )
+    unread = _("{path} could not be read: SQLite says “{said}”.").format(path=path, said=said)
     if code == sqlite3.SQLITE_IOERR:
         return StoreUnreadableError(
-            f"{path} could not be read: SQLite says “{said}”.",
-            remedy="If it lies on a network drive, copy it to a local disk and name the copy with --db.",
+            unread, remedy=_("If it lies on a network drive, copy it to a local disk and name the copy with --db.")
         )
-    return StoreError(f"{path} could not be read: SQLite says “{said}”.")
+    return StoreError(unread)
 
 
 class Reader:
@@ -133,7 +136,7 @@ class Reader:
             try:
                 return self._connection.execute(sql, parameters).fetchall()
             except sqlite3.OperationalError as error:
-                if self._connection.text_factory is str and "decode to UTF-8" in str(error):
+                if self._connection.text_factory is str and "decode to UTF-8" in str(error):  # not shown
                     # Invalid bytes in this file: decode by hand from here on. It costs a call for each
                     # text, so stores without such bytes are spared it.
                     self._connection.text_factory = decode
@@ -153,8 +156,10 @@ class Reader:
 
     def _too_long(self) -> StoreDamagedError:
         return StoreDamagedError(
-            f"{self.path} could not be read: a question took longer than {fuse.SECONDS:.0f} seconds.",
-            remedy="The file may be damaged, or the disk very slow. Reading a copy may work.",
+            _("{path} could not be read: a question took longer than {seconds:.0f} seconds.").format(
+                path=self.path, seconds=fuse.SECONDS
+            ),
+            remedy=_("The file may be damaged, or the disk very slow. Reading a copy may work."),
         )
 
     def blow(self, began: float) -> None:
@@ -247,7 +252,7 @@ class Reader:
             QueryInterruptedError: It was.
         """
         if self._stopped:
-            raise QueryInterruptedError("The query was interrupted.")
+            raise QueryInterruptedError(_("The query was interrupted."))
 
     def interrupt(self) -> None:
         """Stop the statement in flight and those to come until `begin`, from any thread."""

@@ -10,6 +10,7 @@ from .messages import split_summary
 from .models import ChatMessage, Session
 from .text import one_line, printable
 from .transcript import read_messages, read_skeleton
+from .wording import _, ngettext
 
 EXCHANGES = 10
 """The most user messages with what followed."""
@@ -58,14 +59,15 @@ def recap_lines(messages: Sequence[ChatMessage], earlier: int = 0) -> list[Recap
             if message.tool_calls:
                 names = list(dict.fromkeys(printable(call.name) for call in message.tool_calls))
                 count = len(message.tool_calls)
-                called = f"[{count} tool call{'s' if count > 1 else ''}: {', '.join(names)}]"
+                called = ngettext("[{count} tool call: {names}]", "[{count} tool calls: {names}]", count)
+                called = called.format(count=count, names=", ".join(names))
                 said = f"{said} {called}" if said else called
             if said:
                 lines.append(RecapLine("assistant", said))
     starts = [index for index, line in enumerate(lines) if line.role == "user"]
     cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
     earlier += cut
-    head = [RecapLine("earlier", f"… {earlier} earlier messages …")] if earlier else []
+    head = [RecapLine("earlier", _("… {count} earlier messages …").format(count=earlier))] if earlier else []
     return head + lines[cut:]
 
 

@@ -8,6 +8,7 @@ from .connect import Reader
 from .errors import AmbiguousError, NotFoundError
 from .sessions import newest_message_sql
 from .text import as_text
+from .wording import _
 
 _CANDIDATES = 10
 _NUMBERED = re.compile(r"^(.*?) #(\d+)$")
@@ -76,13 +77,13 @@ def resolve_session(reader: Reader, text: str) -> str:
     if ids:
         named = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
         raise AmbiguousError(
-            f"Several sessions begin with “{text}”.",
+            _("Several sessions begin with “{text}”.").format(text=text),
             ids[:_CANDIDATES],
-            remedy=f"Give more of the id. Candidates: {named}",
+            remedy=_("Give more of the id. Candidates: {ids}").format(ids=named),
         )
     raise NotFoundError(
-        f"No session has the id, prefix or title “{text}”.",
-        remedy="`hermes-browse list` shows ids and titles, `hermes-browse search` finds words.",
+        _("No session has the id, prefix or title “{text}”.").format(text=text),
+        remedy=_("`hermes-browse list` shows ids and titles, `hermes-browse search` finds words."),
     )
 
 

@@ -16,6 +16,7 @@ from .homes import Location
 from .lineage import predict_resume, resume_target
 from .models import Conversation, Kind, Relation, ResumeTarget, Status
 from .text import one_line
+from .wording import _
 
 GATEWAY_SOURCES = frozenset(
     [
@@ -126,7 +127,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
-        raise NotFoundError(f"There is no session {session_id} in this store.")
+        raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     target = resume_target(conversation)
     predicted = predict_resume(catalog.forest, target.id)
     executable = find_hermes()
@@ -144,32 +145,29 @@ def _warnings(conversation: Conversation, predicted: str, executable: str | None
     found: list[Caution] = []
     source = conversation.source
     if executable is None:
-        found.append(Caution("no-hermes", "There is no `hermes` on PATH: copy the command and run it where there is."))
+        text = _("There is no `hermes` on PATH: copy the command and run it where there is.")
+        found.append(Caution("no-hermes", text))
     if predicted != conversation.id:
-        found.append(
-            Caution(
-                "opens-another",
-                f"Hermes will open {predicted} instead: it follows the newest unmarked child (0.18 and later).",
-            )
-        )
+        text = _("Hermes will open {session} instead: it follows the newest unmarked child (0.18 and later).")
+        found.append(Caution("opens-another", text.format(session=predicted)))
     if conversation.kind is Kind.SUBAGENT or conversation.relation is Relation.DELEGATED:
-        found.append(Caution("subagent", "This is a subagent's session: nobody talked in it."))
+        found.append(Caution("subagent", _("This is a subagent's session: nobody talked in it.")))
     elif source in AUTOMATION_SOURCES:
-        found.append(Caution("automation", f"This is automation ({source}): nobody talked in it."))
+        text = _("This is automation ({source}): nobody talked in it.").format(source=source)
+        found.append(Caution("automation", text))
     elif source in GATEWAY_SOURCES or conversation.root.session_key:
-        text = f"This is a {source} chat: resuming opens it here, and its people will not see what you write."
+        text = _("This is a {source} chat: resuming opens it here, and its people will not see what you write.")
         if conversation.tip.end_reason in RESET_REASONS:
-            text = (
-                f"This {source} chat was reset: resuming clears the reset, so the gateway may go on in it "
-                "for that chat."
+            text = _(
+                "This {source} chat was reset: resuming clears the reset, so the gateway may go on in it for that chat."
             )
-        found.append(Caution("gateway", text))
+        found.append(Caution("gateway", text.format(source=source)))
     if conversation.status is Status.EMPTY:
-        found.append(Caution("empty", "It has no messages."))
+        found.append(Caution("empty", _("It has no messages.")))
     if conversation.status is Status.LIVE:
-        found.append(
-            Caution("live", "It seems open elsewhere: it was written to moments ago, or a turn is running in it.")
-        )
+        text = _("It seems open elsewhere: it was written to moments ago, or a turn is running in it.")
+        found.append(Caution("live", text))
     if conversation.cwd and not Path(conversation.cwd).is_dir():
-        found.append(Caution("missing-directory", f"Its directory {conversation.cwd} does not exist here."))
+        text = _("Its directory {directory} does not exist here.").format(directory=conversation.cwd)
+        found.append(Caution("missing-directory", text))
     return found

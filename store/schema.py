@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .errors import NotAStoreError, StoreEmptyError
+from .wording import _
 
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
@@ -172,19 +173,21 @@ def discover(connection: sqlite3.Connection, path: Path) -> Schema:
     tables = by_type["table"]
     if not tables:
         raise StoreEmptyError(
-            f"{path} has no tables yet: Hermes makes them at its first chat.",
-            remedy="Start a chat in Hermes, or look around with --demo.",
+            _("{path} has no tables yet: Hermes makes them at its first chat.").format(path=path),
+            remedy=_("Start a chat in Hermes, or look around with --demo."),
         )
     if not {"sessions", "messages"} <= tables:
         raise NotAStoreError(
-            f"{path} is an SQLite database, but not a Hermes session store: it has no sessions and messages tables.",
-            remedy="Name a Hermes state.db with --db, or its folder with --home.",
+            _(
+                "{path} is an SQLite database, but not a Hermes session store: it has no sessions and messages tables."
+            ).format(path=path),
+            remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
         )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
     if "id" not in sessions or not {"id", "session_id"} <= messages:
         raise NotAStoreError(
-            f"{path} has tables named sessions and messages, but they are not those of Hermes.",
-            remedy="Name a Hermes state.db with --db, or its folder with --home.",
+            _("{path} has tables named sessions and messages, but they are not those of Hermes.").format(path=path),
+            remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
         )
     meta: tuple[tuple[str, str], ...] = ()
     if "state_meta" in tables and {"key", "value"} <= _columns(connection, "state_meta"):

@@ -66,7 +66,7 @@ Column = Sequence[object]
 def _select(schema: Schema) -> str:
     # Most rows carry settings without a marker: SQLite keeps those to itself.
     config = schema.session("model_config")
-    marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config
+    marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config  # not shown
     return ", ".join(marked if column == "model_config" else schema.session(column) for column in _COLUMNS)
 
 

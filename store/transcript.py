@@ -238,9 +238,9 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     schema = reader.schema
     shown = [f"({schema.active()} = 1 OR {schema.compacted()} = 1)"]
     if "role" in schema.message_columns:
-        shown.append("m.role IS NOT 'session_meta'")
+        shown.append("m.role IS NOT 'session_meta'")  # not shown
     if "display_kind" in schema.message_columns:
-        shown.append("m.display_kind IS NOT 'hidden'")
+        shown.append("m.display_kind IS NOT 'hidden'")  # not shown
     where = " AND ".join(shown)
     metadata, active, compacted = schema.message("display_metadata"), schema.active(), schema.compacted()
     statement = (
@@ -280,7 +280,7 @@ def _without_twins(reader: Reader, parted: Mapping[str, object]) -> set[str]:
     loose = list(parted)
     if order != "NULL":
         said = f"({active} = 1 OR {compacted} = 1)"
-        differ = f"count(DISTINCT CASE WHEN {said} THEN {order} END)"
+        differ = f"count(DISTINCT CASE WHEN {said} THEN {order} END)"  # not shown
         integers = f"sum({said} AND typeof({order}) = 'integer')"
         statement = f"SELECT m.session_id, sum({said}), {integers}, {differ}, count({order}) {where} GROUP BY 1"
         ordered: set[str] = set()
