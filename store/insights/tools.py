@@ -46,7 +46,8 @@ def read_tools(reader: Reader, catalog: Catalog, *, stopped: Stopped = never, te
     content = schema.message("content")
     # A long text is cut as bytes: SQLite's text functions end at a NUL, with which multimodal content begins.
     cut = (
-        f"CASE WHEN {schema.message('role')} = 'tool' THEN CASE WHEN length(CAST({content} AS BLOB)) > {4 * LIMIT} "
+        f"CASE WHEN {schema.message('role')} = 'tool' "  # not shown
+        f"THEN CASE WHEN length(CAST({content} AS BLOB)) > {4 * LIMIT} "
         f"THEN substr(CAST({content} AS BLOB), 1, {4 * LIMIT}) ELSE {content} END END"
     )
     statement = (

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from ..text import as_text, one_line
+from ..wording import _
 
 LONGEST_LINE = 64 << 20
 """Bytes of a line of JSONL that are read; a message is never that long, a damaged file may be one line."""
@@ -49,7 +50,7 @@ def read_pieces(path: Path) -> Iterator[Piece]:
         with os.fdopen(os.open(path, flags), "rb") as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
-        yield Note(f"the file cannot be read: {error.strerror or error}")
+        yield Note(_("the file cannot be read: {reason}").format(reason=error.strerror or error))
 
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
@@ -63,17 +64,19 @@ def _lines(file: BinaryIO) -> Iterator[Piece]:
                 skipped += len(rest)
                 if rest.endswith(b"\n"):
                     break
-            yield Note(f"line {number:,} is {skipped:,} bytes long and was not read")
+            said = _("line {number:,} is {size:,} bytes long and was not read")
+            yield Note(said.format(number=number, size=skipped))
             continue
         if not line.strip():
             continue
         try:
             found = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
-            yield Note(f"line {number:,} is not JSON ({_why(error)}): {_beginning(line)}")
+            said = _("line {number:,} is not JSON ({reason}): {text}")
+            yield Note(said.format(number=number, reason=_why(error), text=_beginning(line)))
             continue
         if not isinstance(found, dict):
-            yield Note(f"line {number:,} is no message: {_beginning(line)}")
+            yield Note(_("line {number:,} is no message: {text}").format(number=number, text=_beginning(line)))
         elif found.get("role") == "session_meta":
             yield Facts(found)
         else:
@@ -82,8 +85,13 @@ def _lines(file: BinaryIO) -> Iterator[Piece]:
 
 def _why(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return "nested too deep"
+        return _("nested too deep")
     return one_line(error.msg if isinstance(error, json.JSONDecodeError) else str(error), 80)
+
+
+def _cut_short(position: int, text: str, error: Exception) -> Note:
+    said = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
+    return Note(said.format(position=position, count=len(text), reason=_why(error)))
 
 
 def _beginning(line: bytes) -> str:
@@ -100,7 +108,7 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
     """
     raw = file.read(LARGEST_SNAPSHOT + 1)
     if len(raw) > LARGEST_SNAPSHOT:
-        yield Note(f"only the first {LARGEST_SNAPSHOT:,} bytes of the file were read")
+        yield Note(_("only the first {size:,} bytes of the file were read").format(size=LARGEST_SNAPSHOT))
         raw = raw[:LARGEST_SNAPSHOT]
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     del raw
@@ -109,7 +117,7 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
         yield from _messages(text, start + 1)
         return
     if text[start : start + 1] != "{":
-        yield Note("the file holds no JSON document" if text.strip() else "the file is empty")
+        yield Note(_("the file holds no JSON document") if text.strip() else _("the file is empty"))
         return
     yield from _object(text, start + 1)
 
@@ -139,13 +147,13 @@ def _object(text: str, position: int) -> Iterator[Piece]:
                 continue
             value, position = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
-            yield Note(f"cut short or damaged after {position:,} of {len(text):,} characters ({_why(error)})")
+            yield _cut_short(position, text, error)
             break
         facts[str(name)] = value
     if facts:
         yield Facts(facts)
     if not has_messages:
-        yield Note("the file holds no list of messages")
+        yield Note(_("the file holds no list of messages"))
 
 
 def _messages(text: str, position: int) -> Generator[Piece, None, int]:
@@ -158,10 +166,11 @@ def _messages(text: str, position: int) -> Generator[Piece, None, int]:
         try:
             found, position = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
-            yield Note(f"cut short or damaged after {position:,} of {len(text):,} characters ({_why(error)})")
+            yield _cut_short(position, text, error)
             return -1
         if not isinstance(found, dict):
-            yield Note(f"an item that is no message: “{one_line(as_text(str(found)[:400]) or '', 80)}”")
+            shown = one_line(as_text(str(found)[:400]) or "", 80)
+            yield Note(_("an item that is no message: “{text}”").format(text=shown))
         elif found.get("role") == "session_meta":
             yield Facts(found)
         else:

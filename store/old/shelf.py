@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ..demo.schema import INDEXES, TABLES, VERSION, table_statement
 from ..errors import BrowseError
+from ..wording import _, ngettext
 from .finding import OldFile, find_files
 from .parsing import read_pieces
 from .rows import Row, to_transcript
@@ -52,9 +53,8 @@ class Shelf:
             self._place = Path(tempfile.mkdtemp(prefix="hermes-browse-old-"))
         except OSError as error:
             where = error.filename or folder
-            raise BrowseError(
-                f"The old transcripts in {folder} cannot be listed: {where}: {error.strerror}."
-            ) from error
+            said = _("The old transcripts in {folder} cannot be listed: {where}: {reason}.")
+            raise BrowseError(said.format(folder=folder, where=where, reason=error.strerror)) from error
         self._waiting = sorted(found, key=lambda file: (file.modified, file.path.name))
         self.files = len(found)
         """How many there are."""
@@ -73,7 +73,8 @@ class Shelf:
             self._connection = self._make()
         except (OSError, sqlite3.Error) as error:
             self._removed()
-            raise BrowseError(f"There is no room for old transcripts in {self._place.parent}: {error}.") from error
+            said = _("There is no room for old transcripts in {folder}: {reason}.")
+            raise BrowseError(said.format(folder=self._place.parent, reason=error)) from error
 
     def _make(self) -> sqlite3.Connection:
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -114,7 +115,8 @@ class Shelf:
                 self._fill()
             except sqlite3.Error as error:
                 self._waiting = []
-                raise BrowseError(f"Old transcripts could not be read into {self._place}: {error}.") from error
+                said = _("Old transcripts could not be read into {folder}: {reason}.")
+                raise BrowseError(said.format(folder=self._place, reason=error)) from error
             return not self.is_done
 
     def fill_all(self) -> None:
@@ -160,12 +162,23 @@ class Shelf:
 
     def describe(self) -> str:
         """How far it is, and what is missing, in a sentence."""
-        count = f"{self.files:,}" if self.is_done else f"{self.done:,} of {self.files:,}"
-        parts = [f"{count} old {'transcript' if self.files == 1 else 'transcripts'} in {self.folder}"]
+        if self.is_done:
+            said = ngettext("{count:,} old transcript in {folder}", "{count:,} old transcripts in {folder}", self.files)
+        else:
+            said = ngettext(
+                "{done:,} of {count:,} old transcript in {folder}",
+                "{done:,} of {count:,} old transcripts in {folder}",
+                self.files,
+            )
+        parts = [said.format(done=self.done, count=self.files, folder=self.folder)]
         if self.notes:
-            parts.append(f"{self.notes:,} {'place' if self.notes == 1 else 'places'} in them cannot be read")
+            said = ngettext(
+                "{count:,} place in them cannot be read", "{count:,} places in them cannot be read", self.notes
+            )
+            parts.append(said.format(count=self.notes))
         if self.left_out:
-            parts.append(f"{self.left_out:,} left out: {self._place.parent} has no room for them")
+            said = _("{count:,} left out: {folder} has no room for them")
+            parts.append(said.format(count=self.left_out, folder=self._place.parent))
         return " · ".join(parts)
 
     def close(self) -> None:

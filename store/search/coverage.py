@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..connect import Reader
 from ..schema import FtsIndex, FtsKind, Schema
+from ..wording import _
 from .remedies import STALE, Damage, remedy
 
 
@@ -24,7 +25,7 @@ class Coverage:
         """For the status line."""
         if self.reason:
             return self.reason
-        return f"all {self.messages:,} messages indexed"
+        return _("all {count:,} messages indexed").format(count=self.messages)
 
 
 def read_coverage(reader: Reader) -> Coverage:
@@ -37,16 +38,17 @@ def read_coverage(reader: Reader) -> Coverage:
     messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
     index = schema.fts
     if index is None and reader.index_remedy:
-        return Coverage(messages, 0, f"search index broken, {messages:,} messages are scanned; {reader.index_remedy}")
+        return Coverage(messages, 0, _broken(messages, reader.index_remedy))
     if index is None:
         mends = remedy(schema, Damage.MISSING)
-        return Coverage(messages, 0, f"no search index: {messages:,} messages are scanned; {mends}")
+        reason = _("no search index: {count:,} messages are scanned; {remedy}")
+        return Coverage(messages, 0, reason.format(count=messages, remedy=mends))
     if schema.note("fts_stale") is not None:
-        return Coverage(messages, 0, f"search index marked stale, {messages:,} messages are scanned; {STALE}")
+        reason = _("search index marked stale, {count:,} messages are scanned; {remedy}")
+        return Coverage(messages, 0, reason.format(count=messages, remedy=_(STALE)))
     sizes = f"{index.name}_docsize"
     if sizes not in schema.tables:
-        mends = remedy(schema, Damage.BROKEN)
-        return Coverage(messages, 0, f"search index broken, {messages:,} messages are scanned; {mends}")
+        return Coverage(messages, 0, _broken(messages, remedy(schema, Damage.BROKEN)))
     missing = min(sum(high - low + 1 for low, high in unindexed(reader, index)), messages)
     rows = int(str(reader.value(f"SELECT count(*) FROM {sizes}") or 0))
     held = min(rows, messages - missing)
@@ -54,13 +56,21 @@ def read_coverage(reader: Reader) -> Coverage:
         return Coverage(messages, messages)
     high = _number(schema.note("fts_rebuild_high_water"), 0)
     if high > _number(schema.note("fts_rebuild_progress"), 0):
-        state = "Hermes is making the index anew, the rest is scanned"
-    else:
-        # Behind the last row it holds, rows are scanned; between those it holds they cannot be told apart.
-        lost = messages - missing - held
-        what = f"{lost:,} are in none and not found" if lost else "the rest is scanned"
-        state = f"{what}; {remedy(schema, Damage.HOLES)}"
-    return Coverage(messages, held, f"{held:,} of {messages:,} messages indexed, {state}")
+        reason = _("{held:,} of {count:,} messages indexed, Hermes is making the index anew, the rest is scanned")
+        return Coverage(messages, held, reason.format(held=held, count=messages))
+    # Behind the last row it holds, rows are scanned; between those it holds they cannot be told apart.
+    lost, mends = messages - missing - held, remedy(schema, Damage.HOLES)
+    if lost:
+        reason = _("{held:,} of {count:,} messages indexed, {lost:,} are in none and not found; {remedy}")
+        return Coverage(messages, held, reason.format(held=held, count=messages, lost=lost, remedy=mends))
+    reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
+    return Coverage(messages, held, reason.format(held=held, count=messages, remedy=mends))
+
+
+def _broken(messages: int, mends: str) -> str:
+    """That the index cannot be used."""
+    reason = _("search index broken, {count:,} messages are scanned; {remedy}")
+    return reason.format(count=messages, remedy=mends)
 
 
 def covers_all(reader: Reader, index: FtsIndex) -> bool:
@@ -77,8 +87,9 @@ def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
     if index.kind is not FtsKind.EXTERNAL or "where" not in index.definition.lower():
         return ""
     role = schema.message("role")
-    parts = [f"{role} IS NULL OR {role} = 'tool'", f"{schema.message('tool_calls')} IS NOT NULL"]
-    automation = [f"{schema.session('source')} IS NULL OR {schema.session('source')} IN ('cron', 'subagent')"]
+    parts = [f"{role} IS NULL OR {role} = 'tool'", f"{schema.message('tool_calls')} IS NOT NULL"]  # not shown
+    source = schema.session("source")
+    automation = [f"{source} IS NULL OR {source} IN ('cron', 'subagent')"]  # not shown
     automation.append(f"instr({schema.session('model_config')}, '_delegate_from') > 0")
     parts.append(f"m.session_id NOT IN (SELECT s.id FROM sessions s WHERE NOT COALESCE({' OR '.join(automation)}, 0))")
     return f"({' OR '.join(parts)})"
@@ -124,7 +135,7 @@ def partly_indexed(schema: Schema) -> str:
     if index is None or index.kind is not FtsKind.EXTERNAL:
         return ""
     if "8192" in index.definition:
-        return "Tool output past 8,192 characters is not in Hermes' index."
+        return _("Tool output past 8,192 characters is not in Hermes' index.")
     if index.columns == ("content",) and {"tool_name", "tool_calls"} & schema.message_columns:
-        return "Tool names and arguments are not in this store's index."
+        return _("Tool names and arguments are not in this store's index.")
     return ""

@@ -11,6 +11,7 @@ from ..connect import Reader
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..models import Hit
 from ..schema import FtsIndex
+from ..wording import _
 from .accents import accented
 from .coverage import covers_all, partly_indexed
 from .query import Problem, Query
@@ -208,7 +209,8 @@ def search(
         # A broken or foreign index is no reason to find nothing: the rows themselves are still there.
         _do_without(reader, error)
         walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
-        walk.notes.append(f"Hermes' search index cannot be used ({error.sentence}): {reader.index_remedy}.")
+        note = _("Hermes' search index cannot be used ({reason}): {remedy}.")
+        walk.notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
         hits, more = _collect(judge, walk, sort, most, portion)
     total: int | None = len(hits)
     at_least = False

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from ..connect import Reader
 from ..text import as_text
+from ..wording import _
 from .query import Filter, Query
 from .unknown import recent_tools
 
@@ -43,7 +44,7 @@ def _near(value: str, known: tuple[str, ...]) -> list[str]:
 
 def _with(query: Query, each: Filter, value: str) -> tuple[str, str]:
     written = f"{each.key}:{value}" if not any(map(str.isspace, value)) else f'{each.key}:"{value}"'
-    return f"with {written}", query.text[: each.start] + written + query.text[each.end :]
+    return _("with {part}").format(part=written), query.text[: each.start] + written + query.text[each.end :]
 
 
 def nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:

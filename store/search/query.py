@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from ..wording import _
 from .values import reason_against
 
 FILTER_KEYS = (
@@ -136,7 +137,7 @@ def _tokens(text: str) -> tuple[list[_Token], list[Problem]]:
                 position += starred
                 found.append(_Token(inner, start, position, True, negated, key, starred))
                 continue
-            problems.append(Problem(position, position + 1, "a quotation mark without its partner: left out"))
+            problems.append(Problem(position, position + 1, _("a quotation mark without its partner: left out")))
             position += 1
         begin = position
         while position < length and not text[position].isspace():
@@ -233,5 +234,5 @@ def parse(text: str, *, now: float | None = None) -> Query:
     kept = tuple(tuple(group) for group in groups if group)
     if excluded and not kept and not filters:
         first = excluded[0]
-        problems.append(Problem(first.start, first.end, "something to leave out, but nothing to look for"))
+        problems.append(Problem(first.start, first.end, _("something to leave out, but nothing to look for")))
     return Query(text, kept, tuple(excluded), tuple(filters), tuple(problems))

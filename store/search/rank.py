@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..wording import _
 from .rows import Found, Judge
 from .walk import Walk
 
@@ -24,7 +25,7 @@ def most_relevant(judge: Judge, walk: Walk, limit: int) -> list[Found]:
     for found in judge.walk(walk):
         pool.append(found)
         if len(pool) >= RELEVANT:
-            walk.notes.append(f"Ranked among the newest {RELEVANT:,} hits.")
+            walk.notes.append(_("Ranked among the newest {count:,} hits.").format(count=RELEVANT))
             break
     index, match = judge.reader.schema.fts, judge.plan.match
     if index is None or not match or "fts5" not in walk.engines or not pool:

@@ -18,11 +18,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from ..schema import FtsKind, Schema
+from ..wording import N_, _
 
-REPAIR = "`hermes sessions repair` makes it anew (Hermes 0.17 and later)"
-START = "Hermes makes it anew when it is next started (0.16 and later)"
-ASK_DOCTOR = "`hermes-browse doctor` says what mends it"
-STALE = "Hermes makes it anew when it starts and no other program has the store open"
+REPAIR = N_("`hermes sessions repair` makes it anew (Hermes 0.17 and later)")
+START = N_("Hermes makes it anew when it is next started (0.16 and later)")
+START_FILLS = N_("Hermes fills it when it is next started (0.16 and later)")
+ASK_DOCTOR = N_("`hermes-browse doctor` says what mends it")
+STALE = N_("Hermes makes it anew when it starts and no other program has the store open")
 """For the mark `fts_stale` of Hermes 0.22."""
 
 
@@ -40,7 +42,7 @@ class Damage(StrEnum):
 
 
 def _sqlite(path: Path, statement: str) -> str:
-    return f"End Hermes and run: sqlite3 {shlex.quote(str(path))} {shlex.quote(statement)}"
+    return f"sqlite3 {shlex.quote(str(path))} {shlex.quote(statement)}"
 
 
 def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
@@ -53,14 +55,15 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """
     has_trigger = "messages_fts_insert" in schema.triggers
     if damage is Damage.BROKEN:
-        return REPAIR
+        return _(REPAIR)
     if damage is Damage.MISSING and not has_trigger:
-        return START
+        return _(START)
     if damage is Damage.HOLES and not has_trigger and (schema.fts is None or schema.fts.kind is FtsKind.INLINE):
-        return START.replace("makes it anew", "fills it")
+        return _(START_FILLS)
     if path is None:
-        return ASK_DOCTOR
+        return _(ASK_DOCTOR)
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
     if damage is Damage.MALFORMED or (schema.fts is not None and schema.fts.kind is FtsKind.EXTERNAL):
-        return rebuild
-    return f"{_sqlite(path, 'DROP TRIGGER messages_fts_insert')} ; then start Hermes: it fills the index"
+        return _("End Hermes and run: {command}").format(command=rebuild)
+    drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")  # not shown
+    return _("End Hermes and run: {command} ; then start Hermes: it fills the index").format(command=drop)

@@ -83,7 +83,7 @@ class Judge:
         if with_texts:
             selected += [schema.message(column) for column in ("content", "tool_name", "tool_calls")]
             thought = [schema.message(column, default="''") for column in ("reasoning", "reasoning_content")]
-            selected.append(f"COALESCE({thought[0]}, '') <> '' OR COALESCE({thought[1]}, '') <> ''")
+            selected.append(f"COALESCE({thought[0]}, '') <> '' OR COALESCE({thought[1]}, '') <> ''")  # not shown
             if self.plan.in_reasoning:
                 selected.append(f"COALESCE(NULLIF({thought[0]}, ''), {thought[1]})")
         rows = self.reader.rows_in(

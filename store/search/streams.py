@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ..schema import FtsIndex, FtsKind
+from ..wording import _, ngettext
 from .accents import accented
 from .coverage import left_out_of_trigram, unindexed
 from .terms import Matcher, Plan
@@ -91,7 +92,7 @@ def _substring_stream(walk: Walk, index: FtsIndex | None, group: Sequence[Matche
     only = left_out_of_trigram(walk.reader.schema, index)
     if only:
         walk.engines.add("scan")
-        walk.notes.append("Tool output and automation are not in the substring index: those rows are scanned.")
+        walk.notes.append(_("Tool output and automation are not in the substring index: those rows are scanned."))
         streams.append(scanned(walk, group, only=only))
     yield from merge(walk, streams)
 
@@ -184,9 +185,9 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
     words, trigram = (None, None) if stale else (schema.fts, schema.trigram)
     if words is None:
         walk.notes.append(
-            "Hermes has marked the search index as stale: the rows themselves are scanned."
+            _("Hermes has marked the search index as stale: the rows themselves are scanned.")
             if stale
-            else "There is no search index to use: the rows themselves are scanned."
+            else _("There is no search index to use: the rows themselves are scanned.")
         )
     by_trigram = trigram is not None and any(each.is_substring and each.trigram for each in group)
     partial = trigram is not None and bool(left_out_of_trigram(schema, trigram))
@@ -206,8 +207,12 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
         return [scanned(walk, group)]
     for low, high in unindexed(walk.reader, index) if index is not None else ():
         walk.engines.add("scan")
-        rows = f"{high - low + 1:,} rows yet: they are" if high > low else "1 row yet: it is"
-        walk.notes.append(f"Hermes' index does not hold {rows} scanned.")
+        note = ngettext(
+            "Hermes' index does not hold 1 row yet: it is scanned.",
+            "Hermes' index does not hold {count:,} rows yet: they are scanned.",
+            high - low + 1,
+        )
+        walk.notes.append(note.format(count=high - low + 1))
         streams.append(scanned(walk, group, low=low, high=high))
     return streams
 
@@ -216,7 +221,7 @@ def candidates(walk: Walk) -> Iterator[int]:
     """Ids that may match the plan, in order, each once; the caller checks the texts."""
     if walk.plan.in_reasoning:
         walk.engines.add("scan")
-        walk.notes.append("Reasoning is in no index: it is scanned.")
+        walk.notes.append(_("Reasoning is in no index: it is scanned."))
         columns = walk.reader.schema.message_columns & {"reasoning", "reasoning_content"}
         only = " OR ".join(f"COALESCE(m.{column}, '') <> ''" for column in sorted(columns))
         yield from scanned(walk, (), only=f"({only})" if only else "0")

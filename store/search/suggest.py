@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..catalog import Catalog, allowed_sessions, read_catalog
 from ..connect import Reader
 from ..models import View
+from ..wording import _
 from .conditions import Conditions, make_conditions
 from .engine import count
 from .nearby import nearby_values
@@ -78,26 +79,31 @@ def _variants(query: Query) -> list[tuple[str, str]]:
         return " ".join([words, *excluded, *filters])
 
     spans = [(each.start, each.end) for each in query.filters] + [(term.start, term.end) for term in query.excluded]
-    found = [(f"with {meant}", wider) for meant, wider in meant_filters(query)]
+    found = [(_("with {part}").format(part=meant), wider) for meant, wider in meant_filters(query)]
     if query.groups or len(spans) > 1:  # without its only filter nothing would be asked for
-        found += [(f"without {query.text[start:end]}", _without(query, start, end)) for start, end in spans]
+        for start, end in spans:
+            without = _("without {part}").format(part=query.text[start:end])
+            found.append((without, _without(query, start, end)))
     for each in query.filters:
         if each.key in _OF_NAMES and not each.negated:
             words = each.value if not any(map(str.isspace, each.value)) else f'"{each.value}"'
-            found.append((f"as words: {words}", f"{query.text[: each.start]}{words}{query.text[each.end :]}"))
+            wider = f"{query.text[: each.start]}{words}{query.text[each.end :]}"
+            found.append((_("as words: {words}").format(words=words), wider))
     if len(query.filters) > 1 and terms:
-        found.append(("without the filters", " OR ".join(" ".join(map(_written, group)) for group in query.groups)))
+        wider = " OR ".join(" ".join(map(_written, group)) for group in query.groups)
+        found.append((_("without the filters"), wider))
     if len(terms) == 1 and terms[0].kind is TermKind.WORD:
-        found.append((f"as a prefix: {terms[0].text}*", rest(f"{terms[0].text}*")))
+        starred = f"{terms[0].text}*"
+        found.append((_("as a prefix: {word}").format(word=starred), rest(starred)))
     elif any(term.kind is TermKind.WORD for term in terms):
-        starred = [term.text + "*" if term.kind is TermKind.WORD else _written(term) for term in terms]
-        found.append(("as the beginnings of words", rest(" ".join(starred))))
+        starred = " ".join(term.text + "*" if term.kind is TermKind.WORD else _written(term) for term in terms)
+        found.append((_("as the beginnings of words"), rest(starred)))
     bare = " ".join(re.sub(r"[\W_]+", " ", " ".join(term.text for term in terms)).split())
     if bare and bare != " ".join(term.text for term in terms):
-        found.append(("without the punctuation", rest(bare)))
+        found.append((_("without the punctuation"), rest(bare)))
     if len(query.groups) == 1 and len(terms) > 1:
-        found.append(("any of the words", rest(" OR ".join(map(_written, terms)))))
-    return [each for place, each in enumerate(found) if each[1] not in (wider for _, wider in found[:place])]
+        found.append((_("any of the words"), rest(" OR ".join(map(_written, terms)))))
+    return [each for place, each in enumerate(found) if each[1] not in (wider for text, wider in found[:place])]
 
 
 def _scope(conditions: Conditions, catalog: Catalog) -> Scope:

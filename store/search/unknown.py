@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from ..connect import Reader
 from ..text import as_text
+from ..wording import _
 from .query import FILTER_KEYS, Problem, Query, Term, TermKind
 from .values import NUMBER_KEYS
 
@@ -37,13 +38,17 @@ def _looks(query: Query) -> list[tuple[Term, str, str]]:
         if not meant and match[1].islower() and not is_port:
             meant = next(iter(get_close_matches(key, known, 1, 0.7)), "")
         if key in FILTER_KEYS:
-            found.append((term, f"{key}{match[2]} is no comparison: write {key}:{value}", f"{key}:{value}"))
+            reason = _("{written} is no comparison: write {meant}")
+            reason = reason.format(written=f"{key}{match[2]}", meant=f"{key}:{value}")
+            found.append((term, reason, f"{key}:{value}"))
         elif meant in known:
             sign = (match[2] if match[2] != ":" else ">") if meant in NUMBER_KEYS else ":"
-            reason = f"no filter {key}{match[2]} (is {meant}{sign} meant?): looked for as text"
+            reason = _("no filter {written} (is {meant} meant?): looked for as text")
+            reason = reason.format(written=f"{key}{match[2]}", meant=f"{meant}{sign}")
             found.append((term, reason, f"{meant}{sign}{value}"))
         elif match[1].islower() and not is_port:
-            found.append((term, f"no filter {key}{match[2]}: looked for as text", ""))
+            reason = _("no filter {written}: looked for as text").format(written=f"{key}{match[2]}")
+            found.append((term, reason, ""))
     return sorted(found, key=lambda each: each[0].start)
 
 
@@ -52,7 +57,7 @@ def unknown_filters(query: Query) -> tuple[Problem, ...]:
 
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
-    return tuple(Problem(term.start, term.end, reason) for term, reason, _ in _looks(query))
+    return tuple(Problem(term.start, term.end, reason) for term, reason, meant in _looks(query))
 
 
 def meant_filters(query: Query) -> list[tuple[str, str]]:
@@ -60,7 +65,7 @@ def meant_filters(query: Query) -> list[tuple[str, str]]:
     text = query.text
     return [
         (meant, text[: term.start] + ("-" if text[term.start] == "-" else "") + meant + text[term.end :])
-        for term, _, meant in _looks(query)
+        for term, reason, meant in _looks(query)
         if meant
     ]
 

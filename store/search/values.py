@@ -7,6 +7,8 @@ import re
 import time
 from datetime import date, datetime, timedelta
 
+from ..wording import _
+
 DATE_KEYS = ("before", "after", "on")
 NUMBER_KEYS = ("cost", "msgs", "tokens")
 """Filters written `key>value`, also with `<`, `>=`, `<=`."""
@@ -96,15 +98,15 @@ def reason_against(key: str, value: str, now: float | None = None) -> str:
         now: Unix seconds, for dates.
     """
     if not value.strip():
-        return f"{key}: wants a value"
+        return _("{key}: wants a value").format(key=key)
     if key == "is" and value.lower() not in IS_VALUES:
-        return "is: knows " + ", ".join(IS_VALUES)
+        return _("{key}: knows {values}").format(key=key, values=", ".join(IS_VALUES))
     if key == "has" and value.lower() not in HAS_VALUES:
-        return "has: knows " + ", ".join(HAS_VALUES)
+        return _("{key}: knows {values}").format(key=key, values=", ".join(HAS_VALUES))
     if key == "in" and value.lower() not in IN_VALUES:
-        return "in: knows " + ", ".join(IN_VALUES)
+        return _("{key}: knows {values}").format(key=key, values=", ".join(IN_VALUES))
     if key in DATE_KEYS and parse_date(value, time.time() if now is None else now) is None:
-        return "no date: write 2026-03-05, 2026-03, today, mon, 3d or 2w"
+        return _("no date: write 2026-03-05, 2026-03, today, mon, 3d or 2w")
     if key in NUMBER_KEYS and parse_number(value) is None:
-        return "no number"
+        return _("no number")
     return ""

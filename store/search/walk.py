@@ -136,7 +136,7 @@ def scanned(
     narrow, values = _narrowing(matchers) if complete else ("", [])
     # What SQLite has narrowed down is judged by its caller anyway; only what it cannot tell is looked at here.
     looked_at = bool(matchers) and not narrow
-    texts = row_text_sql(walk.reader) if looked_at else "NULL, NULL, NULL"
+    texts = row_text_sql(walk.reader) if looked_at else "NULL, NULL, NULL"  # not shown
     where = " AND ".join(part for part in (only, narrow) if part)
     statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
     plan = Plan((tuple(matchers),), ())
