@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from hermes_browse.store.wording import _
+
 from ..glyphs import are_plain
 from .actions import PANES, SCREENS, pane_action
 from .rows import set_rows
@@ -79,8 +81,11 @@ def set_up(app: BrowseApp) -> None:
         from .reading import Trouble, similar
 
         line = line_of(configuration.text, "", "theme")
-        found.append(Trouble(line, f"there is no theme “{theme}”.", similar(theme, app.available_themes)))
+        text = _("there is no theme “{name}”.").format(name=theme)
+        found.append(Trouble(line, text, similar(theme, app.available_themes)))
     if found:
         first = min(found, key=lambda each: each.line or 0)
-        more = f" · {len(found) - 1} more: `hermes-browse config show`" if len(found) > 1 else ""
-        app.trouble = f"{first.sentence(configuration.path.name)}{more}"
+        app.trouble = first.sentence(configuration.path.name)
+        if len(found) > 1:
+            more = _("{count} more: `hermes-browse config show`").format(count=len(found) - 1)
+            app.trouble = f"{app.trouble} · {more}"

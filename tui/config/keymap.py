@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
+from hermes_browse.store.wording import _
+
 from .actions import Action, known_actions
 from .lines import line_of
 from .presets import KEYMAPS
@@ -79,14 +81,14 @@ def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[
     known, found, troubles = set(names), dict[str, str](), list[Trouble]()
     for action, spelled in configuration.options.keys.items():
         if known and action not in known:
-            text, remedy = f"there is no action “{action}”.", similar(action, known)
-            troubles.append(Trouble(_line(configuration, action), text, remedy or "`config show` lists them."))
+            text, remedy = _("there is no action “{name}”.").format(name=action), similar(action, known)
+            troubles.append(Trouble(_line(configuration, action), text, remedy or _("`config show` lists them.")))
             continue
         keys = {each: key_name(each) for each in spelled.split(",")}
         for each, key in keys.items():
             if key is None:
-                text = f"“{each}” is no key, so “{action}” does not have it."
-                remedy = "Keys are like x, X, ?, enter, f5, ctrl+x, alt+x."
+                text = _("“{key}” is no key, so “{action}” does not have it.").format(key=each, action=action)
+                remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
                 troubles.append(Trouble(_line(configuration, action), text, remedy))
         good = [key for key in keys.values() if key is not None]
         if good:
@@ -124,8 +126,11 @@ def _conflicts(configuration: Configuration, actions: Sequence[Action], own: Map
                 if other.name == action.name or key not in theirs or not action.meets(other) or pair in told:
                     continue
                 told.add(pair)
-                text = f"the key “{key}” of “{action.name}” is that of “{other.name or other.help}” too."
-                troubles.append(Trouble(_line(configuration, action.name), text, "Give one of them another key."))
+                text = _("the key “{key}” of “{action}” is that of “{other}” too.")
+                text = text.format(
+                    key=key, action=action.name, other=other.name or (_(other.help) if other.help else "")
+                )
+                troubles.append(Trouble(_line(configuration, action.name), text, _("Give one of them another key.")))
     return troubles
 
 

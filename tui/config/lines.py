@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hermes_browse.store.wording import _
+
 _TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
 _ERROR = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
@@ -46,5 +48,5 @@ def split_error(message: str, text: str) -> tuple[str, int]:
         return message, 1
     said = message[: match.start()]
     if match[1] is None:
-        return f"{said} at the end", max(len(text.splitlines()), 1)
-    return f"{said} (column {match[2]})", int(match[1])
+        return _("{said} at the end").format(said=said), max(len(text.splitlines()), 1)
+    return _("{said} (column {column})").format(said=said, column=match[2]), int(match[1])

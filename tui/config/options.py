@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hermes_browse.store.models import Sort, View
-from hermes_browse.store.wording import LANGUAGES, N_
+from hermes_browse.store.wording import LANGUAGES, N_, _
 
 from ..glyphs import MODES
 
@@ -58,7 +58,14 @@ class Option(NamedTuple):
     sample: str
     """A value as TOML."""
     help: str
-    """What it does, for the sample."""
+    """What it does, for the sample; with `{values}` where those of `listed` belong."""
+    listed: tuple[str, ...] = ()
+    """Values that its help names."""
+
+    def said(self) -> str:
+        """What it does, in the language that is spoken."""
+        text = _(self.help)
+        return text.format(values=", ".join(self.listed)) if self.listed else text
 
 
 SORTS = tuple(sort.value for sort in Sort if sort is not Sort.SIZE)
@@ -75,62 +82,73 @@ OPTIONS = (
         "view",
         tuple(view.value for view in View),
         '"chats"',
-        "The view a start opens with: chats, automation, archived or all.\nLeft out: the one you left.",
+        N_("The view a start opens with: chats, automation, archived or all.\nLeft out: the one you left."),
     ),
     Option(
         "sort",
         SORTS,
         '"activity"',
-        f"What the list is ordered by: {', '.join(SORTS)}.\nLeft out: as you left it.",
+        N_("What the list is ordered by: {values}.\nLeft out: as you left it."),
+        SORTS,
     ),
     Option(
         "theme",
         (),
         f'"{DEFAULT_THEME}"',
-        "hermes-dark, hermes-light, ansi-dark, ansi-light, or any other the palette (Ctrl+p) offers.\n"
-        "Left out: the one chosen in the palette last.",
+        N_(
+            "hermes-dark, hermes-light, ansi-dark, ansi-light, or any other the palette (Ctrl+p) offers.\n"
+            "Left out: the one chosen in the palette last."
+        ),
     ),
-    Option("mouse", (), "true", "false leaves the mouse to the terminal, for selecting text."),
+    Option("mouse", (), "true", N_("false leaves the mouse to the terminal, for selecting text.")),
     Option(
         "glyphs",
         MODES,
         '"auto"',
-        "Signs: unicode, ascii, or auto, which is ascii where the terminal's encoding is not UTF-8.",
+        N_("Signs: unicode, ascii, or auto, which is ascii where the terminal's encoding is not UTF-8."),
     ),
-    Option("time", TIMES, '"24h"', "Times of day: 24h or 12h."),
+    Option("time", TIMES, '"24h"', N_("Times of day: 24h or 12h.")),
     Option(
         "dates",
         DATES,
         '"relative"',
-        "Moments in lists: relative (2h), absolute (14:02, 28 May, May 2025) or iso (2026-05-28).",
+        N_("Moments in lists: relative (2h), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
     ),
     Option(
         "density",
         DENSITIES,
         '"compact"',
-        "Rows of the list: compact is one line each, comfortable two, with what was said first and the directory.",
+        N_("Rows of the list: compact is one line each, comfortable two, with what was said first and the directory."),
     ),
     Option(
         "columns",
         (),
         "[]",
-        f"What rows say at their right, in this order: {', '.join(COLUMNS)}.\n"
-        "What would take more than half of a row is left out. Empty: as many of the first five as there is room for.",
+        N_(
+            "What rows say at their right, in this order: {values}.\n"
+            "What would take more than half of a row is left out. Empty: as many of the first five as there is room "
+            "for."
+        ),
+        COLUMNS,
     ),
     Option(
         "resume",
         RESUME_MODES,
         '"exec"',
-        "What resuming does with the browser: exec becomes Hermes, return comes back when Hermes ends,\n"
-        "window opens Hermes in a new window of tmux, WezTerm, Zellij, kitty or Windows Terminal.",
+        N_(
+            "What resuming does with the browser: exec becomes Hermes, return comes back when Hermes ends,\n"
+            "window opens Hermes in a new window of tmux, WezTerm, Zellij, kitty or Windows Terminal."
+        ),
     ),
     Option(
         "surface",
         (),
         "{}",
-        'What Hermes shows a resumed conversation in, by its source: {telegram="cli", any="tui"}.\n'
-        "cli is the classic prompt, tui the full screen, any stands for the other sources.\n"
-        "A source that is left out is as Hermes itself has it; so is everything for a Hermes without these options.",
+        N_(
+            'What Hermes shows a resumed conversation in, by its source: {telegram="cli", any="tui"}.\n'
+            "cli is the classic prompt, tui the full screen, any stands for the other sources.\n"
+            "A source that is left out is as Hermes itself has it; so is everything for a Hermes without these options."
+        ),
     ),
     Option(
         "trash",
@@ -145,6 +163,8 @@ OPTIONS = (
         "keymap",
         PRESETS,
         '"default"',
-        "Keys to begin with: default (arrows and vim's), vim (more of vim's), emacs, arrows (no letters that move).",
+        N_(
+            "Keys to begin with: default (arrows and vim's), vim (more of vim's), emacs, arrows (no letters that move)."
+        ),
     ),
 )

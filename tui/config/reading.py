@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
 
 from .folders import config_path
 from .lines import line_of
@@ -28,7 +29,9 @@ class Trouble(NamedTuple):
 
     def sentence(self, name: str = "config.toml") -> str:
         """What is wrong and where, in one printable line."""
-        place = f"{name}, line {self.line}" if self.line is not None else name
+        place = name
+        if self.line is not None:
+            place = _("{name}, line {line}").format(name=name, line=self.line)
         return one_line(f"{place}: {self.text} {self.remedy}".rstrip(), 400)
 
 
@@ -47,7 +50,7 @@ def similar(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     found = get_close_matches(name, list(known), n=1)
-    return f"Did you mean “{found[0]}”?" if found else ""
+    return _("Did you mean “{name}”?").format(name=found[0]) if found else ""
 
 
 class _Found:
@@ -65,14 +68,18 @@ class _Found:
         option = next((each for each in OPTIONS if each.name == name), None)
         if option is None:
             known = [each.name for each in OPTIONS] + [_KEYS]
-            self.trouble("", name, f"there is no option “{name}”.", similar(name, known))
+            self.trouble("", name, _("there is no option “{name}”.").format(name=name), similar(name, known))
         elif option.values and value not in option.values:
             remedy = similar(value, option.values) if isinstance(value, str) else ""
-            self.trouble("", name, f"“{name}” is one of {', '.join(option.values)}, not {_shown(value)}.", remedy)
+            text = _("“{name}” is one of {values}, not {value}.")
+            text = text.format(name=name, values=", ".join(option.values), value=_shown(value))
+            self.trouble("", name, text, remedy)
         elif name == "mouse" and not isinstance(value, bool):
-            self.trouble("", name, f"“{name}” is true or false, not {_shown(value)}.")
+            text = _("“{name}” is true or false, not {value}.").format(name=name, value=_shown(value))
+            self.trouble("", name, text)
         elif name == "theme" and not isinstance(value, str):
-            self.trouble("", name, f"“{name}” is the name of a theme, not {_shown(value)}.")
+            text = _("“{name}” is the name of a theme, not {value}.").format(name=name, value=_shown(value))
+            self.trouble("", name, text)
         elif name == "columns":
             self.take_columns(value)
         elif name == "trash":
@@ -84,13 +91,14 @@ class _Found:
 
     def take_columns(self, value: object) -> None:
         if not isinstance(value, list):
-            self.trouble("", "columns", '“columns” is a list of names, like ["age", "cost"].')
+            self.trouble("", "columns", _('“columns” is a list of names, like ["age", "cost"].'))
             return
         for each in value:
             if each not in COLUMNS:
                 remedy = similar(each, COLUMNS) if isinstance(each, str) else ""
-                remedy = remedy or f"There are {', '.join(COLUMNS)}."
-                self.trouble("", "columns", f"there is no column {_shown(each)}.", remedy)
+                remedy = remedy or _("There are {names}.").format(names=", ".join(COLUMNS))
+                text = _("there is no column {name}.").format(name=_shown(each))
+                self.trouble("", "columns", text, remedy)
         self.values["columns"] = tuple(dict.fromkeys(each for each in value if each in COLUMNS))
 
     def take_trash(self, value: object) -> None:
@@ -109,24 +117,27 @@ class _Found:
 
     def take_surface(self, value: object) -> None:
         if not isinstance(value, Mapping):
-            self.trouble("", "surface", '“surface” is a table of sources, like { any = "tui" }.')
+            self.trouble("", "surface", _('“surface” is a table of sources, like { any = "tui" }.'))
             return
         for source, wanted in value.items():
             if wanted not in SURFACES:
-                text = f"the surface of “{one_line(source, 40)}” is {' or '.join(SURFACES)}, not {_shown(wanted)}."
+                one, other = SURFACES
+                text = _("the surface of “{source}” is {one} or {other}, not {value}.")
+                text = text.format(source=one_line(source, 40), one=one, other=other, value=_shown(wanted))
                 line = line_of(self.text, "surface", source) or line_of(self.text, "", "surface")
                 self.troubles.append(Trouble(line, text))
         self.values["surface"] = {source: wanted for source, wanted in value.items() if wanted in SURFACES}
 
     def take_keys(self, value: object) -> None:
         if not isinstance(value, Mapping):
-            self.trouble("", _KEYS, f"“{_KEYS}” is a table: a line [keys], and below it action = key.")
+            self.trouble("", _KEYS, _("“keys” is a table: a line [keys], and below it action = key."))
             return
         keys: dict[str, str] = {}
         for action, named in value.items():
             spelled = [named] if isinstance(named, str) else named
             if not isinstance(spelled, list) or not spelled or not all(isinstance(each, str) for each in spelled):
-                self.trouble(_KEYS, action, f"“{action}” takes a key, or a list of keys, not {_shown(named)}.")
+                text = _("“{action}” takes a key, or a list of keys, not {value}.")
+                self.trouble(_KEYS, action, text.format(action=action, value=_shown(named)))
                 continue
             keys[action] = ",".join("comma" if each == "," else each for each in spelled)
         self.values[_KEYS] = keys
@@ -152,10 +163,10 @@ def parse_config(text: str, path: Path) -> Configuration:
         from .lines import split_error
 
         said, line = split_error(str(error), text)
-        trouble = Trouble(line, f"{said}.", "Nothing of the file holds until that is put right.")
+        trouble = Trouble(line, f"{said}.", _("Nothing of the file holds until that is put right."))
         return Configuration(path, True, Options(), (trouble,), text)
     except RecursionError:
-        return Configuration(path, True, Options(), (Trouble(None, "brackets are nested too deeply."),), text)
+        return Configuration(path, True, Options(), (Trouble(None, _("brackets are nested too deeply.")),), text)
     for name, value in document.items():
         if name == _KEYS:
             found.take_keys(value)
@@ -182,12 +193,13 @@ def read_config(path: Path | None = None) -> Configuration:
     except (FileNotFoundError, NotADirectoryError):
         return Configuration(path)
     except OSError as error:
-        return Configuration(path, True, Options(), (Trouble(None, f"it cannot be read: {error.strerror}."),))
+        text = _("it cannot be read: {reason}.").format(reason=error.strerror)
+        return Configuration(path, True, Options(), (Trouble(None, text),))
     if len(raw) > _MOST:
-        return Configuration(path, True, Options(), (Trouble(None, "it is too large for a configuration."),))
+        return Configuration(path, True, Options(), (Trouble(None, _("it is too large for a configuration.")),))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        return Configuration(path, True, Options(), (Trouble(line, "this is not UTF-8, so nothing of it holds."),))
+        return Configuration(path, True, Options(), (Trouble(line, _("this is not UTF-8, so nothing of it holds.")),))
     return parse_config(text.replace("\r\n", "\n"), path)
