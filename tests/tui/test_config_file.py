@@ -14,6 +14,7 @@ from textual.binding import Binding
 
 from hermes_browse.store import surface
 from hermes_browse.store.models import Sort, View
+from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui import row_format
 from hermes_browse.tui.config.actions import SCREENS, known_actions, pane_action
 from hermes_browse.tui.config.applying import with_names
@@ -196,9 +197,15 @@ def test_no_preset_takes_a_key_twice(preset: str) -> None:
                 assert not given & set(other.keys), f"{action.name} and {other.name}"
 
 
-def test_the_sample_sets_nothing_and_names_everything() -> None:
+@pytest.mark.parametrize("spoken", LANGUAGES)
+def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
     """As it is it is TOML without a setting; without its # it sets every default, and nothing in it is wrong."""
-    text = sample()
+    speak(spoken)
+    try:
+        text = sample()
+    finally:
+        speak("en")
+    assert all(line == "[keys]" or line[:2] in ("", "#", "# ") for line in text.splitlines())
     assert tomllib.loads(text) == {"keys": {}}
     lines = [line[2:] if line.startswith("# ") and " = " in line else line for line in text.splitlines()]
     bare = "\n".join(line for line in lines if not line.startswith("#") and "action = " not in line)

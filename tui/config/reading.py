@@ -29,10 +29,10 @@ class Trouble(NamedTuple):
 
     def sentence(self, name: str = "config.toml") -> str:
         """What is wrong and where, in one printable line."""
-        place = name
-        if self.line is not None:
-            place = _("{name}, line {line}").format(name=name, line=self.line)
-        return one_line(f"{place}: {self.text} {self.remedy}".rstrip(), 400)
+        text = f"{self.text} {self.remedy}".rstrip()
+        if self.line is None:
+            return one_line(_("{name}: {text}").format(name=name, text=text), 400)
+        return one_line(_("{name}, line {line}: {text}").format(name=name, line=self.line, text=text), 400)
 
 
 class Configuration(NamedTuple):
@@ -163,7 +163,7 @@ def parse_config(text: str, path: Path) -> Configuration:
         from .lines import split_error
 
         said, line = split_error(str(error), text)
-        trouble = Trouble(line, f"{said}.", _("Nothing of the file holds until that is put right."))
+        trouble = Trouble(line, _("{said}.").format(said=said), _("Nothing of the file holds until that is put right."))
         return Configuration(path, True, Options(), (trouble,), text)
     except RecursionError:
         return Configuration(path, True, Options(), (Trouble(None, _("brackets are nested too deeply.")),), text)
