@@ -111,7 +111,13 @@ class _Found:
         except ValueError:
             age = 0.0
         if age < DAY:  # a slip of the pen is not to empty the trash
-            self.trouble("", "trash", f"“trash” is {FOREVER}, or an age from 1d on, not {_shown(value)}.")
+            self.trouble(
+                "",
+                "trash",
+                _("“trash” is {forever}, or an age from 1d on, not {value}.").format(
+                    forever=FOREVER, value=_shown(value)
+                ),
+            )
         else:
             self.values["trash"] = value
 
