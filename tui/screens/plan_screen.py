@@ -11,8 +11,9 @@ from textual.content import Content
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.wording import _, ngettext
 
-from .. import formats, header
+from .. import header
 from ..clean_rows import KindRow, PlanJobRow, PlanRow, SpaceRow, SparedJobRow, SparedRow
 from ..list_model import job_name
 from ..plan_rows import LeftOut, PlanRows
@@ -91,7 +92,7 @@ class PlanScreen(SubScreen):
         looks = PlanLooks(self.main.details, self._left_out, self._empty, frozenset(self._opened))
         rows = self._rows if self._rows is not None else looks
 
-        def work(_: Reader) -> PlanView:
+        def work(reader: Reader) -> PlanView:
             return look_at(planned.plan, planned.catalog, left_out.roots, rows)
 
         self.main.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.main.failed)
@@ -125,12 +126,13 @@ class PlanScreen(SubScreen):
     def show_totals(self) -> None:
         """What goes, in numbers."""
         view = self._view
-        goes = Content.styled(" nothing goes", "dim")
+        goes = Content.styled(f" {_('nothing goes')}", "dim")
         if view is not None and view.goes:
-            share = f" · {view.bytes / self.space.total:.0%} of all" if self.space.total else ""
-            goes = Content.assemble(
-                (f" ✓ {formats.counted(view.goes, 'conversation')}", "bold $accent"), f" · {view.totals}{share}"
-            )
+            count = ngettext("1 conversation", "{count:,} conversations", view.goes).format(count=view.goes)
+            parts = [view.totals]
+            if self.space.total:
+                parts.append(_("{share:.0%} of all").format(share=view.bytes / self.space.total))
+            goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
         self.line("totals").update(goes)
         self.line("stays").update(Content.styled(f" {view.stays if view is not None else ''}", "dim"))
 
@@ -152,7 +154,7 @@ class PlanScreen(SubScreen):
                 if not is_plan:
                     self.space.show()
 
-        slot = "plan names" if is_plan else "map names"
+        slot = "plan names" if is_plan else "map names"  # not shown
         self.main.page_worker.submit(slot, lambda reader: with_details(reader, wanted), done, self.main.failed)
 
     @on(ConversationList.Highlighted)
@@ -166,16 +168,21 @@ class PlanScreen(SubScreen):
         """Say what a row has no room for."""
         words = ""
         if isinstance(row, SparedRow):
-            more = " · space takes it all the same" if self.may_take(row.spared.why) else ""
-            words = row.spared.why.words + more
+            more = [_("space takes it all the same")] if self.may_take(row.spared.why) else []
+            words = " · ".join([row.spared.why.words, *more])
         elif isinstance(row, PlanRow):
             along = len(row.planned.subagents)
-            more = f" · {formats.counted(along, 'subagent session')} along in a delete" if along else ""
-            words = f"{row.planned.conversation.id}{more} · Enter reads it"
+            parts = [row.planned.conversation.id]
+            if along:
+                sentence = ngettext(
+                    "1 subagent session along in a delete", "{count:,} subagent sessions along in a delete", along
+                )
+                parts.append(sentence.format(count=along))
+            words = " · ".join([*parts, _("Enter reads it")])
         elif isinstance(row, PlanJobRow):
-            words = "Enter shows the runs of this job · space leaves all of them, or takes them"
+            words = _("Enter shows the runs of this job · space leaves all of them, or takes them")
         elif isinstance(row, SparedJobRow):
-            words = f"{row.words} · Enter shows the runs of this job"
+            words = f"{row.words} · {_('Enter shows the runs of this job')}"
         elif isinstance(row, SpaceRow | KindRow):
             words = self.space.about(row)
         if words:
@@ -211,7 +218,8 @@ class PlanScreen(SubScreen):
             if self.may_take(row.spared.why):
                 self.take_by_hand(row.spared.conversation)
             else:
-                self.tell(header.status(f"it stays whatever is marked: {row.spared.why.words}", ""))
+                told = _("it stays whatever is marked: {reason}").format(reason=row.spared.why.words)
+                self.tell(header.status(told, ""))
 
     def toggle(self, conversation: Conversation) -> None:
         """Leave a conversation of the plan out, or take it after all."""
@@ -231,14 +239,14 @@ class PlanScreen(SubScreen):
         """
         left_out = self._left_out
 
-        def work(_: Reader) -> tuple[int, LeftOut | None]:
+        def work(reader: Reader) -> tuple[int, LeftOut | None]:
             before, found = left_out.changes, meant()
             return before, left_out.toggled(found) if found else None
 
         def done(found: tuple[int, LeftOut | None]) -> None:
             before, more = found
             if more is None:
-                self.tell(header.status("nothing of it goes by these rules", ""))
+                self.tell(header.status(_("nothing of it goes by these rules"), ""))
                 return
             if self._left_out is not left_out or left_out.changes != before:
                 self.toggle_all(meant)  # another key came in between, and counts as well

@@ -11,13 +11,15 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
+from hermes_browse.store.wording import N_, _
+
 from .card import Card, keys_line
 
 
 class ProgressScreen(Card[None]):
     """Shows progress until it is told that all is done."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,c", "stop", "stop")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,c", "stop", N_("stop"))]
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -31,9 +33,9 @@ class ProgressScreen(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield ProgressBar(total=1.0, show_eta=False, id="progress")
-            yield Static("beginning …", id="numbers")
-            yield Static(Content.styled("Hermes can write between two portions, and while one is saved.", "dim"))
-            yield keys_line("Esc stops; what is done stays done, and can be undone")
+            yield Static(_("beginning …"), id="numbers")
+            yield Static(Content.styled(_("Hermes can write between two portions, and while one is saved."), "dim"))
+            yield keys_line(_("Esc stops; what is done stays done, and can be undone"))
 
     def show(self, share: float, words: str) -> None:
         """How far it has come.
@@ -62,4 +64,4 @@ class ProgressScreen(Card[None]):
     def action_stop(self) -> None:
         """No more; a portion that is under way is given up where it still can be."""
         self.stopped.set()
-        self.query_one("#answer", Static).update(Content.styled("stopping …", "$accent"))
+        self.query_one("#answer", Static).update(Content.styled(_("stopping …"), "$accent"))

@@ -18,6 +18,7 @@ from textual.widgets import Input
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, toggled
 from hermes_browse.store.prune.plan import narrowed
+from hermes_browse.store.wording import N_, _
 
 from .. import header
 from ..rows import FixedRows, NoteRow
@@ -36,30 +37,35 @@ if TYPE_CHECKING:
 _REST = 0.15
 """Seconds the keyboard rests before a plan is made."""
 _SWITCHES = (
-    ("older 30d", "older:30d"),
-    ("90d", "older:90d"),
-    ("1y", "older:365d"),
-    ("automation", "is:automation"),
-    ("empty", "is:empty"),
-    ("stale", "is:stale"),
-    ("archived", "is:archived"),
+    (N_("older 30d"), "older:30d"),
+    (N_("90d"), "older:90d"),
+    (N_("1y"), "older:365d"),
+    (N_("automation"), "is:automation"),
+    (N_("empty"), "is:empty"),
+    (N_("stale"), "is:stale"),
+    (N_("archived"), "is:archived"),
 )
 
 
 class PruneScreen(PlanScreen):
     """Shows what rules mean; nothing is changed before the question is answered."""
 
-    HELP_TITLE = "Clean up"
+    HELP_TITLE = N_("Clean up")
     EXAMPLES = EXAMPLES
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "rules", "rules", tooltip="Edit the rules", priority=True),
-        Binding("space", "take", "take/leave", tooltip="Take this one along, or leave it; in the map all of a line"),
-        Binding("a", "archive", "archive", tooltip="Put all of these away; no question, u undoes"),
-        Binding("D", "delete", "delete", tooltip="Move all of these to the trash, after a question"),
-        Binding("tab,right", "other_pane", "map", tooltip="To the map, and back", show=False),
-        Binding("left", "plan_pane", "plan", show=False),
-        Binding("o", "read", "read", tooltip="Read this conversation", show=False),
-        Binding("v", "reclaim", "reclaim", tooltip="Make the file smaller, by Hermes' own means"),
+        Binding("slash", "rules", N_("rules"), tooltip=N_("Edit the rules"), priority=True),
+        Binding(
+            "space",
+            "take",
+            N_("take/leave"),
+            tooltip=N_("Take this one along, or leave it; in the map all of a line"),
+        ),
+        Binding("a", "archive", N_("archive"), tooltip=N_("Put all of these away; no question, u undoes")),
+        Binding("D", "delete", N_("delete"), tooltip=N_("Move all of these to the trash, after a question")),
+        Binding("tab,right", "other_pane", N_("map"), tooltip=N_("To the map, and back"), show=False),
+        Binding("left", "plan_pane", N_("plan"), show=False),
+        Binding("o", "read", N_("read"), tooltip=N_("Read this conversation"), show=False),
+        Binding("v", "reclaim", N_("reclaim"), tooltip=N_("Make the file smaller, by Hermes' own means")),
         *[Binding(str(n), f"switch({n - 1})", name, show=False) for n, (name, _) in enumerate(_SWITCHES, 1)],
         *BACK,
     ]
@@ -75,7 +81,7 @@ class PruneScreen(PlanScreen):
         yield TextLine(id="header")
         yield TextBox(
             "" if self._marked else self.main.cleaning.last_rules,
-            placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",
+            placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",  # not shown
             id="rules",
             select_on_focus=False,
         )
@@ -97,9 +103,9 @@ class PruneScreen(PlanScreen):
             widget.clock = self.main.clock
         self.line("header").update(
             Content.assemble(
-                (" clean up  ", "bold"),
+                (f" {_('clean up')}  ", "bold"),
                 (header.store_name(self.main.location), "$accent"),
-                ("   nothing is changed before you say so", "dim"),
+                (f"   {_('nothing is changed before you say so')}", "dim"),
             )
         )
         self.set_focus(self.plan_list)
@@ -127,7 +133,7 @@ class PruneScreen(PlanScreen):
         text = self.query_one("#rules", Input).value
         self._parsed = parse_rules(text, os.path.expanduser)
         words = text.split()
-        self.query_one(ToggleLine).show([(name, word in words) for name, word in _SWITCHES])
+        self.query_one(ToggleLine).show([(_(name), word in words) for name, word in _SWITCHES])
 
     @on(Input.Changed, "#rules")
     def rules_changed(self, event: Input.Changed) -> None:
@@ -181,17 +187,17 @@ class PruneScreen(PlanScreen):
         parsed = self._parsed
         if parsed is None or parsed.problems:
             words = "; ".join(parsed.problems) if parsed is not None else ""
-            self._show_nothing(f"A rule cannot be read: {words}")
+            self._show_nothing(_("A rule cannot be read: {problems}").format(problems=words))
             return
         from dataclasses import replace
 
         rules = replace(parsed.rules, marks=self._marked)
         if rules.nothing:
-            self._show_nothing("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves.")
+            self._show_nothing(_("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves."))
             return
         self._is_looking = self._planned is None
         if self._is_looking:
-            self.tell(header.status("looking …", ""))
+            self.tell(header.status(_("looking …"), ""))
         self.main.cleaning.plan(rules, self._take_plan, measure=False)
 
     def _show_nothing(self, sentence: str) -> None:
@@ -205,8 +211,8 @@ class PruneScreen(PlanScreen):
         if self._is_looking:  # else something else stands there that is worth reading
             self.tell(header.status("", ""))
         words = self._parsed.rules.words()
-        empty = f"Nothing goes: no conversation is like this ({words})." if words else "Nothing goes."
-        self._empty = empty
+        like = _("Nothing goes: no conversation is like this ({rules}).").format(rules=words)
+        self._empty = like if words else _("Nothing goes.")
         self._show_plan(planned)
 
     # Doing it
@@ -215,10 +221,10 @@ class PruneScreen(PlanScreen):
         """Have the plan narrowed to what is taken, and go on with it."""
         planned, left_out = self._planned, self._left_out
         if planned is None:
-            self.tell(header.status("nothing goes by these rules", ""))
+            self.tell(header.status(_("nothing goes by these rules"), ""))
             return
 
-        def work(_: Reader) -> Planned:
+        def work(reader: Reader) -> Planned:
             plan = narrowed(planned.plan, planned.catalog, left_out.roots)
             if archive:  # what is put away already stays as it is, and an undo does not bring it back
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
@@ -228,7 +234,7 @@ class PruneScreen(PlanScreen):
             if ready.plan.would:
                 then(ready)
             else:
-                self.tell(header.status("nothing goes by these rules", ""))
+                self.tell(header.status(_("nothing goes by these rules"), ""))
 
         self.main.plan_worker.submit("ready", work, done, self.main.failed)
 

@@ -19,6 +19,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.prune.spacemap import FileSpace, read_file_space
 from hermes_browse.store.resume import find_hermes
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from .card import Card, keys_line
@@ -54,9 +55,9 @@ class ReclaimScreen(Card[bool]):
     """Says what `hermes sessions optimize` does before it runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "go", "run"),
-        Binding("c", "copy", "copy"),
-        Binding("escape,q,n", "dismiss(False)", "back"),
+        Binding("y", "go", N_("run")),
+        Binding("c", "copy", N_("copy")),
+        Binding("escape,q,n", "dismiss(False)", N_("back")),
     ]
 
     def __init__(self, reclaim: Reclaim) -> None:
@@ -67,24 +68,30 @@ class ReclaimScreen(Card[bool]):
         """What is gained, what it takes, the command."""
         reclaim, file = self._reclaim, self._reclaim.file
         with Vertical(id="card"):
-            yield Static(Content.styled("Make the file smaller", "bold"))
-            gained = f"{formats.size(file.free_bytes)} of {formats.size(file.file_bytes)} are free inside the file"
+            yield Static(Content.styled(_("Make the file smaller"), "bold"))
+            gained = _("{free} of {size} are free inside the file")
+            gained = gained.format(free=formats.size(file.free_bytes), size=formats.size(file.file_bytes))
             yield Static(Content.styled(gained, "$accent"))
+            needed = _("It needs up to {needed} beside it while it runs; {free} are free on that disk.")
             for line in (
-                "Hermes merges its search index and rewrites the whole file without the free part.",
-                f"It needs up to {formats.size(2 * (file.file_bytes - file.free_bytes))} beside it while it runs; "
-                f"{formats.size(reclaim.disk_free)} are free on that disk.",
-                "Nobody else can write meanwhile, for minutes on a large store: stop the gateway first, since 0.22 "
-                "Hermes refuses while any other process has the file open. This program lets go of it before.",
+                _("Hermes merges its search index and rewrites the whole file without the free part."),
+                needed.format(
+                    needed=formats.size(2 * (file.file_bytes - file.free_bytes)), free=formats.size(reclaim.disk_free)
+                ),
+                _(
+                    "Nobody else can write meanwhile, for minutes on a large store: stop the gateway first, since 0.22 "
+                    "Hermes refuses while any other process has the file open. This program lets go of it before."
+                ),
             ):
                 yield Static(Content.styled(line, "dim"), classes="paragraph")
             if reclaim.lacks_room:
-                yield Static(Content.styled("! there may not be enough room", "$warning"))
+                yield Static(Content.styled(f"! {_('there may not be enough room')}", "$warning"))
             if reclaim.executable is None:
-                yield Static(Content.styled("! there is no hermes on PATH: copy the command", "$warning"))
+                told = _("there is no hermes on PATH: copy the command")
+                yield Static(Content.styled(f"! {told}", "$warning"))
             yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
-            keys = "c copy the command · Esc back"
-            yield keys_line(keys if reclaim.executable is None else f"y run it here · {keys}")
+            keys = _("c copy the command · Esc back")
+            yield keys_line(keys if reclaim.executable is None else f"{_('y run it here')} · {keys}")
 
     def action_go(self) -> None:
         """Run it."""
@@ -94,9 +101,8 @@ class ReclaimScreen(Card[bool]):
     def action_copy(self) -> None:
         """Put the command on the clipboard."""
         self.app.copy_to_clipboard(self._reclaim.shell)
-        self.query_one("#answer", Static).update(
-            Content.styled("sent to the terminal's clipboard (OSC 52) · Esc back", "$accent")
-        )
+        told = _("sent to the terminal's clipboard (OSC 52) · Esc back")
+        self.query_one("#answer", Static).update(Content.styled(told, "$accent"))
 
 
 def open_reclaim(main: MainScreen) -> None:
@@ -107,10 +113,10 @@ def open_reclaim(main: MainScreen) -> None:
     """
     location, store = main.location, main.store
     if location.demo:
-        main.say("this is the sample store: there is nothing to gain")
+        main.say(_("this is the sample store: there is nothing to gain"))
         return
     try:
-        location.refuse_without_home("make smaller")
+        location.refuse_without_home(N_("make smaller"))
     except BrowseError as error:
         main.failed(error)
         return
@@ -149,15 +155,16 @@ def run(main: MainScreen, reclaim: Reclaim) -> None:
         with main.browse_app().lent():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
-        main.failed(BrowseError("This terminal cannot be lent to Hermes and taken back."))
+        main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
-        main.failed(BrowseError(f"{reclaim.executable} could not be started: {error.strerror}."))
+        wrong = _("{program} could not be started: {reason}.")
+        main.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
         return
     after = main.store.sizes()[0]
     # Before 0.22 Hermes ends with 0 whatever happened, so what the file says counts.
-    said = f"the file has {formats.size(after)}, it had {formats.size(before)}"
-    main.say(f"hermes ended with {code}: {said}" if code else said)
+    said = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
+    main.say(_("hermes ended with {code}: {told}").format(code=code, told=said) if code else said)
     main.listing.read()
 
 
@@ -165,7 +172,7 @@ def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:
     print(printable(" ".join(argv)), flush=True)
     environment = {**os.environ, "HERMES_HOME": home}
     code = subprocess.run([executable, *argv[1:]], env=environment, check=False).returncode
-    print("\nEnter goes back to the browser.", end="", flush=True)
+    print(f"\n{_('Enter goes back to the browser.')}", end="", flush=True)
     try:
         input()
     except (EOFError, KeyboardInterrupt):

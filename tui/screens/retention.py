@@ -15,6 +15,7 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.prune.radar import Fate, Radar
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import header
 from ..clean_rows import FateRow
@@ -23,7 +24,6 @@ from ..rows import FixedRows, ListRow, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
-from .card import counted
 from .sub_screen import BACK, SubScreen
 
 if TYPE_CHECKING:
@@ -43,10 +43,12 @@ class _Found(NamedTuple):
 class RetentionScreen(SubScreen):
     """Conversations by the day on which Hermes deletes them."""
 
-    HELP_TITLE = "What Hermes deletes by itself"
+    HELP_TITLE = N_("What Hermes deletes by itself")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "pin", "pin", tooltip="Keep it: Hermes deletes nothing that is pinned"),
-        Binding("b", "bundle", "bundle", tooltip="Put a copy into the trash, from where it can be brought back"),
+        Binding("f", "pin", N_("pin"), tooltip=N_("Keep it: Hermes deletes nothing that is pinned")),
+        Binding(
+            "b", "bundle", N_("bundle"), tooltip=N_("Put a copy into the trash, from where it can be brought back")
+        ),
         *BACK,
     ]
 
@@ -67,11 +69,11 @@ class RetentionScreen(SubScreen):
         self.fates.clock = self.main.clock
         self.line("header").update(
             Content.assemble(
-                (" what Hermes deletes by itself  ", "bold"), (header.store_name(self.main.location), "$accent")
+                (f" {_('what Hermes deletes by itself')}  ", "bold"), (header.store_name(self.main.location), "$accent")
             )
         )
         self.set_focus(self.fates)
-        self.fates.show(FixedRows([NoteRow("looking …")]))
+        self.fates.show(FixedRows([NoteRow(_("looking …"))]))
         self.catalog_changed()
 
     @property
@@ -98,17 +100,25 @@ class RetentionScreen(SubScreen):
         sentence = radar.beyond_reach or radar.retention.sentence
         parts = [one_line(sentence, 300)]
         if found.leaving:
-            first = sum(1 for _, fate in found.leaving if fate.prune_in_days is not None and fate.prune_in_days < 1)
-            parts.append(f"{first:,} at its next clean-up" if first else "none at its next clean-up")
+            first = sum(
+                1 for _conversation, fate in found.leaving if fate.prune_in_days is not None and fate.prune_in_days < 1
+            )
+            told = _("{count:,} at its next clean-up").format(count=first)
+            parts.append(told if first else _("none at its next clean-up"))
         if found.closing:
-            parts.append(f"closes {counted(found.closing, 'open session')} of automation, and deletes them later")
+            sentence = ngettext(
+                "closes 1 open session of automation, and deletes them later",
+                "closes {count:,} open sessions of automation, and deletes them later",
+                found.closing,
+            )
+            parts.append(sentence.format(count=found.closing))
         if found.leaving:
-            way = "a pin protects, archiving does not" if radar.can_pin else "this store has no pins: b makes a copy"
-            parts.append(way)
+            can, cannot = _("a pin protects, archiving does not"), _("this store has no pins: b makes a copy")
+            parts.append(can if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
         rows: list[ListRow] = [FateRow(conversation, fate) for conversation, fate in found.leaving]
         if not rows:
-            rows.append(NoteRow("Hermes deletes nothing here by itself."))
+            rows.append(NoteRow(_("Hermes deletes nothing here by itself.")))
         self.fates.show(FixedRows(rows))
 
     @on(ConversationList.Highlighted, "#fates")
@@ -157,6 +167,7 @@ class RetentionScreen(SubScreen):
             )
 
         def done(made: Bundle) -> None:
-            main.say(f"a copy is in the trash: {made.name}; it can be put back when Hermes has deleted the original")
+            sentence = _("a copy is in the trash: {name}; it can be put back when Hermes has deleted the original")
+            main.say(sentence.format(name=made.name))
 
         main.writer.submit(work, done, main.failed)

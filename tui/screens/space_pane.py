@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.timer import Timer
 
@@ -12,6 +13,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.prune.spacemap import FileSpace, SpaceMap
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
 
 from .. import formats, header
 from ..clean_rows import KindRow, SpaceRow
@@ -36,15 +38,16 @@ def file_line(name: str, file: FileSpace, width: int) -> str:
         file: In pages.
         width: Cells there are: where they are few, so are the words.
     """
-    free = f"{formats.size(file.free_bytes)} free inside · " if file.free_bytes else ""
-    log = f"log {formats.size(file.wal_bytes)} · " if file.wal_bytes else ""
-    shrinks = "what goes makes room for Hermes' next rows; the file gets smaller by a VACUUM only: v"
+    parts = [f" {name} {formats.size(file.file_bytes)}"]
+    if file.free_bytes:
+        parts.append(_("{size} free inside").format(size=formats.size(file.free_bytes)))
+    if file.wal_bytes:
+        parts.append(_("log {size}").format(size=formats.size(file.wal_bytes)))
     if file.shrinks_itself:
-        shrinks = "the file gets smaller by itself"
-    told = f" {name} {formats.size(file.file_bytes)} · {free}{log}"
-    if not file.shrinks_itself and len(told) + len(shrinks) > width:
-        shrinks = "only a VACUUM makes it smaller: v"
-    return f"{told}{shrinks}"
+        return " · ".join([*parts, _("the file gets smaller by itself")])
+    told = _("what goes makes room for Hermes' next rows; the file gets smaller by a VACUUM only: v")
+    whole = " · ".join([*parts, told])
+    return whole if cell_len(whole) <= width else " · ".join([*parts, _("only a VACUUM makes it smaller: v")])
 
 
 class SpacePane:
@@ -72,7 +75,7 @@ class SpacePane:
 
     def announce(self) -> None:
         """Say what will be here."""
-        self._screen.line("map-title").update(Content.styled("  where the bytes are · after the plan", "dim"))
+        self._screen.line("map-title").update(Content.styled(f"  {_('where the bytes are · after the plan')}", "dim"))
 
     def begin(self) -> None:
         """Measure, once: behind the first plan, which is what was asked for."""
@@ -114,8 +117,9 @@ class SpacePane:
             return
         main = self._screen.main
         known, total = len(main.cleaning.sizes), len(main.listing.catalog.forest.sessions)
-        text = f"  where the bytes are · measuring, {min(known, total):,} of {total:,} sessions"
-        self._screen.line("map-title").update(Content.styled(text, "dim"))
+        sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
+        text = sentence.format(count=min(known, total), total=total)
+        self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))
 
     def _stop_looking(self) -> None:
         if self._looking is not None:
@@ -132,8 +136,9 @@ class SpacePane:
         if not self._screen.is_whole:
             return
         self._map = found
-        told = f"{formats.size(found.total.total)} with index · Tab"
-        self._screen.line("map-title").update(Content.assemble(("  where the bytes are  ", "bold"), (told, "dim")))
+        told = _("{size} with index · Tab").format(size=formats.size(found.total.total))
+        title = f"  {_('where the bytes are')}  "
+        self._screen.line("map-title").update(Content.assemble((title, "bold"), (told, "dim")))
         self.show_file()
         self.show()
         self._screen.show_totals()
@@ -160,7 +165,7 @@ class SpacePane:
         freed = view.freed if view is not None else {}
         opened, known = frozenset(self._opened), self._sums
 
-        def work(_: Reader) -> tuple[dict[str, int], list[ListRow]]:
+        def work(reader: Reader) -> tuple[dict[str, int], list[ListRow]]:
             sums = known[1] if known is not None and known[0] is freed else freed_sums(space_map, freed)
             return sums, space_rows(space_map, sums, catalog, main.details, opened)
 
@@ -182,10 +187,13 @@ class SpacePane:
     def about(self, row: SpaceRow | KindRow) -> str:
         """What a line comes to, and what can be done with it, in words."""
         if isinstance(row, KindRow):
-            return f"{row.name}: {row.bytes / row.whole:.1%} of all that is in the store" if row.whole else row.name
+            if not row.whole:
+                return row.name
+            sentence = _("{name}: {share:.1%} of all that is in the store")
+            return sentence.format(name=row.name, share=row.bytes / row.whole)
         if row.space.level == "conversation":
-            return "Enter: what it is made of · space takes it, or leaves it · o reads it"
-        return "Enter: what it is made of · space leaves what goes of it, or takes it"
+            return _("Enter: what it is made of · space takes it, or leaves it · o reads it")
+        return _("Enter: what it is made of · space leaves what goes of it, or takes it")
 
     def take(self, row: ListRow) -> None:
         """Enter on a line: open or close it.
@@ -217,7 +225,8 @@ class SpacePane:
                 return
             why = view.spared.get(found.root_id) if view is not None else None
             if why is not None and not screen.may_take(why):
-                screen.tell(header.status(f"it stays whatever is marked: {why.words}", ""))
+                told = _("it stays whatever is marked: {reason}").format(reason=why.words)
+                screen.tell(header.status(told, ""))
                 return
             self.rows.action_move(1)
             if view is not None and found.root_id in view.roots:
@@ -225,6 +234,6 @@ class SpacePane:
             else:
                 screen.take_by_hand(found)
         elif planned is None:
-            screen.tell(header.status("no rule, so nothing of it goes", ""))
+            screen.tell(header.status(_("no rule, so nothing of it goes"), ""))
         else:
             screen.toggle_all(lambda: jobs_of(planned.plan, frozenset(each.name for each in below(space))))

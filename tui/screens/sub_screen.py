@@ -10,6 +10,7 @@ from textual.events import Resize
 from textual.screen import Screen
 
 from hermes_browse.store.models import Conversation
+from hermes_browse.store.wording import N_
 
 from ..widgets.line import TextLine
 from .card import STYLES
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from .main import MainScreen
 
 BACK: list[BindingType] = [
-    Binding("escape,q", "back", "back", tooltip="Back to the list"),
-    Binding("u", "undo", "undo", tooltip="Take back what was done last", show=False),
-    Binding("question_mark", "help", "help", tooltip="All keys of this screen"),
+    Binding("escape,q", "back", N_("back"), tooltip=N_("Back to the list")),
+    Binding("u", "undo", N_("undo"), tooltip=N_("Take back what was done last"), show=False),
+    Binding("question_mark", "help", N_("help"), tooltip=N_("All keys of this screen")),
 ]
 """Keys of all of them."""
 
@@ -40,7 +41,7 @@ class SubScreen(Screen[None]):
     """What the help calls this screen."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Words of its own and what they mean, for the help."""
-    EXAMPLES_TITLE: ClassVar[str] = "Rules"
+    EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
     """What these words are."""
 
     def __init__(self, main: MainScreen) -> None:

@@ -17,6 +17,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.manifest import Manifest
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats, header
 from ..clean_rows import BundleRow
@@ -27,7 +28,6 @@ from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
 from ..writer import Written
-from .card import counted
 from .sub_screen import BACK, SubScreen
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ _MANY = 2_000
 class TrashScreen(SubScreen):
     """Bundles, newest first."""
 
-    HELP_TITLE = "Trash"
+    HELP_TITLE = N_("Trash")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "restore", "restore", tooltip="Put the marked bundles back, or the current one"),
-        Binding("space", "mark", "mark", tooltip="Mark this bundle, or unmark it"),
-        Binding("c", "check", "check", tooltip="Read the whole bundle against its sums"),
-        Binding("D", "drop", "drop", tooltip="Remove for good, after a question"),
+        Binding("r", "restore", N_("restore"), tooltip=N_("Put the marked bundles back, or the current one")),
+        Binding("space", "mark", N_("mark"), tooltip=N_("Mark this bundle, or unmark it")),
+        Binding("c", "check", N_("check"), tooltip=N_("Read the whole bundle against its sums")),
+        Binding("D", "drop", N_("drop"), tooltip=N_("Remove for good, after a question")),
         *BACK,
     ]
 
@@ -94,13 +94,15 @@ class TrashScreen(SubScreen):
 
     def _show(self) -> None:
         size = formats.size(sum(each.bytes for each in self._bundles))
-        told = f"{counted(len(self._bundles), 'bundle')} · {size} in {self._folder}"
-        self.line("header").update(Content.assemble((" trash  ", "bold"), (one_line(told, 300), "dim")))
+        count = ngettext("1 bundle", "{count:,} bundles", len(self._bundles)).format(count=len(self._bundles))
+        told = _("{bundles} · {size} in {folder}").format(bundles=count, size=size, folder=self._folder)
+        title = f" {_('trash')}  "
+        self.line("header").update(Content.assemble((title, "bold"), (one_line(told, 300), "dim")))
         rows = [BundleRow(each, each.name in self._marked) for each in self._bundles]
-        empty = [NoteRow("The trash is empty.")]
+        empty = [NoteRow(_("The trash is empty."))]
         self.bundles.show(FixedRows(rows or empty))
         if not rows:
-            told = "What D deletes comes here, whole. Nothing leaves it by itself."
+            told = _("What D deletes comes here, whole. Nothing leaves it by itself.")
             self.query_one("#contents", Static).update(Content.styled(told, "dim"))
 
     def _targets(self) -> list[Bundle]:
@@ -124,7 +126,7 @@ class TrashScreen(SubScreen):
     def selected(self, event: ConversationList.Selected) -> None:
         """Enter does nothing that changes the store."""
         event.stop()
-        self.tell(header.status("r puts it back", ""))
+        self.tell(header.status(_("r puts it back"), ""))
 
     def action_mark(self) -> None:
         """Mark, or unmark."""
@@ -143,14 +145,16 @@ class TrashScreen(SubScreen):
             return
         main, folder = self.main, self._folder
         store, now, files = main.store, main.clock(), sessions_folder(main.location)
-        self.tell(header.status(f"putting back {counted(len(meant), 'bundle')} …", ""))
+        told = ngettext("putting back 1 bundle …", "putting back {count:,} bundles …", len(meant))
+        self.tell(header.status(told.format(count=len(meant)), ""))
 
         progress = self._show_progress(meant)
 
         def tell(number: int, stage: Stage) -> None:
             if progress is not None:
                 share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(meant)
-                words = f"{number:,} of {len(meant):,} · {stage.words}"
+                words = _("{number:,} of {total:,} · {stage}")
+                words = words.format(number=number, total=len(meant), stage=stage.words)
                 main.post_message(Written(lambda: progress.show(share, words)))
 
         def stop() -> bool:
@@ -189,7 +193,9 @@ class TrashScreen(SubScreen):
             return None
         from .progress import ProgressScreen
 
-        progress = ProgressScreen(f"{counted(len(meant), 'bundle')} to be put back · {counted(messages, 'message')}")
+        count = ngettext("1 bundle to be put back", "{count:,} bundles to be put back", len(meant))
+        title = f"{count.format(count=len(meant))} · {_messages(messages)}"
+        progress = ProgressScreen(title)
         self.app.push_screen(progress)
         return progress
 
@@ -206,7 +212,8 @@ class TrashScreen(SubScreen):
             done = delete(store, sessions, folder, sessions_folder=files)
             return done.sentence, done.sessions
 
-        sentence = f"put back {counted(len(sessions), 'session')}, {counted(messages, 'message')}"
+        sentence = _("put back {sessions}, {messages}")
+        sentence = sentence.format(sessions=_sessions(len(sessions)), messages=_messages(messages))
         main.changing.done(Undoable(" · ".join([sentence, *notes]), back), sessions)
 
     def action_check(self) -> None:
@@ -217,9 +224,10 @@ class TrashScreen(SubScreen):
         folder, name = self._folder, row.bundle.name
 
         def done(manifest: Manifest) -> None:
-            self.tell(header.status(f"{name} is whole: {manifest.messages:,} messages, every sum agrees", ""))
+            told = _("{name} is whole: {count:,} messages, every sum agrees")
+            self.tell(header.status(told.format(name=name, count=manifest.messages), ""))
 
-        self.tell(header.status(f"reading {name} …", ""))
+        self.tell(header.status(_("reading {name} …").format(name=name), ""))
         self.main.writer.submit(lambda: check(folder, name), done, self.main.failed)
 
     def action_drop(self) -> None:
@@ -237,7 +245,8 @@ class TrashScreen(SubScreen):
             return len(meant)
 
         def done(count: int) -> None:
-            self.tell(header.status(f"dropped {counted(count, 'bundle')} for good", ""))
+            told = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
+            self.tell(header.status(told.format(count=count), ""))
             self._marked.clear()
             if self.is_whole:
                 self._read()
@@ -249,23 +258,38 @@ class TrashScreen(SubScreen):
         self.app.push_screen(DropScreen(meant), decided)
 
 
+def _sessions(count: int) -> str:
+    """`1 session`, `1,204 sessions`."""
+    return ngettext("1 session", "{count:,} sessions", count).format(count=count)
+
+
+def _messages(count: int) -> str:
+    """`1 message`, `1,204 messages`."""
+    return ngettext("1 message", "{count:,} messages", count).format(count=count)
+
+
 def contents(bundle: Bundle) -> Content:
     """What is in a bundle, line by line."""
     lines = [Content.styled(one_line(bundle.title or bundle.name, 200), "bold")]
     if bundle.damage:
-        lines.append(Content.styled(f"damaged: {one_line(bundle.damage, 300)}", "$error"))
+        told = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
+        lines.append(Content.styled(told, "$error"))
+    count = len(bundle.conversations)
+    conversations = ngettext("1 conversation", "{count:,} conversations", count).format(count=count)
+    day, clock = formats.day(bundle.created_at), formats.clock(bundle.created_at)
     facts = [
-        f"{counted(len(bundle.conversations), 'conversation')} · {counted(len(bundle.sessions), 'session')} · "
-        f"{counted(bundle.messages, 'message')}",
-        f"deleted {formats.day(bundle.created_at)}, {formats.clock(bundle.created_at)} · {formats.size(bundle.bytes)}",
+        " · ".join([conversations, _sessions(len(bundle.sessions)), _messages(bundle.messages)]),
+        _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=formats.size(bundle.bytes)),
     ]
     if bundle.restored_at is not None:
-        facts.append(f"put back {formats.day(bundle.restored_at)}; the bundle stays until it is dropped")
-    facts += [f"from {one_line(bundle.store, 300)}" if bundle.store else "", bundle.name, ""]
+        told = _("put back {day}; the bundle stays until it is dropped")
+        facts.append(told.format(day=formats.day(bundle.restored_at)))
+    facts += [_("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "", bundle.name, ""]
     lines += [Content.styled(fact, "dim") for fact in facts]
     tips = set(bundle.conversations)
     for session in bundle.sessions[:_SHOWN]:
         lines.append(Content.assemble(("◆ " if session in tips else "  ", "$accent"), one_line(session, 100)))
     if len(bundle.sessions) > _SHOWN:
-        lines.append(Content.styled(f"  … and {len(bundle.sessions) - _SHOWN:,} more", "dim"))
+        more = _("… and {count:,} more").format(count=len(bundle.sessions) - _SHOWN)
+        lines.append(Content.styled(f"  {more}", "dim"))
     return Content("\n").join(lines)
