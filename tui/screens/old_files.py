@@ -11,6 +11,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation, View
 from hermes_browse.store.old.finding import Count, count_files, known_sessions
 from hermes_browse.store.preview import with_names
+from hermes_browse.store.wording import _
 
 from ..places import sessions_folder
 
@@ -45,7 +46,7 @@ class OldFiles:
         """Show them in a view of their own; says so where there are none."""
         folder, screen = sessions_folder(self._screen.location), self._screen
         if folder is None or self._is_opening:
-            screen.say("no old transcripts belong to this store")
+            screen.say(_("no old transcripts belong to this store"))
             return
         lines = max(screen.size.height, 20)
         now = screen.clock()
@@ -74,7 +75,7 @@ class OldFiles:
                 self._is_opening = False
             if not shelf.files:
                 shelf.close()
-                screen.say(f"no old transcripts in {folder}")
+                screen.say(_("no old transcripts in {folder}").format(folder=folder))
             elif screen.is_current:
                 from .old_screen import OldScreen
 
@@ -83,7 +84,7 @@ class OldFiles:
                 shelf.close()
 
         self._is_opening = True
-        screen.say("looking for old transcripts …")
+        screen.say(_("looking for old transcripts …"))
         screen.run_worker(run(), group="old")
 
 

@@ -19,6 +19,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.old.shelf import Shelf
+from hermes_browse.store.wording import _
 
 from .. import header
 from ..rows import ConversationRow, ListRow
@@ -95,7 +96,7 @@ class OldScreen(MainScreen):
             super().take(row)
 
     def _refuse(self) -> None:
-        self.say("these are files, not sessions of the store: they can be read, searched, copied and exported")
+        self.say(_("these are files, not sessions of the store: they can be read, searched, copied and exported"))
 
     action_resume = _refuse
     action_archive = action_delete = action_pin = action_rename = action_undo = _refuse

@@ -12,6 +12,7 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.wording import _
 
 from .. import header
 from ..entries import EntryKind, TranscriptModel
@@ -36,7 +37,7 @@ def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> 
         return TranscriptModel(conversation, skeleton)
     first = Bone(_PROMPT_ID, 0, "system", None, State.LIVE, True)
     model = TranscriptModel(conversation, skeleton._replace(bones=(first, *skeleton.bones)))
-    model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind="system prompt")])
+    model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind=_("system prompt"))])
     return model
 
 
@@ -77,7 +78,8 @@ class ConversationPane:
             self.show(row.conversation, message_id=row.hit.message_id)
         elif isinstance(row, HitRow):
             self._show_nothing()
-            self._screen.say(f"message {row.hit.message_id} belongs to no session of this store")
+            sentence = _("message {id} belongs to no session of this store")
+            self._screen.say(sentence.format(id=row.hit.message_id))
         elif isinstance(row, NoteRow):
             self._show_nothing()
 
@@ -122,7 +124,7 @@ class ConversationPane:
             self.conversation = model.conversation
             at = message_id
             if at is not None and model.entry_of(at) is None:
-                self._screen.say("the hit is in a rewound message: v shows everything")
+                self._screen.say(_("the hit is in a rewound message: v shows everything"))
             transcript.show(model, message_id=at, matchers=matchers, segment=segment)
             self._screen.finding.shown(model)
             self._show_titles(model.conversation)
@@ -261,7 +263,7 @@ class ConversationPane:
             new = transcript.grow(model)
             self._screen.finding.shown(model, grown=True)
             if new:
-                self._screen.say(f"{new} new · G to the end")
+                self._screen.say(_("{count} new · G to the end").format(count=new))
 
         self._screen.transcript_worker.submit("tail", work, done, self._screen.failed)
 
@@ -277,9 +279,9 @@ class ConversationPane:
         """Said → live → everything, at the message on screen."""
         self.reading = _ORDER[(_ORDER.index(self.reading) + 1) % len(_ORDER)]
         names = {
-            Reading.SAID: "what was said",
-            Reading.LIVE: "what the model still sees",
-            Reading.EVERYTHING: "everything: rewound, hidden and repeated messages too",
+            Reading.SAID: _("what was said"),
+            Reading.LIVE: _("what the model still sees"),
+            Reading.EVERYTHING: _("everything: rewound, hidden and repeated messages too"),
         }
         if self.conversation is not None:
             current = self._screen.transcript.current
@@ -302,7 +304,7 @@ class ConversationPane:
             self._recap = True
             self._screen.transcript.show(model)
             self._screen.finding.shown(None)
-            self._screen.say("the recap Hermes shows on resume · p back to the transcript")
+            self._screen.say(_("the recap Hermes shows on resume · p back to the transcript"))
 
         self._screen.transcript_worker.submit(
             "open", lambda reader: recap_model(reader, conversation), done, self._screen.failed

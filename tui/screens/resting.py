@@ -10,6 +10,7 @@ from textual.timer import Timer
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Fingerprint, Reader
 from hermes_browse.store.models import View
+from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Conditions, Coverage
@@ -62,7 +63,7 @@ class Resting:
 
         def go() -> None:
             self._timer = None
-            self._screen.page_worker.submit("hit details", work, done, self._screen.failed)
+            self._screen.page_worker.submit("hit details", work, done, self._screen.failed)  # not shown
             self._count(found)
 
         self._timer = self._screen.set_timer(_REST, go)
@@ -82,7 +83,7 @@ class Resting:
             stamp = store.fingerprint()
             coverage = held[1] if held is not None and held[0] == stamp else None
             if is_of_files:  # nothing can be done about it, so no remedy is named
-                coverage = Coverage(0, 0, "files have no search index: all of them are scanned")
+                coverage = Coverage(0, 0, _("files have no search index: all of them are scanned"))
             return stamp, search_count.count_hits(
                 reader,
                 found,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.message_pump import MessagePump
 
+from hermes_browse.store.wording import _
+
 if TYPE_CHECKING:
     from ..search_model import Found
 
@@ -57,9 +59,9 @@ def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: _
             return
         if scan.share is not None:
             first, scan.is_told = not scan.is_told, True
-            sofar = f"{len(scan.found.hits):,} found so far · " if scan.found is not None else ""
-            state = "stopping" if scan.stopped.is_set() else f"scanning {scan.share:.0%} · Esc stops"
-            say(sofar + state, first=first)
+            found = [_("{count:,} found so far").format(count=len(scan.found.hits))] if scan.found is not None else []
+            state = _("scanning {share:.0%} · Esc stops").format(share=scan.share)
+            say(" · ".join([*found, _("stopping") if scan.stopped.is_set() else state]), first=first)
         pump.set_timer(_TELL, tell)
 
     pump.set_timer(_TELL, tell)

@@ -13,6 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
 
 from ..history import History
 from ..widgets.text_box import TextBox
@@ -24,11 +25,11 @@ class SearchesScreen(Card[str | None]):
 
     AUTO_FOCUS = "#narrow"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+r", "dismiss(None)", "back"),
-        Binding("down", "move('down')", "down", show=False),
-        Binding("up", "move('up')", "up", show=False),
-        Binding("ctrl+s", "keep", "keep", show=False),
-        Binding("delete", "forget", "forget", show=False, priority=True),
+        Binding("escape,ctrl+r", "dismiss(None)", N_("back")),
+        Binding("down", "move('down')", N_("down"), show=False),
+        Binding("up", "move('up')", N_("up"), show=False),
+        Binding("ctrl+s", "keep", N_("keep"), show=False),
+        Binding("delete", "forget", N_("forget"), show=False, priority=True),
     ]
 
     def __init__(self, history: History) -> None:
@@ -39,9 +40,9 @@ class SearchesScreen(Card[str | None]):
     def compose(self) -> ComposeResult:
         """A line to narrow by, the searches, the keys."""
         with Vertical(id="card"):
-            yield TextBox(placeholder="searches: type to narrow", id="narrow", compact=True)
+            yield TextBox(placeholder=_("searches: type to narrow"), id="narrow", compact=True)
             yield OptionList(id="searches", markup=False)
-            yield Static(Content.styled("↵ take  Ctrl+s keep ★  Del forget  Esc back", "$accent"), id="answer")
+            yield Static(Content.styled(_("↵ take  Ctrl+s keep ★  Del forget  Esc back"), "$accent"), id="answer")
 
     def on_mount(self) -> None:
         """Show them all."""
@@ -58,8 +59,8 @@ class SearchesScreen(Card[str | None]):
         self._shown = [each for each in every if all(word in each.casefold() for word in words)]
         rows = [Option(Content(f"{'★' if each in kept else ' '} {one_line(each, 300)}")) for each in self._shown]
         if not rows:
-            text = "no search is like this" if every else "no searches yet: Enter in the search box remembers one"
-            rows = [Option(Content(text), disabled=True)]
+            none = _("no searches yet: Enter in the search box remembers one")
+            rows = [Option(Content(_("no search is like this") if every else none), disabled=True)]
         self._list.clear_options()
         self._list.add_options(rows)
         self._list.highlighted = min(at, len(self._shown) - 1) if self._shown else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import View
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ..list_model import CatalogRows
 from ..rows import FixedRows, NoteRow, SuggestionRow
@@ -28,6 +29,12 @@ _PATIENCE = 120.0
 _GLANCE = 0.012
 """Seconds a keystroke waits for its answer, less than a frame: most are there by then."""
 _ORDERS = ("newest", "relevance", "oldest")
+_ORDER_SHOWN = {"newest": N_("hits newest"), "relevance": N_("hits relevance"), "oldest": N_("hits oldest")}
+_ORDER_SAID = {
+    "newest": N_("hits: newest first"),
+    "relevance": N_("hits: relevance first"),
+    "oldest": N_("hits: oldest first"),
+}
 
 
 def _load() -> None:
@@ -70,7 +77,7 @@ class Searching(HitWalk):
 
     def describe(self) -> str:
         """What the line of views says of the search, empty without one."""
-        return f"hits {self.order}" if self.is_active else ""
+        return _(_ORDER_SHOWN[self.order]) if self.is_active else ""
 
     def asked(self, query: Query, problems: Sequence[str]) -> None:
         """The query is another one; called within the keystroke.
@@ -148,8 +155,8 @@ class Searching(HitWalk):
             if isinstance(found, CatalogRows):
                 self._found = None
                 self._screen.rows.show(found, top=top)
-                what = "conversation" if len(found) == 1 else "conversations"
-                self._screen.say(" · ".join([f"{len(found):,} {what}", *self._problems]))
+                count = ngettext("1 conversation", "{count:,} conversations", len(found)).format(count=len(found))
+                self._screen.say(" · ".join([count, *self._problems]))
             else:
                 self._found = found
                 # Where a scan has shown some of it already, the cursor stays where it has been moved to.
@@ -177,7 +184,7 @@ class Searching(HitWalk):
             self._found = scan.found.with_counts(self._found) if self._reading_on and self._found else scan.found
             self._screen.rows.show(self._rows(), top=begins)
         elif first and not self._reading_on:  # rows of another question are no answer to this one
-            note = NoteRow("Looking through the messages: no index can tell.")
+            note = NoteRow(_("Looking through the messages: no index can tell."))
             self._screen.rows.show(FixedRows([note]), top=True)
         self._screen.say(" · ".join([*self._problems, text]))
 
@@ -284,5 +291,5 @@ class Searching(HitWalk):
         """Newest → relevance → oldest."""
         self.order = _ORDERS[(_ORDERS.index(self.order) + 1) % len(_ORDERS)]
         self._screen.show_header()
-        self._screen.say(f"hits: {self.order} first")
+        self._screen.say(_(_ORDER_SAID[self.order]))
         self._search()

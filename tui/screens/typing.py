@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hermes_browse.store.wording import _
+
 from ..history import History, history_path
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ class Typing:
         if key == "up" and (not box.value or history.is_walked or self._screen.rows.cursor == 0):
             text = history.older(box.value)
             if text is None:
-                self._screen.say("no earlier search")
+                self._screen.say(_("no earlier search"))
                 return True
         elif key == "down" and history.is_walked:
             text = history.newer()
@@ -94,7 +96,7 @@ class Typing:
         text = self._screen.box.value.strip()
         if text:
             kept = self.history.keep(text)
-            self._screen.say("search kept: Ctrl+r lists it" if kept else "search no longer kept")
+            self._screen.say(_("search kept: Ctrl+r lists it") if kept else _("search no longer kept"))
 
     def list_searches(self) -> None:
         """Choose among kept and earlier searches."""
