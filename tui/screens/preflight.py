@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from rich.cells import set_cell_size
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -17,6 +18,7 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.recap import RecapLine
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import N_, _
 
 from .. import clipboard, formats
 from ..details_text import BYTES_PER_TOKEN
@@ -32,10 +34,11 @@ def place_and_cost(conversation: Conversation, details: Details | None) -> Itera
     """
     place = []
     if conversation.cwd:
-        there = "" if Path(conversation.cwd).is_dir() else " (not there)"
-        place.append(f"in {one_line(conversation.cwd, 200)}{there}")
+        is_there = Path(conversation.cwd).is_dir()
+        sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
+        place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
     if conversation.git_branch:
-        place.append(f"branch {one_line(conversation.git_branch, 80)}")
+        place.append(_("branch {name}").format(name=one_line(conversation.git_branch, 80)))
     if place:
         yield " · ".join(place)
     if details is None:
@@ -44,9 +47,8 @@ def place_and_cost(conversation: Conversation, details: Details | None) -> Itera
     told = [one_line(each, 80) for each in named if each]
     tokens = (details.live_bytes + details.prompt_bytes) / BYTES_PER_TOKEN
     if tokens:
-        told.append(
-            f"context about {formats.number(tokens)} tokens, all sent anew unless the provider still has them cached"
-        )
+        sentence = _("context about {count} tokens, all sent anew unless the provider still has them cached")
+        told.append(sentence.format(count=formats.number(tokens)))
     if told:
         yield " · ".join(told)
 
@@ -55,11 +57,11 @@ class PreflightScreen(Card[bool]):
     """Asks for a key that is not the one that brought it up."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "go", "resume"),
-        Binding("c", "copy", "copy the command"),
-        Binding("down,j", "scroll(1)", "down", show=False),
-        Binding("up,k", "scroll(-1)", "up", show=False),
-        Binding("escape,q,n", "dismiss(False)", "back"),
+        Binding("y", "go", N_("resume")),
+        Binding("c", "copy", N_("copy the command")),
+        Binding("down,j", "scroll(1)", N_("down"), show=False),
+        Binding("up,k", "scroll(-1)", N_("up"), show=False),
+        Binding("escape,q,n", "dismiss(False)", N_("back")),
     ]
 
     def __init__(self, plan: ResumePlan, recap: Sequence[RecapLine], details: Details | None = None) -> None:
@@ -73,24 +75,25 @@ class PreflightScreen(Card[bool]):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
             yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}", "dim"))
             for warning in plan.warnings:
-                yield Static(Content.assemble(("! ", "$warning bold"), printable(warning.text)), classes="warning")
+                mark = ("! ", "$warning bold")  # not shown: its look
+                yield Static(Content.assemble(mark, printable(warning.text)), classes="warning")
             for fact in place_and_cost(conversation, self._details):
                 yield Static(Content.styled(fact, "dim"), classes="fact")
             yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
             with VerticalScroll(id="recap", can_focus=False):
                 yield Static(self._recap_content())
-            keys = "y resume · c copy the command · Esc back"
+            keys = _("y resume · c copy the command · Esc back")
             if plan.executable is None:
-                keys = "c copy the command · Esc back"
+                keys = _("c copy the command · Esc back")
             yield Static(Content.styled(keys, "$accent"), id="answer")
 
     def _recap_content(self) -> Content:
         looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
-        names = {"user": "you  ", "assistant": "asst ", "earlier": ""}
+        names = {"user": set_cell_size(_("you"), 5), "assistant": set_cell_size(_("asst"), 5), "earlier": ""}
         parts: list[Content] = []
         for line in self._recap:
             parts.append(Content.assemble((names[line.role], looks[line.role]), line.text))
-        return Content("\n").join(parts) if parts else Content.styled("No messages.", "dim")
+        return Content("\n").join(parts) if parts else Content.styled(_("No messages."), "dim")
 
     def action_go(self) -> None:
         """Resume; not where there is nothing to resume with."""
@@ -102,7 +105,8 @@ class PreflightScreen(Card[bool]):
 
         async def work() -> None:
             route = await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard)
-            self.query_one("#answer", Static).update(Content.styled(f"{route} · Esc back", "$accent"))
+            told = _("{told} · Esc back").format(told=route)
+            self.query_one("#answer", Static).update(Content.styled(told, "$accent"))
 
         self.run_worker(work(), exclusive=True)
 

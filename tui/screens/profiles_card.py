@@ -15,10 +15,11 @@ from textual.widgets.option_list import Option
 
 from hermes_browse.store.homes import Location
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..profiles import Profile
-from .card import Card, counted, keys_line
+from .card import Card, keys_line
 
 
 class ProfilesScreen(Card["Profile | bool | None"]):
@@ -32,10 +33,10 @@ class ProfilesScreen(Card["Profile | bool | None"]):
 
     AUTO_FOCUS = "#profiles"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,0", "dismiss(None)", "back"),
-        Binding("j", "move('down')", "down", show=False),
-        Binding("k", "move('up')", "up", show=False),
-        Binding("a", "all", "all", show=False),
+        Binding("escape,q,0", "dismiss(None)", N_("back")),
+        Binding("j", "move('down')", N_("down"), show=False),
+        Binding("k", "move('up')", N_("up"), show=False),
+        Binding("a", "all", N_("all"), show=False),
     ]
 
     def __init__(self, profiles: Sequence[Profile], current: Location, now: float) -> None:
@@ -45,17 +46,17 @@ class ProfilesScreen(Card["Profile | bool | None"]):
     def compose(self) -> ComposeResult:
         """The profiles, then all of them."""
         with Vertical(id="card"):
-            yield Static(Content.styled("Profiles", "bold"))
+            yield Static(Content.styled(_("Profiles"), "bold"))
             yield OptionList(id="profiles", markup=False)
-            yield keys_line("Enter open · a all profiles as one list · Esc back")
+            yield keys_line(_("Enter open · a all profiles as one list · Esc back"))
 
     def on_mount(self) -> None:
         """Show them, the cursor on the one after the one on screen."""
         box = self.query_one(OptionList)
         box.add_options([Option(self._line(each)) for each in self._profiles])
         sessions = sum(each.sessions for each in self._profiles)
-        whole = f"{'':2}all profiles as one list · {counted(sessions, 'session')}"
-        box.add_option(Option(Content(whole)))
+        count = ngettext("1 session", "{count:,} sessions", sessions).format(count=sessions)
+        box.add_option(Option(Content(f"  {_('all profiles as one list')} · {count}")))
         others = [index for index, each in enumerate(self._profiles) if not self._is_current(each) and not each.error]
         box.highlighted = others[0] if others else 0
 
@@ -66,9 +67,11 @@ class ProfilesScreen(Card["Profile | bool | None"]):
         mark = "● " if self._is_current(profile) else "  "
         name = formats.fit(one_line(profile.name, 60), 18)
         if profile.error:
-            return Content.assemble(mark, (name, ""), ("cannot be read: ", "$error"), one_line(profile.error, 200))
-        told = f"{profile.sessions:>9,} sessions  {formats.fit(formats.size(profile.bytes), 9, right=True)}"
-        age = formats.age(profile.last_active, self._now) if profile.last_active is not None else "never used"
+            wrong = _("cannot be read: ")
+            return Content.assemble(mark, (name, ""), (wrong, "$error"), one_line(profile.error, 200))
+        count = _("{count:>9,} sessions").format(count=profile.sessions)
+        told = f"{count}  {formats.fit(formats.size(profile.bytes), 9, right=True)}"
+        age = formats.age(profile.last_active, self._now) if profile.last_active is not None else _("never used")
         return Content.assemble(mark, (name, "bold"), (f"{told}  {age}", "dim"))
 
     @on(OptionList.OptionSelected)

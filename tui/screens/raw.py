@@ -11,6 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.wording import N_, _
+
 from .. import clipboard
 from ..styled import Line
 from ..widgets.lines_view import LinesView
@@ -27,8 +29,8 @@ class RawScreen(Card[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "copy", "copy"),
-        Binding("escape,q,ampersand", "dismiss(None)", "back"),
+        Binding("c", "copy", N_("copy")),
+        Binding("escape,q,ampersand", "dismiss(None)", N_("back")),
     ]
 
     def __init__(self, title: str, text: str, lines: Sequence[Line]) -> None:
@@ -40,13 +42,14 @@ class RawScreen(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield LinesView(self._lines, id="raw")
-            yield Static(Content.styled("c copy · Esc back", "$accent"), id="answer")
+            yield Static(Content.styled(_("c copy · Esc back"), "$accent"), id="answer")
 
     def action_copy(self) -> None:
         """Put the JSON on the clipboard, and say by which way."""
 
         async def work() -> None:
             route = await clipboard.copy(self._text, self.app.copy_to_clipboard)
-            self.query_one("#answer", Static).update(Content.styled(f"{route} · Esc back", "$accent"))
+            told = _("{told} · Esc back").format(told=route)
+            self.query_one("#answer", Static).update(Content.styled(told, "$accent"))
 
         self.run_worker(work(), exclusive=True)

@@ -17,17 +17,31 @@ from textual.widgets.option_list import Option
 
 from hermes_browse.store.images import read_image
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import browser, clipboard, pictures
 from ..references import Kind, Reference
-from .card import Card, counted, keys_line
+from .card import Card, keys_line
 
 if TYPE_CHECKING:
     from .main import MainScreen
 
-_KEYS = "↵ open · c copy · Esc back"
-_IMAGE_KEYS = "↵ open · v show here · c copy · Esc back"
-_UNKNOWN = "not an image known here; & shows the row as it is stored"
+_KEYS = N_("↵ open · c copy · Esc back")
+_IMAGE_KEYS = N_("↵ open · v show here · c copy · Esc back")
+_UNKNOWN = N_("not an image known here; & shows the row as it is stored")
+_WORDS = {Kind.IMAGE: N_("image"), Kind.LINK: N_("link"), Kind.PATH: N_("path")}
+
+
+def _counted(kind: Kind, count: int) -> str:
+    """`1 image`, `12 links`."""
+    match kind:
+        case Kind.IMAGE:
+            words = ngettext("1 image", "{count:,} images", count)
+        case Kind.LINK:
+            words = ngettext("1 link", "{count:,} links", count)
+        case Kind.PATH:
+            words = ngettext("1 path", "{count:,} paths", count)
+    return words.format(count=count)
 
 
 class ReferencesScreen(Card[None]):
@@ -41,11 +55,11 @@ class ReferencesScreen(Card[None]):
 
     AUTO_FOCUS = "#references"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "move(1)", "down", show=False),
-        Binding("k", "move(-1)", "up", show=False),
-        Binding("c,y", "copy", "copy"),
-        Binding("v", "show_here", "show here"),
-        Binding("escape,q,L", "dismiss(None)", "back"),
+        Binding("j", "move(1)", N_("down"), show=False),
+        Binding("k", "move(-1)", N_("up"), show=False),
+        Binding("c,y", "copy", N_("copy")),
+        Binding("v", "show_here", N_("show here")),
+        Binding("escape,q,L", "dismiss(None)", N_("back")),
     ]
 
     def __init__(self, main: MainScreen, title: str, found: Sequence[Reference]) -> None:
@@ -55,18 +69,18 @@ class ReferencesScreen(Card[None]):
     def compose(self) -> ComposeResult:
         """Title, references, keys."""
         kinds = [each.kind for each in self._found]
-        counts = [counted(kinds.count(kind), kind.value) if kind in kinds else "" for kind in Kind]
+        counts = [_counted(kind, kinds.count(kind)) for kind in Kind if kind in kinds]
         with Vertical(id="card"):
-            words = " · ".join(each for each in counts if each)
-            yield Static(Content.assemble((self._title, "bold"), (f"  {words}", "dim")))
+            yield Static(Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim")))
             yield OptionList(*map(self._row, self._found), id="references", markup=False)
-            yield keys_line(_IMAGE_KEYS if Kind.IMAGE in kinds else _KEYS)
+            yield keys_line(_(_IMAGE_KEYS if Kind.IMAGE in kinds else _KEYS))
 
     def _row(self, reference: Reference) -> Option:
         shown = one_line(reference.target, 2000)
-        word = f"{reference.kind.value}  "
+        word = f"{_(_WORDS[reference.kind])}  "
         label = f"  {reference.label}" if reference.label else ""
-        note = "  is only copied" if reference.kind is Kind.LINK and not reference.can_be_opened else ""
+        is_copied = reference.kind is Kind.LINK and not reference.can_be_opened
+        note = f"  {_('is only copied')}" if is_copied else ""
         return Option(Content.assemble((word, "dim"), shown, (label + note, "dim")))
 
     @property
@@ -76,7 +90,8 @@ class ReferencesScreen(Card[None]):
 
     def _tell(self, text: str) -> None:
         if self.is_attached:
-            self.query_one("#answer", Static).update(Content.styled(f"{one_line(text, 300)} · Esc back", "$accent"))
+            told = _("{told} · Esc back").format(told=one_line(text, 300))
+            self.query_one("#answer", Static).update(Content.styled(told, "$accent"))
 
     def action_move(self, by: int) -> None:
         """Up and down."""
@@ -92,11 +107,11 @@ class ReferencesScreen(Card[None]):
         if reference is not None and reference.number < 0:
             self.run_worker(self._copy(reference), group="reference", exclusive=True)
         elif reference is not None:
-            self._tell("an embedded image has no path to copy · ↵ opens it")
+            self._tell(_("an embedded image has no path to copy · ↵ opens it"))
 
     async def _copy(self, reference: Reference, before: str = "") -> None:
         route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
-        self._tell(f"{before}{reference.kind.value} {route}")
+        self._tell(f"{before}{_(_WORDS[reference.kind])} {route}")
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
@@ -109,24 +124,24 @@ class ReferencesScreen(Card[None]):
             self._with_file(reference, self._outside)
             return
         if not reference.can_be_opened:
-            why = "" if reference.kind is Kind.PATH else "not of the web: "
+            why = "" if reference.kind is Kind.PATH else _("not of the web: ")
             await self._copy(reference, why)
             return
         in_terminal = await asyncio.to_thread(browser.takes_the_terminal)
         if in_terminal is None:
-            self._tell("no browser on this machine · c copies")
+            self._tell(_("no browser on this machine · c copies"))
         elif in_terminal:
             try:
                 with self._main.browse_app().lent():
                     went = browser.open_here(reference.target)
             except SuspendNotSupported:
-                self._tell("the terminal cannot be handed over here · c copies")
+                self._tell(_("the terminal cannot be handed over here · c copies"))
                 return
-            self._tell("back from the browser" if went else "the browser did not take it · c copies")
+            self._tell(_("back from the browser") if went else _("the browser did not take it · c copies"))
         else:
-            self._tell("opening …")
+            self._tell(_("opening …"))
             went = await asyncio.to_thread(browser.open_quietly, reference.target)
-            self._tell("handed to the system's browser" if went else "no browser took it · c copies")
+            self._tell(_("handed to the system's browser") if went else _("no browser took it · c copies"))
 
     # Images
 
@@ -134,9 +149,9 @@ class ReferencesScreen(Card[None]):
         """Draw the image on the terminal, where it can be done."""
         reference = self._current
         if reference is None or reference.kind is not Kind.IMAGE:
-            self._tell("not an image")
+            self._tell(_("not an image"))
         elif not pictures.can_show():
-            self._tell(pictures.HOW_TO_GET)
+            self._tell(_(pictures.HOW_TO_GET))
         else:
             self._with_file(reference, self._here)
 
@@ -149,7 +164,7 @@ class ReferencesScreen(Card[None]):
         def done(data: bytes | None) -> None:
             path = self._main.taking.pictures.keep(data) if data is not None else None
             if path is None:
-                self._tell(_UNKNOWN)
+                self._tell(_(_UNKNOWN))
             elif self.is_attached:
                 then(path)
 
@@ -171,5 +186,5 @@ class ReferencesScreen(Card[None]):
             with self._main.browse_app().lent():
                 wrong = pictures.show_here(path)
         except SuspendNotSupported:
-            wrong = "the terminal cannot be handed over here"
-        self._tell(wrong or f"back from {path.name}")
+            wrong = _("the terminal cannot be handed over here")
+        self._tell(wrong or _("back from {name}").format(name=path.name))

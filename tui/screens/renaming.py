@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
 from hermes_browse.store.write.titles import LONGEST, check_title
 
 from .. import formats
@@ -23,7 +24,7 @@ from .card import Card, keys_line
 class RenameScreen(Card[str | None]):
     """Asks for a title; gives what was typed, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "back")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", N_("back"))]
 
     def __init__(self, conversation: Conversation) -> None:
         super().__init__()
@@ -33,11 +34,11 @@ class RenameScreen(Card[str | None]):
         """What it is called, the box, what would be stored."""
         with Vertical(id="card"):
             yield Static(
-                Content.assemble(("Rename  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
+                Content.assemble((f"{_('Rename')}  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
             )
             yield TextBox(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
             yield Static(id="verdict")
-            yield keys_line("Enter rename · Esc back")
+            yield keys_line(_("Enter rename · Esc back"))
 
     def on_mount(self) -> None:
         """Begin with what it is called now."""
@@ -52,13 +53,13 @@ class RenameScreen(Card[str | None]):
     def _judge(self, typed: str) -> None:
         checked = check_title(typed)
         verdict = self.query_one("#verdict", Static)
-        count = f"{checked.length} of {LONGEST}"
+        count = _("{count} of {limit}").format(count=checked.length, limit=LONGEST)
         if checked.problem:
             verdict.update(Content.styled(checked.problem, "$error"))
         elif checked.title is None:
-            verdict.update(Content.styled("no title: Hermes will show how it begins", "dim"))
+            verdict.update(Content.styled(_("no title: Hermes will show how it begins"), "dim"))
         elif checked.differs:
-            verdict.update(Content.assemble((f"{count} · stored as ", "dim"), one_line(checked.title)))
+            verdict.update(Content.assemble((f"{count} · {_('stored as ')}", "dim"), one_line(checked.title)))
         else:
             verdict.update(Content.styled(count, "dim"))
 

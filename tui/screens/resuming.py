@@ -14,6 +14,7 @@ from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from hermes_browse.store.details import Details
@@ -172,14 +173,16 @@ class Resuming:
                     [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
                 ).returncode
         except SuspendNotSupported:
-            self._screen.failed(BrowseError("This terminal cannot be lent to Hermes and taken back."))
+            self._screen.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
             return
         except OSError as error:
-            self._screen.failed(BrowseError(f"{plan.executable} could not be started: {error.strerror}."))
+            wrong = _("{program} could not be started: {reason}.")
+            self._screen.failed(BrowseError(wrong.format(program=plan.executable, reason=error.strerror)))
             return
         self._screen.listing.read()
         self._screen.reading.changed()
-        self._screen.say("back from Hermes" if ended == 0 else f"back from Hermes, which ended with {ended}")
+        told = _("back from Hermes, which ended with {code}").format(code=ended)
+        self._screen.say(_("back from Hermes") if ended == 0 else told)
 
     def copy_command(self, session_id: str) -> None:
         """Put the command on the clipboard."""

@@ -12,6 +12,7 @@ from hermes_browse.store.errors import StoreError
 from hermes_browse.store.homes import Location, profiles
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_names
+from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from ..profiles import Found, Profile
@@ -28,7 +29,7 @@ class Switching:
         """Show the profiles of this root; says so where the store belongs to none."""
         screen, root = self._screen, self._screen.location.root
         if root is None:
-            screen.say("this store belongs to no Hermes root, so it has no profiles")
+            screen.say(_("this store belongs to no Hermes root, so it has no profiles"))
             return
         now = screen.clock()
 
@@ -75,7 +76,7 @@ class Switching:
         known = profiles(root) if root is not None else []
         location = next((each for each in known if each.profile == profile), None)
         if location is None:
-            screen.say(f"there is no profile {profile} any more")
+            screen.say(_("there is no profile {name} any more").format(name=profile))
             return
 
         def ask(arrived: MainScreen) -> None:
@@ -99,7 +100,7 @@ class Switching:
             then(screen)
             return
         if screen.writer.is_busy:
-            screen.say("something is still being written here: try again when it is done")
+            screen.say(_("something is still being written here: try again when it is done"))
             return
         now, lines = screen.clock(), max(screen.size.height, 20)
         store = Store(location.path)

@@ -12,6 +12,7 @@ from textual.app import SuspendNotSupported
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
 
 from .. import clipboard
 from ..highlight import highlight
@@ -48,7 +49,7 @@ class TakingAway:
         }
         message = self._screen.transcript.current
         if message is None:
-            self._screen.say("no message here")
+            self._screen.say(_("no message here"))
             return
         if what == "raw":
             self._show_raw(message)
@@ -89,18 +90,18 @@ class TakingAway:
     async def _copy_message(self, message: ChatMessage) -> None:
         piece = said(message)
         if not piece.text:
-            self._screen.say("this message has no text")
+            self._screen.say(_("this message has no text"))
             return
         await self._copy(piece.text, piece.name)
 
     async def _copy_code(self, message: ChatMessage) -> None:
         # A long message takes a while to be parsed: beside the screen's thread.
-        await self._copy_next("code", message, await asyncio.to_thread(code_blocks, message), "no code block here")
+        await self._copy_next("code", message, await asyncio.to_thread(code_blocks, message), _("no code block here"))
 
     async def _copy_output(self, message: ChatMessage) -> None:
         model = self._screen.transcript.model
         assert model is not None
-        await self._copy_next("output", message, outputs(message, model), "no tool output here")
+        await self._copy_next("output", message, outputs(message, model), _("no tool output here"))
 
     async def _copy_next(self, what: str, message: ChatMessage, pieces: Sequence[Piece], nothing: str) -> None:
         if not pieces:
@@ -111,18 +112,21 @@ class TakingAway:
             index = (self._last[2] + 1) % len(pieces)
         self._last = (what, message.id, index)
         piece = pieces[index]
-        place = f"{index + 1} of {len(pieces)}: " if len(pieces) > 1 else ""
-        await self._copy(piece.text, one_line(f"{place}{piece.name}", 120))
+        name = piece.name
+        if len(pieces) > 1:
+            name = _("{index} of {total}: {name}").format(index=index + 1, total=len(pieces), name=name)
+        await self._copy(piece.text, one_line(name, 120))
 
     async def _page(self, message: ChatMessage) -> None:
         from ..outside import pager
 
-        self._open(message, pager(os.environ), "no pager: set PAGER")
+        self._open(message, pager(os.environ), _("no pager: set PAGER"))
 
     async def _edit(self, message: ChatMessage) -> None:
         from ..outside import editor
 
-        self._open(message, editor(os.environ), "no editor: set EDITOR", "a copy: what was changed is not kept")
+        after = _("a copy: what was changed is not kept")
+        self._open(message, editor(os.environ), _("no editor: set EDITOR"), after)
 
     def _open(self, message: ChatMessage, command: Sequence[str] | None, nothing: str, after: str = "") -> None:
         model = self._screen.transcript.model
@@ -136,7 +140,7 @@ class TakingAway:
             with self._screen.browse_app().lent():
                 wrong = show(command, piece.text, piece.suffix)
         except SuspendNotSupported:
-            self._screen.say("the terminal cannot be handed over here")
+            self._screen.say(_("the terminal cannot be handed over here"))
             return
         self._screen.say(wrong or after)
 
@@ -148,13 +152,14 @@ class TakingAway:
         assert model is not None
         found = await asyncio.to_thread(references, message, model)
         if found:
-            self._screen.app.push_screen(ReferencesScreen(self._screen, f"message {message.id}", found))
+            title = _("message {id}").format(id=message.id)
+            self._screen.app.push_screen(ReferencesScreen(self._screen, title, found))
         else:
-            self._screen.say("no link, image or path in this message")
+            self._screen.say(_("no link, image or path in this message"))
 
     def _show_raw(self, message: ChatMessage) -> None:
         if message.id < 0:  # the system prompt and the recap are no rows of this table
-            self._screen.say("this is not a row of messages")
+            self._screen.say(_("this is not a row of messages"))
             return
 
         def work(reader: Reader) -> tuple[str, list[Line]] | None:
@@ -165,10 +170,11 @@ class TakingAway:
 
         def done(found: tuple[str, list[Line]] | None) -> None:
             if found is None:
-                self._screen.say(f"message {message.id} is no longer in the store")
+                self._screen.say(_("message {id} is no longer in the store").format(id=message.id))
                 return
             from .raw import RawScreen
 
-            self._screen.app.push_screen(RawScreen(f"message {message.id} as it is stored", *found))
+            title = _("message {id} as it is stored").format(id=message.id)
+            self._screen.app.push_screen(RawScreen(title, *found))
 
         self._screen.page_worker.submit("raw", work, done, self._screen.failed)
