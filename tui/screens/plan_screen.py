@@ -126,7 +126,7 @@ class PlanScreen(SubScreen):
     def show_totals(self) -> None:
         """What goes, in numbers."""
         view = self._view
-        goes = Content.styled(f" {_('nothing goes')}", "dim")
+        goes = Content.styled(" " + _("nothing goes"), "dim")
         if view is not None and view.goes:
             count = ngettext("1 conversation", "{count:,} conversations", view.goes).format(count=view.goes)
             parts = [view.totals]
@@ -182,7 +182,7 @@ class PlanScreen(SubScreen):
         elif isinstance(row, PlanJobRow):
             words = _("Enter shows the runs of this job · space leaves all of them, or takes them")
         elif isinstance(row, SparedJobRow):
-            words = f"{row.words} · {_('Enter shows the runs of this job')}"
+            words = " · ".join([row.words, _("Enter shows the runs of this job")])
         elif isinstance(row, SpaceRow | KindRow):
             words = self.space.about(row)
         if words:

@@ -56,7 +56,8 @@ class ProfilesScreen(Card["Profile | bool | None"]):
         box.add_options([Option(self._line(each)) for each in self._profiles])
         sessions = sum(each.sessions for each in self._profiles)
         count = ngettext("1 session", "{count:,} sessions", sessions).format(count=sessions)
-        box.add_option(Option(Content(f"  {_('all profiles as one list')} · {count}")))
+        whole = _("all profiles as one list")
+        box.add_option(Option(Content(f"  {whole} · {count}")))
         others = [index for index, each in enumerate(self._profiles) if not self._is_current(each) and not each.error]
         box.highlighted = others[0] if others else 0
 

@@ -103,9 +103,9 @@ class PruneScreen(PlanScreen):
             widget.clock = self.main.clock
         self.line("header").update(
             Content.assemble(
-                (f" {_('clean up')}  ", "bold"),
+                (" " + _("clean up") + "  ", "bold"),
                 (header.store_name(self.main.location), "$accent"),
-                (f"   {_('nothing is changed before you say so')}", "dim"),
+                ("   " + _("nothing is changed before you say so"), "dim"),
             )
         )
         self.set_focus(self.plan_list)

@@ -85,13 +85,13 @@ class ReclaimScreen(Card[bool]):
             ):
                 yield Static(Content.styled(line, "dim"), classes="paragraph")
             if reclaim.lacks_room:
-                yield Static(Content.styled(f"! {_('there may not be enough room')}", "$warning"))
+                yield Static(Content.styled("! " + _("there may not be enough room"), "$warning"))
             if reclaim.executable is None:
                 told = _("there is no hermes on PATH: copy the command")
                 yield Static(Content.styled(f"! {told}", "$warning"))
             yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
             keys = _("c copy the command · Esc back")
-            yield keys_line(keys if reclaim.executable is None else f"{_('y run it here')} · {keys}")
+            yield keys_line(keys if reclaim.executable is None else " · ".join([_("y run it here"), keys]))
 
     def action_go(self) -> None:
         """Run it."""
@@ -172,7 +172,7 @@ def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:
     print(printable(" ".join(argv)), flush=True)
     environment = {**os.environ, "HERMES_HOME": home}
     code = subprocess.run([executable, *argv[1:]], env=environment, check=False).returncode
-    print(f"\n{_('Enter goes back to the browser.')}", end="", flush=True)
+    print("\n" + _("Enter goes back to the browser."), end="", flush=True)
     try:
         input()
     except (EOFError, KeyboardInterrupt):

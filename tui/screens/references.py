@@ -77,10 +77,10 @@ class ReferencesScreen(Card[None]):
 
     def _row(self, reference: Reference) -> Option:
         shown = one_line(reference.target, 2000)
-        word = f"{_(_WORDS[reference.kind])}  "
+        word = _(_WORDS[reference.kind]) + "  "
         label = f"  {reference.label}" if reference.label else ""
         is_copied = reference.kind is Kind.LINK and not reference.can_be_opened
-        note = f"  {_('is only copied')}" if is_copied else ""
+        note = "  " + _("is only copied") if is_copied else ""
         return Option(Content.assemble((word, "dim"), shown, (label + note, "dim")))
 
     @property
@@ -111,7 +111,8 @@ class ReferencesScreen(Card[None]):
 
     async def _copy(self, reference: Reference, before: str = "") -> None:
         route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
-        self._tell(f"{before}{_(_WORDS[reference.kind])} {route}")
+        word = _(_WORDS[reference.kind])
+        self._tell(f"{before}{word} {route}")
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:

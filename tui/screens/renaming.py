@@ -34,7 +34,7 @@ class RenameScreen(Card[str | None]):
         """What it is called, the box, what would be stored."""
         with Vertical(id="card"):
             yield Static(
-                Content.assemble((f"{_('Rename')}  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
+                Content.assemble((_("Rename") + "  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
             )
             yield TextBox(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
             yield Static(id="verdict")
@@ -59,7 +59,7 @@ class RenameScreen(Card[str | None]):
         elif checked.title is None:
             verdict.update(Content.styled(_("no title: Hermes will show how it begins"), "dim"))
         elif checked.differs:
-            verdict.update(Content.assemble((f"{count} · {_('stored as ')}", "dim"), one_line(checked.title)))
+            verdict.update(Content.assemble((f"{count} · " + _("stored as "), "dim"), one_line(checked.title)))
         else:
             verdict.update(Content.styled(count, "dim"))
 

@@ -69,7 +69,8 @@ class RetentionScreen(SubScreen):
         self.fates.clock = self.main.clock
         self.line("header").update(
             Content.assemble(
-                (f" {_('what Hermes deletes by itself')}  ", "bold"), (header.store_name(self.main.location), "$accent")
+                (" " + _("what Hermes deletes by itself") + "  ", "bold"),
+                (header.store_name(self.main.location), "$accent"),
             )
         )
         self.set_focus(self.fates)

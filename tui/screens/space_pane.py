@@ -75,7 +75,7 @@ class SpacePane:
 
     def announce(self) -> None:
         """Say what will be here."""
-        self._screen.line("map-title").update(Content.styled(f"  {_('where the bytes are · after the plan')}", "dim"))
+        self._screen.line("map-title").update(Content.styled("  " + _("where the bytes are · after the plan"), "dim"))
 
     def begin(self) -> None:
         """Measure, once: behind the first plan, which is what was asked for."""
@@ -137,7 +137,7 @@ class SpacePane:
             return
         self._map = found
         told = _("{size} with index · Tab").format(size=formats.size(found.total.total))
-        title = f"  {_('where the bytes are')}  "
+        title = "  " + _("where the bytes are") + "  "
         self._screen.line("map-title").update(Content.assemble((title, "bold"), (told, "dim")))
         self.show_file()
         self.show()

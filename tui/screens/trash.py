@@ -96,7 +96,7 @@ class TrashScreen(SubScreen):
         size = formats.size(sum(each.bytes for each in self._bundles))
         count = ngettext("1 bundle", "{count:,} bundles", len(self._bundles)).format(count=len(self._bundles))
         told = _("{bundles} · {size} in {folder}").format(bundles=count, size=size, folder=self._folder)
-        title = f" {_('trash')}  "
+        title = " " + _("trash") + "  "
         self.line("header").update(Content.assemble((title, "bold"), (one_line(told, 300), "dim")))
         rows = [BundleRow(each, each.name in self._marked) for each in self._bundles]
         empty = [NoteRow(_("The trash is empty."))]
