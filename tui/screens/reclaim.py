@@ -116,7 +116,7 @@ def open_reclaim(main: MainScreen) -> None:
         main.say(_("this is the sample store: there is nothing to gain"))
         return
     try:
-        location.refuse_without_home(N_("make smaller"))
+        location.refuse_without_home("make smaller")  # not shown
     except BrowseError as error:
         main.failed(error)
         return
