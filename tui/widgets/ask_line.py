@@ -36,7 +36,6 @@ class AskInput(TextBox):
 
     def __init__(self) -> None:
         super().__init__(compact=True, select_on_focus=True)
-        self.cursor_blink = False
 
     def action_step(self, by: int) -> None:
         """To the next or previous find, without leaving the box."""

@@ -66,7 +66,6 @@ class SearchBox(TextBox):
     def __init__(self, *, id: str | None = None) -> None:
         self._looks: dict[str, Style] = {}  # Textual tells of styles while the widget is being made
         super().__init__(placeholder=_HINT, id=id, compact=True, select_on_focus=False)
-        self.cursor_blink = False
         self.on_edit: Callable[[str], None] = lambda text: None
         """Called with the query in the keystroke's own message: `Input.Changed` would cost a frame more."""
         self.stops: Callable[[], bool] = lambda: False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual import events
 from textual.geometry import Offset
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 
@@ -14,6 +15,9 @@ class TextBox(Input):
     up to the app before it does anything. Where several come together, over a slow line or from a fast hand, the
     letters typed behind it are there first, and Ctrl+u deletes them.
     """
+
+    cursor_blink: Reactive[bool] = Reactive(False, init=False)
+    """A cursor that goes on and off draws the screen twice a second while nothing happens."""
 
     @property
     def cursor_screen_offset(self) -> Offset:
