@@ -14,6 +14,7 @@ from ..prune.plan import Plan, Planned, Spared, changed_since
 from ..prune.spare import Why
 from ..trash.slices import never
 from ..trash.stages import Stage, Tell, quiet
+from ..wording import _, ngettext, pgettext
 from .change import Change
 from .delete import Deleted, delete
 from .flags import archive
@@ -74,14 +75,18 @@ class Step(NamedTuple):
     @property
     def words(self) -> str:
         """`120 of 4,000 · 31 a second · 2:05 left`, or within a large one `0 of 1 · saving 500 of 50,000 messages`."""
+        parts = [_("{done:,} of {total:,}").format(done=self.done, total=self.total)]
         if self.inside is not None:
-            left = f" · {_clock(self.seconds * (1 / self.share - 1))} left" if self.share > _TELLING else ""
-            return f"{self.done:,} of {self.total:,} · {self.inside.words}{left}"
-        if self.is_waiting:
-            return f"{self.done:,} of {self.total:,} · waiting: another program keeps the store for itself"
-        rate = self.done / self.seconds if self.seconds > 0 else 0.0
-        left = f" · {rate:,.0f} a second · {_clock((self.total - self.done) / rate)} left" if rate else ""
-        return f"{self.done:,} of {self.total:,}{left}"
+            parts.append(self.inside.words)
+            if self.share > _TELLING:
+                parts.append(_("{time} left").format(time=_clock(self.seconds * (1 / self.share - 1))))
+        elif self.is_waiting:
+            parts.append(_("waiting: another program keeps the store for itself"))
+        elif self.done and self.seconds > 0:
+            rate = self.done / self.seconds
+            parts.append(_("{rate:,.0f} a second").format(rate=rate))
+            parts.append(_("{time} left").format(time=_clock((self.total - self.done) / rate)))
+        return " · ".join(parts)
 
 
 class Outcome(NamedTuple, Generic[Result]):
@@ -98,17 +103,29 @@ class Outcome(NamedTuple, Generic[Result]):
     error: BrowseError | None = None
     """What stopped it, if anything went wrong; what was done before stays done."""
 
+    def words(self, verb: str) -> str:
+        """What was done, with no full stop.
+
+        Args:
+            verb: In the past tense, as it is shown.
+        """
+        count = len(self.plan.would)
+        done = ngettext("{count:,} conversation {done}", "{count:,} conversations {done}", count)
+        parts = [done.format(count=count, done=verb)]
+        if self.refused:
+            parts.append(_("{count:,} changed meanwhile and were spared").format(count=self.refused))
+        if self.left:
+            left = ngettext("stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left)
+            parts.append(left.format(count=self.left))
+        return pgettext("between what was done", "; ").join(parts)
+
     def sentence(self, verb: str) -> str:
         """What was done, in a sentence.
 
         Args:
-            verb: In the past tense.
+            verb: In the past tense, as it is shown.
         """
-        count = len(self.plan.would)
-        spared = f"; {self.refused:,} changed meanwhile and were spared" if self.refused else ""
-        as_before = "is as it was" if self.left == 1 else "are as they were"
-        left = f"; stopped, {self.left:,} {as_before}" if self.left else ""
-        return f"{count:,} conversation{'s' if count != 1 else ''} {verb}{spared}{left}."
+        return _("{words}.").format(words=self.words(verb))
 
 
 def _no_step(step: Step) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..connect import Reader, Store
 from ..errors import RefusedError, WriteUnverifiedError
 from ..trash.values import Encoded, bind, bound, encode_row, reading, text_of
+from ..wording import _
 from .unit import PATIENCE, Needs, Unit, write
 
 Values = Mapping[str, Encoded]
@@ -57,14 +58,18 @@ def apply(unit: Unit, session_id: str, after: Values) -> RowChange | None:
     """
     found = _read(unit, session_id, list(after))
     if len(found) != 1:
-        raise RefusedError(f"The session {session_id} is not there any more. Nothing was changed.")
+        raise RefusedError(
+            _("The session {session} is not there any more. Nothing was changed.").format(session=session_id)
+        )
     wanted = {column: value for column, value in after.items() if found[0][column] != value}
     if not wanted:
         return None
     marks, values = bind(wanted)
     sets = ", ".join(f"{column} = {mark}" for column, mark in zip(wanted, marks, strict=True))
     if unit.execute(f"UPDATE sessions SET {sets} WHERE id = ?", [*values, session_id]) != 1:
-        raise RefusedError(f"The session {session_id} could not be changed alone. Nothing was changed.")
+        raise RefusedError(
+            _("The session {session} could not be changed alone. Nothing was changed.").format(session=session_id)
+        )
     return RowChange(session_id, {column: found[0][column] for column in wanted}, wanted)
 
 
@@ -83,12 +88,15 @@ def check(reader: Reader, rows: Sequence[RowChange]) -> None:
         if found == [dict(row.after)]:
             continue
         if len(found) != 1:
-            raise WriteUnverifiedError(f"{row.session_id} was changed, but is not there any more.")
+            raise WriteUnverifiedError(
+                _("{session} was changed, but is not there any more.").format(session=row.session_id)
+            )
         column = next(name for name in row.after if found[0][name] != row.after[name])
         raise WriteUnverifiedError(
-            f"{row.session_id} was changed, but does not read back as it was left: {column} is "
-            f"{_shown(found[0][column])}, not {_shown(row.after[column])}.",
-            remedy="Another program may have written it in the same moment.",
+            _("{session} was changed, but does not read back as it was left: {column} is {found}, not {left}.").format(
+                session=row.session_id, column=column, found=_shown(found[0][column]), left=_shown(row.after[column])
+            ),
+            remedy=_("Another program may have written it in the same moment."),
         )
 
 
@@ -118,10 +126,14 @@ def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
         for row in reversed(change.rows):
             found = _read(unit, row.session_id, list(row.after))
             if not found:
-                raise RefusedError(f"{row.session_id} is not there any more. Nothing was changed.")
+                raise RefusedError(
+                    _("{session} is not there any more. Nothing was changed.").format(session=row.session_id)
+                )
             if found != [dict(row.after)]:
                 raise RefusedError(
-                    f"{row.session_id} has been changed since, so it is left as it is. Nothing was changed."
+                    _("{session} has been changed since, so it is left as it is. Nothing was changed.").format(
+                        session=row.session_id
+                    )
                 )
             _check_free(unit, row)
             back = apply(unit, row.session_id, row.before)
@@ -132,7 +144,7 @@ def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
         return Change("", ())
     columns = frozenset(f"sessions.{column}" for row in change.rows for column in row.after)
     rows = write(store, work, check, needs=Needs(frozenset({"sessions"}), columns), patience=patience)
-    return Change(f"undone: {change.sentence}", rows)
+    return Change(_("undone: {done}").format(done=change.sentence), rows)
 
 
 def _check_free(unit: Unit, row: RowChange) -> None:
@@ -144,6 +156,7 @@ def _check_free(unit: Unit, row: RowChange) -> None:
     holders = unit.rows(f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?", [value, row.session_id])
     if holders:
         raise RefusedError(
-            f"The title {_shown(title)} of {row.session_id} has been given to {holders[0][0]} since. "
-            "Nothing was changed."
+            _("The title {title} of {session} has been given to {other} since. Nothing was changed.").format(
+                title=_shown(title), session=row.session_id, other=holders[0][0]
+            )
         )

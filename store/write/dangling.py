@@ -16,6 +16,7 @@ from ..connect import Store
 from ..errors import BrowseError, WriteUnverifiedError
 from ..reader import Reader
 from ..trash.values import Encoded, bound, encode_row, reading, text_of
+from ..wording import _
 from .unit import Needs, Unit, write
 
 _COLUMN = "parent_session_id"
@@ -51,17 +52,19 @@ def name_again(store: Store, found: Sequence[tuple[str, Encoded]], needs: Needs,
         for session, parent in done:
             rows = reader.rows(f"SELECT {reading([_COLUMN])} FROM sessions WHERE id = ?", [session])
             if not rows or encode_row([_COLUMN], rows[0])[_COLUMN] != parent:
-                raise WriteUnverifiedError(f"The parent of {session} does not read back as it stands in the bundle.")
+                raise WriteUnverifiedError(
+                    _("The parent of {session} does not read back as it stands in the bundle.").format(session=session)
+                )
 
     try:
         done = write(store, work, check, needs=needs, patience=patience, foreign_keys=False)
     except WriteUnverifiedError:
         raise
     except BrowseError as error:
-        return [f"{session} has no parent: {text_of(parent)} ({error.sentence})" for session, parent in found]
-    back = {session for session, _ in done}
-    return [
-        f"{session} has another parent by now than {text_of(parent)}, which was in no store."
-        for session, parent in found
-        if session not in back
-    ]
+        lost = _("{session} has no parent: {parent} ({reason})")
+        return [
+            lost.format(session=session, parent=text_of(parent), reason=error.sentence) for session, parent in found
+        ]
+    back = {session for session, _parent in done}
+    other = _("{session} has another parent by now than {parent}, which was in no store.")
+    return [other.format(session=session, parent=text_of(parent)) for session, parent in found if session not in back]

@@ -26,6 +26,7 @@ from ..trash.layout import Rows, discover
 from ..trash.shelf import Bundle, describe, discard, sweep
 from ..trash.slices import never
 from ..trash.stages import Tell, quiet
+from ..wording import _, ngettext
 from .closure import Closure, close_over
 from .guards import check_writable, protected
 from .taking import check_gone, delete_rows, place_of, recheck
@@ -50,10 +51,10 @@ def hold_up(messages: int) -> str | None:
     seconds = messages / _A_SECOND
     if seconds < _PATIENT:
         return None
-    return (
-        f"The largest has {messages:,} messages and goes in one piece: for about {seconds:,.0f} seconds Hermes cannot "
+    return _(
+        "The largest has {messages:,} messages and goes in one piece: for about {seconds:,.0f} seconds Hermes cannot "
         "write, so let no chat be at work."
-    )
+    ).format(messages=messages, seconds=seconds)
 
 
 class Deleted(NamedTuple):
@@ -76,9 +77,10 @@ class Deleted(NamedTuple):
     def sentence(self) -> str:
         """What was done, in the past tense."""
         count = len(self.sessions)
-        sessions = "1 session" if count == 1 else f"{count:,} sessions"
-        messages = "1 message" if self.messages == 1 else f"{self.messages:,} messages"
-        return f"deleted {sessions}, {messages} to the trash"
+        return _("deleted {sessions}, {messages} to the trash").format(
+            sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
+            messages=ngettext("1 message", "{count:,} messages", self.messages).format(count=self.messages),
+        )
 
 
 class Doomed(NamedTuple):
@@ -106,7 +108,7 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     """
     missing = [each for each in session_ids if each not in catalog.forest.sessions]
     if missing:
-        raise NotFoundError(f"There is no session {missing[0]} in this store.")
+        raise NotFoundError(_("There is no session {session} in this store.").format(session=missing[0]))
     closure = close_over(catalog.forest, session_ids)
     busy = read_busy(reader)
     # Read anew: a catalog of a minute ago does not know of a pin, or of a turn, since then.
@@ -114,7 +116,8 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     closure = closure.without_gone(fresh.forest.sessions)
     kept = [(fresh.forest.chains[root].tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
     tip = closure.asked[0].tip.id
-    kept += [(tip, f"a turn is running in its family ({top})") for top in closure.above if top in busy]
+    leased = _("a turn is running in its family ({root})")
+    kept += [(tip, leased.format(root=top)) for top in closure.above if top in busy]
     conversations = tuple(catalog.conversation(chain.root.id) for chain in closure.asked)
     counts = reader.rows_in("SELECT count(*) FROM messages WHERE session_id IN ({keys})", closure.sessions)
     return Doomed(closure, conversations, tuple(kept), sum(int(str(row[0])) for row in counts))
@@ -131,7 +134,9 @@ def refuse_protected(catalog: Catalog, doomed: Doomed) -> None:
         conversation = catalog.of_session(tip)
         title = conversation.title if conversation is not None else None
         named = f"“{one_line(title, _PREVIEW)}” ({tip})" if title else tip
-        raise RefusedError(f"{named} stays: {reason}. Nothing was changed.")
+        raise RefusedError(
+            _("{conversation} stays: {reason}. Nothing was changed.").format(conversation=named, reason=reason)
+        )
 
 
 def delete(
@@ -227,8 +232,8 @@ def _check_ids(reader: Reader, closure: Closure) -> None:
     found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", closure.sessions)
     if {row[0] for row in found} != set(closure.sessions):
         raise RefusedError(
-            "The id of one of its sessions is no proper text, or the session is gone. Nothing was changed.",
-            remedy="`hermes sessions repair` may help.",
+            _("The id of one of its sessions is no proper text, or the session is gone. Nothing was changed."),
+            remedy=_("`hermes sessions repair` may help."),
         )
 
 
@@ -237,7 +242,7 @@ def _check_orphans(closure: Closure, written: Written) -> None:
     shown = {session.id for session in closure.orphaned}
     if not shown.issuperset(each for each in written.cut if each is not None):  # without an id it is in no list
         discard(written.path)
-        raise RefusedError("The conversation has changed meanwhile: it has another child. Nothing was changed.")
+        raise RefusedError(_("The conversation has changed meanwhile: it has another child. Nothing was changed."))
 
 
 def _take_back(reader: Reader, closure: Closure, written: Written) -> None:

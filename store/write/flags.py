@@ -8,6 +8,7 @@ from ..connect import Store
 from ..errors import NotFoundError
 from ..text import as_text, one_line
 from ..trash.values import Encoded
+from ..wording import N_, _, ngettext
 from .change import Change, RowChange, apply, check
 from .unit import PATIENCE, Needs, Unit, write
 
@@ -27,7 +28,9 @@ def lineage(unit: Unit, session_id: str) -> list[str]:
         NotFoundError: There is no such session.
     """
     if not unit.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
-        raise NotFoundError(f"There is no session {session_id} in this store. Nothing was changed.")
+        raise NotFoundError(
+            _("There is no session {session} in this store. Nothing was changed.").format(session=session_id)
+        )
     # UNION drops what it has seen, so that a ring of parents ends too.
     found = unit.rows(
         "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
@@ -46,7 +49,7 @@ def _subject(unit: Unit, session_ids: Sequence[str]) -> str:
     """What was meant, in a few words."""
     ids = list(dict.fromkeys(session_ids))
     if len(ids) != 1:
-        return f"{len(ids):,} conversations"
+        return ngettext("1 conversation", "{count:,} conversations", len(ids)).format(count=len(ids))
     title = unit.schema.session("title")
     found = unit.rows(f"SELECT {title} FROM sessions s WHERE s.id = ?", ids)
     text = as_text(found[0][0]) if found else None
@@ -79,7 +82,7 @@ def _mark(
         needs=Needs(frozenset({"sessions"}), needed),
         patience=wait,
     )
-    return Change(f"{done} {subject}" if rows else "", rows)
+    return Change(_(done).format(conversation=subject) if rows else "", rows)
 
 
 def archive(
@@ -98,19 +101,19 @@ def archive(
         RefusedError: This store is not written to, or knows no archive (before 0.16).
         StoreBusyError: Others wrote all the time.
     """
-    return _mark(store, session_ids, "archived", 1, "archived", spared, patience)
+    return _mark(store, session_ids, "archived", 1, N_("archived {conversation}"), spared, patience)
 
 
 def unarchive(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
     """Bring conversations back; arguments and errors as of `archive`."""
-    return _mark(store, session_ids, "archived", 0, "brought back", (), patience)
+    return _mark(store, session_ids, "archived", 0, N_("brought back {conversation}"), (), patience)
 
 
 def pin(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
     """Keep conversations from what Hermes deletes by itself (0.20); arguments and errors as of `archive`."""
-    return _mark(store, session_ids, "pinned", 1, "pinned", (), patience)
+    return _mark(store, session_ids, "pinned", 1, N_("pinned {conversation}"), (), patience)
 
 
 def unpin(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
     """Let go of pins; arguments and errors as of `archive`."""
-    return _mark(store, session_ids, "pinned", 0, "unpinned", (), patience)
+    return _mark(store, session_ids, "pinned", 0, N_("unpinned {conversation}"), (), patience)

@@ -16,8 +16,7 @@ from ..forest import Chain, Forest, status
 from ..models import Status
 from ..schema import NEWEST_KNOWN
 from ..sessions import read_busy
-
-_UNCHANGED = "Nothing was changed."
+from ..wording import _
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = frozenset(
@@ -62,22 +61,25 @@ def _check_file(store: Store, reader: Reader) -> None:
     path = store.path
     if reader.snapshot:
         raise RefusedError(
-            f"{path} can only be read, because its folder takes no files. {_UNCHANGED}",
-            remedy="Check the permissions of the folder.",
+            _("{path} can only be read, because its folder takes no files. Nothing was changed.").format(path=path),
+            remedy=_("Check the permissions of the folder."),
         )
     target = Path(os.path.realpath(path))  # a link may lead into another folder: the log stands beside the target
-    for place, what in ((target, "the file"), (target.parent, "its folder")):
+    for place, sentence in (
+        (target, _("{path} cannot be written to: the file is read-only. Nothing was changed.")),
+        (target.parent, _("{path} cannot be written to: its folder is read-only. Nothing was changed.")),
+    ):
         # Root may write anywhere; a file that nobody has leave to write to is meant to stay as it is even so.
         if not os.access(place, os.W_OK) or not place.stat().st_mode & 0o222:
-            raise RefusedError(
-                f"{path} cannot be written to: {what} is read-only. {_UNCHANGED}", remedy="Check the permissions."
-            )
+            raise RefusedError(sentence.format(path=path), remedy=_("Check the permissions."))
     system = _file_system(target)
     if system in _NETWORK:
         raise RefusedError(
-            f"{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two could "
-            f"write at once. {_UNCHANGED}",
-            remedy="Run hermes-browse on the machine whose disk it is.",
+            _(
+                "{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two "
+                "could write at once. Nothing was changed."
+            ).format(path=path, system=system),
+            remedy=_("Run hermes-browse on the machine whose disk it is."),
         )
 
 
@@ -92,7 +94,7 @@ def _file_system(path: Path) -> str:
         return ""
     wanted = f"{os.major(device)}:{os.minor(device)}"
     for line in lines:  # "36 35 98:0 / /mnt rw - ext4 /dev/root rw": proc_pid_mountinfo(5)
-        fields, _, rest = line.partition(" - ")
+        fields, _dash, rest = line.partition(" - ")
         if fields.split(" ")[2:3] == [wanted]:
             return rest.split(" ")[0]
     return ""
@@ -102,21 +104,25 @@ def _check_schema(reader: Reader, needs: Needs) -> None:
     schema = reader.schema
     if schema.is_newer:
         raise RefusedError(
-            f"This store has schema {schema.version}, newer than any this version knows how to write to "
-            f"({NEWEST_KNOWN}). {_UNCHANGED}",
-            remedy="Update hermes-browse; reading works meanwhile.",
+            _(
+                "This store has schema {version}, newer than any this version knows how to write to ({known}). "
+                "Nothing was changed."
+            ).format(version=schema.version, known=NEWEST_KNOWN),
+            remedy=_("Update hermes-browse; reading works meanwhile."),
         )
     missing = sorted(needs.tables - schema.tables)
     missing += sorted(column for column in needs.columns if not _has(reader, column))
     if missing:
         raise RefusedError(
-            f"This store has no {missing[0]}, which this needs: its Hermes is too old. {_UNCHANGED}",
-            remedy="A newer Hermes adds it when it is started.",
+            _("This store has no {name}, which this needs: its Hermes is too old. Nothing was changed.").format(
+                name=missing[0]
+            ),
+            remedy=_("A newer Hermes adds it when it is started."),
         )
 
 
 def _has(reader: Reader, dotted: str) -> bool:
-    table, _, column = dotted.partition(".")
+    table, _dot, column = dotted.partition(".")
     return column in {row[0] for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])}
 
 
@@ -141,16 +147,17 @@ def _check_triggers(reader: Reader, tables: Iterable[str]) -> None:
         if name.lower() in words:
             match = f"WHERE {_quoted(name)} MATCH 'a' " if "fts5" in sql.lower() else ""
             # SQLite 3.47 and later make a tokenizer on first use, so that a prepared statement proves nothing.
-            _probe(reader, name, f"SELECT rowid FROM {_quoted(name)} {match}LIMIT 1")
+            _probe(reader, f"{name[:1].upper()}{name[1:]}", f"SELECT rowid FROM {_quoted(name)} {match}LIMIT 1")
     for table in sorted(wanted):
         columns = [str(row[0]) for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])]
         settings = ", ".join(f"{_quoted(column)} = {_quoted(column)}" for column in columns)
+        trigger = _("A trigger of {table}").format(table=table)
         # Compiled, not run: SQLite reads the triggers for it and looks for all they refer to.
-        _probe(reader, f"a trigger of {table}", f"EXPLAIN UPDATE {_quoted(table)} SET {settings}")
-        _probe(reader, f"a trigger of {table}", f"EXPLAIN DELETE FROM {_quoted(table)}")
+        _probe(reader, trigger, f"EXPLAIN UPDATE {_quoted(table)} SET {settings}")
+        _probe(reader, trigger, f"EXPLAIN DELETE FROM {_quoted(table)}")
         _probe(
             reader,
-            f"a trigger of {table}",
+            trigger,
             f"EXPLAIN INSERT INTO {_quoted(table)} ({', '.join(map(_quoted, columns))}) "
             f"SELECT {', '.join(map(_quoted, columns))} FROM {_quoted(table)}",
         )
@@ -164,9 +171,11 @@ def _probe(reader: Reader, what: str, sql: str) -> None:
     except StoreError as error:
         said = error.__cause__
         raise RefusedError(
-            f"{what[0].upper()}{what[1:]} needs something this SQLite does not have ({said}), and a write must keep "
-            f"it true. {_UNCHANGED}",
-            remedy="Use Hermes' own commands for this store.",
+            _(
+                "{what} needs something this SQLite does not have ({said}), and a write must keep it true. "
+                "Nothing was changed."
+            ).format(what=what, said=said),
+            remedy=_("Use Hermes' own commands for this store."),
         ) from error
 
 
@@ -189,9 +198,9 @@ def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
 
 def _reason(forest: Forest, chain: Chain, busy: frozenset[str], now: float) -> str:
     if any(segment.pinned for segment in chain.segments):
-        return "it is pinned"
+        return _("it is pinned")
     if any(segment.id in busy for segment in chain.segments):
-        return "a turn or a compression is running in it"
+        return _("a turn or a compression is running in it")
     if busy:
         # Hermes keys a turn lease by the root it reaches over parent links (0.20): that may be another conversation.
         seen, top = {id(chain)}, chain
@@ -199,7 +208,7 @@ def _reason(forest: Forest, chain: Chain, busy: frozenset[str], now: float) -> s
             seen.add(id(above))
             top = above
         if top.root.id in busy:
-            return f"a turn is running in its family ({top.root.id})"
+            return _("a turn is running in its family ({root})").format(root=top.root.id)
     if status(chain.segments, now) is Status.LIVE:
-        return "it is live"
+        return _("it is live")
     return ""

@@ -14,6 +14,7 @@ from ..trash.manifest import Manifest
 from ..trash.slices import never
 from ..trash.stages import EVERY, Stage, Tell, quiet
 from ..trash.values import Encoded, Line, bind, bound, encode_row, quoted, reading, text_of, write_line
+from ..wording import _
 from .unit import Unit
 
 _AT_ONCE = 100
@@ -86,13 +87,18 @@ class Putting:
             if known.fate is Fate.MENTIONED:
                 continue
             if name not in tables.columns:
-                self.notes.append(f"This store has no table {name}: {known.rows:,} rows stay in the bundle.")
+                self.notes.append(
+                    _("This store has no table {table}: {count:,} rows stay in the bundle.").format(
+                        table=name, count=known.rows
+                    )
+                )
                 continue
             gone = [column for column in known.columns if column not in tables.columns[name]]
             if gone:
                 self.notes.append(
-                    f"This store has no {', '.join(f'{name}.{column}' for column in gone)}: what they held stays in "
-                    "the bundle."
+                    _("This store has no {columns}: what they held stays in the bundle.").format(
+                        columns=", ".join(f"{name}.{column}" for column in gone)
+                    )
                 )
 
     def run(self, unit: Unit) -> None:
@@ -113,7 +119,7 @@ class Putting:
         pending: list[Line] = []
         for number, line in self.lines(tables):
             if self._stop():
-                raise QueryInterruptedError("Stopped; nothing was changed.")
+                raise QueryInterruptedError(_("Stopped; nothing was changed."))
             if pending and (line.table != "messages" or len(pending) == _AT_ONCE):
                 self._insert_messages(unit, tables, pending)  # what comes next may refer to them
                 pending = []
@@ -159,8 +165,11 @@ class Putting:
             pairs = ", ".join(f"{name} = ?" for name in changes)
             unit.execute(f"UPDATE sessions SET {pairs} WHERE id = ?", [*changes.values(), session])
             self.changed.setdefault(session, {}).update(changes)
-            said = f"it is “{other}” now" if other is not None else "it has none now"
-            self.notes.append(f"The title of {session}, “{text_of(title)}”, is another session's by now: {said}.")
+            if other is not None:
+                said = _("The title of {session}, “{title}”, is another session's by now: it is “{other}” now.")
+            else:
+                said = _("The title of {session}, “{title}”, is another session's by now: it has none now.")
+            self.notes.append(said.format(session=session, title=text_of(title), other=other))
 
     @staticmethod
     def _insert(unit: Unit, tables: Tables, line: Line) -> bool:
@@ -181,13 +190,15 @@ class Putting:
     def _was_taken(self, line: Line, number: int) -> None:
         if line.table in ("sessions", "messages"):
             raise RefusedError(
-                f"A row of {line.table} ({text_of(line.row['id'])}) does not go into this store any more. "
-                "Nothing was changed."
+                _("A row of {table} ({key}) does not go into this store any more. Nothing was changed.").format(
+                    table=line.table, key=text_of(line.row["id"])
+                )
             )
         self._skipped.add((line.table, number))
         if self._manifest.tables[line.table].fate is Fate.TAKEN:
             key = ", ".join(text_of(line.row.get(name)) or "" for name in self._manifest.tables[line.table].key)
-            self.notes.append(f"A row of {line.table} ({key}) is there again, or another one's, and was left as it is.")
+            there = _("A row of {table} ({key}) is there again, or another one's, and was left as it is.")
+            self.notes.append(there.format(table=line.table, key=key))
 
     def _insert_messages(self, unit: Unit, tables: Tables, lines: Sequence[Line]) -> None:
         """Insert rows of messages that belong together."""
@@ -199,7 +210,7 @@ class Putting:
                 self._was_taken(line, 0)
         self.messages += len(lines)
         if self.messages % EVERY < len(lines):
-            self._tell(Stage("putting back", self.messages, self._manifest.messages))
+            self._tell(Stage("putting back", self.messages, self._manifest.messages))  # not shown
         self._undo_triggers(unit, lines)
 
     @staticmethod
@@ -238,7 +249,9 @@ class Putting:
                     self.dangling.append((session, parent))
                 else:
                     self.notes.append(
-                        f"{session} has no parent: {text_of(parent)}, which it names, is by now in no store."
+                        _("{session} has no parent: {parent}, which it names, is by now in no store.").format(
+                            session=session, parent=text_of(parent)
+                        )
                     )
 
     def _put_link(self, unit: Unit, tables: Tables, link: Link) -> None:
@@ -258,7 +271,8 @@ class Putting:
         )
         if not done:
             key = ", ".join(text_of(value) or "" for value in link.key.values())
-            self.notes.append(f"{key} hung on {text_of(link.was)} and is gone or hangs elsewhere by now.")
+            elsewhere = _("{key} hung on {parent} and is gone or hangs elsewhere by now.")
+            self.notes.append(elsewhere.format(key=key, parent=text_of(link.was)))
 
     def expected(self, tables: Tables) -> Iterator[Line]:
         """The rows as they must stand in the store now."""

@@ -13,6 +13,7 @@ from ..trash.layout import Tables
 from ..trash.manifest import Manifest
 from ..trash.slices import never
 from ..trash.values import Line, bind, encode_row, quoted, reading, text_of, write_line
+from ..wording import _
 from .putting import Putting
 
 _AT_ONCE = 400
@@ -34,16 +35,17 @@ def conflicts(reader: Reader, folder: Path, manifest: Manifest, stop: Callable[[
     """
     ids = list(manifest.sessions)
     found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", ids)
-    refused = {str(row[0]): "a session of that id is in the store" for row in found}
+    there = _("a session of that id is in the store")
+    refused = {str(row[0]): there for row in found}
     messages = (line for line in read_lines(folder) if line.table == "messages")
     for batch in _batches(messages, _AT_ONCE):
         if stop():
-            raise QueryInterruptedError("Stopped; nothing was changed.")
+            raise QueryInterruptedError(_("Stopped; nothing was changed."))
         owners = {line.row["id"]: str(line.row["session_id"]) for line in batch if isinstance(line.row["id"], int)}
         taken = reader.rows_in("SELECT id FROM messages WHERE id IN ({keys})", list(owners))
         for (number,) in taken:
             if isinstance(number, int):
-                refused.setdefault(owners[number], f"message {number} is another one's by now")
+                refused.setdefault(owners[number], _("message {id} is another one's by now").format(id=number))
     return refused
 
 
@@ -69,6 +71,8 @@ def check_back(reader: Reader, putting: Putting) -> None:
         if not any(write_line(line._replace(row=encode_row(columns, each))) == wanted for each in found):
             key = ", ".join(text_of(line.row[name]) or "" for name in tables.keys[line.table])
             raise WriteUnverifiedError(
-                f"A row of {line.table} ({key}) does not read back as it stands in the bundle.",
-                remedy="The bundle stays in the trash.",
+                _("A row of {table} ({key}) does not read back as it stands in the bundle.").format(
+                    table=line.table, key=key
+                ),
+                remedy=_("The bundle stays in the trash."),
             )

@@ -22,6 +22,7 @@ from ..trash.origin import instance_of
 from ..trash.shelf import find, mark_restored
 from ..trash.slices import never
 from ..trash.stages import Tell, quiet
+from ..wording import _, ngettext
 from .dangling import name_again
 from .guards import check_writable
 from .putting import Putting
@@ -49,9 +50,10 @@ class Restored(NamedTuple):
     def sentence(self) -> str:
         """What was done, in the past tense."""
         count = len(self.sessions)
-        sessions = "1 session" if count == 1 else f"{count:,} sessions"
-        messages = "1 message" if self.messages == 1 else f"{self.messages:,} messages"
-        return f"restored {sessions}, {messages}"
+        return _("restored {sessions}, {messages}").format(
+            sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
+            messages=ngettext("1 message", "{count:,} messages", self.messages).format(count=self.messages),
+        )
 
 
 def restore(
@@ -96,7 +98,11 @@ def restore(
         refused = conflicts(reader, folder, manifest, stop)
         if len(refused) == len(manifest.sessions):
             session, reason = next(iter(refused.items()))
-            raise RefusedError(f"Session {session} is not put back: {reason}. Nothing was changed.")
+            raise RefusedError(
+                _("Session {session} is not put back: {reason}. Nothing was changed.").format(
+                    session=session, reason=reason
+                )
+            )
         putting = Putting(folder, manifest, refused, stop, tell)
 
         def work(unit: Unit) -> None:
@@ -104,13 +110,14 @@ def restore(
             if check:
                 putting.notes += _compare_index(unit)
 
-        write(store, work, lambda again, _: check_back(again, putting), needs=NEEDS, patience=patience)
+        write(store, work, lambda again, _done: check_back(again, putting), needs=NEEDS, patience=patience)
         putting.notes += name_again(store, putting.dangling, NEEDS, patience)
     back = frozenset(manifest.sessions) - refused.keys()
     files, more = transcripts.put_back(manifest.files, folder, sessions_folder, back)
     if not refused:
         mark_restored(folder, now if now is not None else time.time())
-    left = [f"Session {session} was not put back: {reason}." for session, reason in refused.items()]
+    out = _("Session {session} was not put back: {reason}.")
+    left = [out.format(session=session, reason=reason) for session, reason in refused.items()]
     return Restored(
         manifest.name,
         tuple(each for each in manifest.sessions if each in back),
@@ -133,10 +140,10 @@ def _check_store(reader: Reader, store: Store, manifest: Manifest, *, any_store:
         return []
     if not any_store and os.path.exists(origin.path) and not os.path.samefile(origin.path, store.path):
         raise RefusedError(
-            f"This bundle is from another store, {origin.path}. Nothing was changed.",
-            remedy="Name that one with --home, --profile or --db.",
+            _("This bundle is from another store, {path}. Nothing was changed.").format(path=origin.path),
+            remedy=_("Name that one with --home, --profile or --db."),
         )
-    return [f"The bundle is from {origin.path}."]
+    return [_("The bundle is from {path}.").format(path=origin.path)]
 
 
 def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
@@ -152,7 +159,7 @@ def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
     try:
         return write(store, _compare_index, lambda reader, notes: None, needs=NEEDS, patience=patience)
     except BrowseError as error:
-        return (f"The search index was not compared with the messages: {error.sentence}",)
+        return (_("The search index was not compared with the messages: {reason}").format(reason=error.sentence),)
 
 
 def _compare_index(unit: Unit) -> tuple[str, ...]:
@@ -173,7 +180,8 @@ def _compare_index(unit: Unit) -> tuple[str, ...]:
         try:
             unit.execute(f"INSERT INTO {index.name}({index.name}, rank) VALUES ('integrity-check', 1)")
         except BrowseError:
-            notes.append(
-                f"The search index {index.name} does not agree with the messages; `hermes sessions repair` rebuilds it."
+            broken = _(
+                "The search index {name} does not agree with the messages; `hermes sessions repair` rebuilds it."
             )
+            notes.append(broken.format(name=index.name))
     return tuple(notes)

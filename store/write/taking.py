@@ -15,6 +15,7 @@ from ..trash.layout import Fate, Layout, Loose, Part, prompt_columns
 from ..trash.slices import chunks, fill, read_links
 from ..trash.stages import EVERY, Stage, Tell, quiet
 from ..trash.values import quoted
+from ..wording import _
 from .closure import Closure
 from .unit import Unit
 
@@ -44,17 +45,18 @@ def recheck(
         unchanged: Nobody has committed anything since the bundle was begun: then rows need not be read again.
     """
     if place_of(path) != place:
-        raise RefusedError(f"{path} was replaced by another file meanwhile. Nothing was changed.")
+        raise RefusedError(_("{path} was replaced by another file meanwhile. Nothing was changed.").format(path=path))
     busy = _busy(unit, (*closure.sessions, *closure.above))
     if busy is not None:
-        raise RefusedError(f"{busy} is being written to: a turn or a compression has begun. Nothing was changed.")
+        begun = _("{session} is being written to: a turn or a compression has begun. Nothing was changed.")
+        raise RefusedError(begun.format(session=busy))
     if unchanged:
         return
     ids, layout = closure.sessions, written.layout
     if tuple(read_links(unit, layout, ids)) != written.manifest.links:
-        raise RefusedError("The conversation has changed meanwhile: it has other children. Nothing was changed.")
+        raise RefusedError(_("The conversation has changed meanwhile: it has other children. Nothing was changed."))
     if taken_sum(unit, layout, ids) != written.manifest.taken:
-        raise RefusedError("The conversation is being written to: it has changed meanwhile. Nothing was changed.")
+        raise RefusedError(_("The conversation is being written to: it has changed meanwhile. Nothing was changed."))
 
 
 def _busy(source: Unit, ids: Sequence[str]) -> str | None:
@@ -116,14 +118,14 @@ def delete_rows(
     for part in reversed([part for part in layout.parts if part.fate is Fate.TAKEN]):
         for chunk in chunks(ids, _SESSIONS_AT_ONCE):
             if stop():
-                raise QueryInterruptedError("Stopped; nothing was changed.")
+                raise QueryInterruptedError(_("Stopped; nothing was changed."))
             if part.table == "messages" and part.rowid:
                 for done in _delete_messages(unit, part, chunk):
                     count += done
                     gone += done
                     tell(Stage("deleting", gone, messages))
                     if stop():
-                        raise QueryInterruptedError("Stopped; nothing was changed.")
+                        raise QueryInterruptedError(_("Stopped; nothing was changed."))
             else:
                 condition = fill(part.condition, len(chunk))
                 count += unit.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
@@ -171,6 +173,8 @@ def check_gone(reader: Reader, closure: Closure, written: Written) -> None:
                 select = f"SELECT 1 FROM {quoted(part.table)} WHERE {fill(part.condition, len(chunk))} LIMIT 1"
                 if reader.rows(select, chunk):
                     raise WriteUnverifiedError(
-                        f"Rows of {part.table} are still there, though they were deleted.",
-                        remedy=f"The bundle {written.manifest.name} in the trash holds all of them.",
+                        _("Rows of {table} are still there, though they were deleted.").format(table=part.table),
+                        remedy=_("The bundle {name} in the trash holds all of them.").format(
+                            name=written.manifest.name
+                        ),
                     )

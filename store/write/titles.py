@@ -9,6 +9,7 @@ from ..connect import Store
 from ..errors import BrowseError, NotFoundError, RefusedError
 from ..text import as_text, one_line
 from ..trash.values import Encoded
+from ..wording import _
 from .change import Change, RowChange, apply, check
 from .unit import PATIENCE, Needs, Unit, write
 
@@ -19,7 +20,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffc\ufff9-\ufffb]")
 _SPACES = re.compile(r"\s+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_RESERVED = "Bot Chat"
+_RESERVED = "Bot Chat"  # not shown
 """A hidden session of this name belongs to the gateway, which looks it up by its title (0.20)."""
 
 
@@ -65,7 +66,8 @@ def check_title(typed: str) -> Checked:
     text = _SPACES.sub(" ", _INVISIBLE.sub("", _CONTROLS.sub("", text))).strip()
     length = len(text)
     if length > LONGEST:
-        return Checked(None, length, True, f"A title has at most {LONGEST} characters; this one has {length}.")
+        problem = _("A title has at most {most} characters; this one has {length}.")
+        return Checked(None, length, True, problem.format(most=LONGEST, length=length))
     return Checked(text or None, length, text != typed, "")
 
 
@@ -83,7 +85,7 @@ def clean_title(typed: str) -> str | None:
     """
     checked = check_title(typed)
     if checked.problem:
-        raise TitleError(f"{checked.problem} Nothing was changed.")
+        raise TitleError(_("{sentence} Nothing was changed.").format(sentence=checked.problem))
     return checked.title
 
 
@@ -127,9 +129,15 @@ def _check_session(unit: Unit, session_id: str) -> None:
     hidden = unit.schema.session("hidden", default="0")
     found = unit.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
     if not found:
-        raise NotFoundError(f"There is no session {session_id} in this store. Nothing was changed.")
+        raise NotFoundError(
+            _("There is no session {session} in this store. Nothing was changed.").format(session=session_id)
+        )
     if found[0][1] and found[0][0] == _RESERVED:
-        raise RefusedError(f"The hidden “{_RESERVED}” keeps its name: Hermes finds it by that. Nothing was changed.")
+        raise RefusedError(
+            _("The hidden “{title}” keeps its name: Hermes finds it by that. Nothing was changed.").format(
+                title=_RESERVED
+            )
+        )
 
 
 def rename(store: Store, session_id: str, typed: str, *, patience: float = PATIENCE) -> Renamed:
@@ -158,8 +166,10 @@ def rename(store: Store, session_id: str, typed: str, *, patience: float = PATIE
             for holder in (as_text(row[0]) or "" for row in holders):
                 if holder not in ancestors and not _yields(unit, holder):
                     raise RefusedError(
-                        f"Another session has the title “{title}” already: {holder}. Nothing was changed.",
-                        remedy="Titles are unique in a store, archived and hidden sessions included.",
+                        _("Another session has the title “{title}” already: {session}. Nothing was changed.").format(
+                            title=title, session=holder
+                        ),
+                        remedy=_("Titles are unique in a store, archived and hidden sessions included."),
                     )
                 done.append(apply(unit, holder, _after(unit, None)))  # first, or the two would have it at once
         done.append(apply(unit, session_id, _after(unit, title)))
@@ -167,5 +177,5 @@ def rename(store: Store, session_id: str, typed: str, *, patience: float = PATIE
 
     columns = frozenset(f"sessions.{name}" for name in ("title", "parent_session_id", "end_reason", "ended_at"))
     rows = write(store, work, check, needs=Needs(frozenset({"sessions"}), columns), patience=patience)
-    sentence = f"renamed to “{one_line(title)}”" if title is not None else "title cleared"
+    sentence = _("title cleared") if title is None else _("renamed to “{title}”").format(title=one_line(title))
     return Renamed(Change(sentence if rows else "", rows), title, (title or "") != typed)

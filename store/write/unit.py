@@ -30,6 +30,7 @@ from ..errors import (
 )
 from ..reader import decode, translate
 from ..schema import Schema
+from ..wording import _
 from .guards import Needs, check_writable
 
 __all__ = ["PATIENCE", "Needs", "Unit", "write"]
@@ -39,7 +40,6 @@ PATIENCE = 5.0
 
 _ATTEMPT = 0.2
 _PAUSES = (0.02, 0.15)  # as long as Hermes sleeps between its own tries (0.13 to 0.22)
-_UNCHANGED = "Nothing was changed."
 
 T = TypeVar("T")
 
@@ -59,25 +59,30 @@ def _failure(error: sqlite3.Error, path: Path) -> BrowseError:
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreBusyError(
-                f"{path} is busy: another process is using it; nothing was changed.", remedy="Try again in a moment."
+                _("{path} is busy: another process is using it; nothing was changed.").format(path=path),
+                remedy=_("Try again in a moment."),
             )
         case sqlite3.SQLITE_FULL:
             return WriteFailedError(
-                f"There is no room left on the disk of {path}. {_UNCHANGED}", remedy="Make some room and try again."
+                _("There is no room left on the disk of {path}. Nothing was changed.").format(path=path),
+                remedy=_("Make some room and try again."),
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return RefusedError(
-                f"{path} cannot be written to: SQLite says “{said}”. {_UNCHANGED}",
-                remedy="Check the permissions of the file, of its folder, and of the -wal and -shm files beside it.",
+                _("{path} cannot be written to: SQLite says “{said}”. Nothing was changed.").format(
+                    path=path, said=said
+                ),
+                remedy=_("Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."),
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_INTERRUPT:
             return _and_nothing_changed(translate(error, path))
         case _:
-            return WriteFailedError(f"{path} could not be written to: SQLite says “{said}”. {_UNCHANGED}")
+            sentence = _("{path} could not be written to: SQLite says “{said}”. Nothing was changed.")
+            return WriteFailedError(sentence.format(path=path, said=said))
 
 
 def _and_nothing_changed(error: BrowseError) -> BrowseError:
-    error.sentence = f"{error.sentence} {_UNCHANGED}"
+    error.sentence = _("{sentence} Nothing was changed.").format(sentence=error.sentence)
     return error
 
 
@@ -180,7 +185,7 @@ def write(
                 _check_same(connection, store.path, place, cookie)
                 result = work(Unit(connection, store.path, reader.schema))
                 if stop():
-                    raise QueryInterruptedError(f"Stopped. {_UNCHANGED}")
+                    raise QueryInterruptedError(_("Stopped. Nothing was changed."))
                 _run(connection, "COMMIT", store.path)
             except BaseException:
                 _roll_back(connection)
@@ -231,9 +236,9 @@ def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Ca
     until = time.monotonic() + patience
     while True:
         if stop():
-            raise QueryInterruptedError(f"Stopped. {_UNCHANGED}")
+            raise QueryInterruptedError(_("Stopped. Nothing was changed."))
         try:
-            _run(connection, "BEGIN IMMEDIATE", path)
+            _run(connection, "BEGIN IMMEDIATE", path)  # not shown
         except StoreBusyError:
             pause = random.uniform(*_PAUSES)
             if time.monotonic() + pause >= until:
@@ -248,10 +253,14 @@ def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Ca
 def _check_same(connection: sqlite3.Connection, path: Path, place: tuple[int, int], cookie: object) -> None:
     """Whether this is still the file, with the tables, that the guards have looked at."""
     if _place(path) != place:
-        raise RefusedError(f"{path} was replaced by another file meanwhile. {_UNCHANGED}", remedy="Try again.")
+        raise RefusedError(
+            _("{path} was replaced by another file meanwhile. Nothing was changed.").format(path=path),
+            remedy=_("Try again."),
+        )
     if _run(connection, "PRAGMA schema_version", path)[0][0] != cookie:
         raise RefusedError(
-            f"The tables of {path} have just been changed by another process. {_UNCHANGED}", remedy="Try again."
+            _("The tables of {path} have just been changed by another process. Nothing was changed.").format(path=path),
+            remedy=_("Try again."),
         )
 
 
@@ -267,11 +276,13 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 def _verify(reader: Reader, path: Path, place: tuple[int, int], verify: Callable[[Reader, T], None], result: T) -> None:
     if _place(path) != place:
         raise WriteUnverifiedError(
-            f"{path} was replaced by another file while it was written to.", remedy="Look whether it has the change."
+            _("{path} was replaced by another file while it was written to.").format(path=path),
+            remedy=_("Look whether it has the change."),
         )
     try:
         verify(reader, result)
     except StoreError as error:
         raise WriteUnverifiedError(
-            f"It was written, but could not be read back: {error.sentence}", remedy=error.remedy
+            _("It was written, but could not be read back: {reason}").format(reason=error.sentence),
+            remedy=error.remedy,
         ) from error
