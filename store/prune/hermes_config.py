@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..wording import _
 from .yaml_block import Value, read_block
 
 
@@ -29,11 +30,13 @@ class Retention:
     def sentence(self) -> str:
         """In a few words, for a header."""
         if self.auto_prune is None:
-            return "cannot tell whether Hermes deletes old sessions"
+            return _("cannot tell whether Hermes deletes old sessions")
         if not self.auto_prune:
-            return "Hermes deletes no sessions by itself"
-        days = "an unknown number of" if self.retention_days is None else f"{self.retention_days:,}"
-        return f"Hermes deletes sessions that ended and have been idle for {days} days"
+            return _("Hermes deletes no sessions by itself")
+        if self.retention_days is None:
+            return _("Hermes deletes sessions that ended and have been idle for an unknown number of days")
+        said = _("Hermes deletes sessions that ended and have been idle for {days:,} days")
+        return said.format(days=self.retention_days)
 
 
 _FLAGS = ("auto_prune", "vacuum_after_prune", "auto_archive")
@@ -50,8 +53,10 @@ def defaults_of(schema_version: int | None) -> Retention:
         return replace(known, auto_prune=False)
     if schema_version == 31:
         return replace(known, auto_prune=True)
-    said = "of unknown schema" if schema_version is None else f"of schema {schema_version}"
-    return Retention(notes=(f"What Hermes does by default with a store {said} is not known.",))
+    if schema_version is None:
+        return Retention(notes=(_("What Hermes does by default with a store of unknown schema is not known."),))
+    said = _("What Hermes does by default with a store of schema {version} is not known.")
+    return Retention(notes=(said.format(version=schema_version),))
 
 
 def managed_config() -> Path | None:
@@ -81,7 +86,7 @@ def read_retention(config: Path, schema_version: int | None, managed: Path | Non
             continue
         block = read_block(path)
         if block.trouble:
-            return Retention(notes=(f"{block.trouble}.",))
+            return Retention(notes=(_("{words}.").format(words=block.trouble),))
         changes: dict[str, Value | None] = {}
         for name in (*_FLAGS, *_WHOLE, "auto_archive_days"):
             value = block.values.get(name)
@@ -90,7 +95,8 @@ def read_retention(config: Path, schema_version: int | None, managed: Path | Non
                 name in block.values and (type(value) not in wanted or (name not in _FLAGS and (value or 0) < 0))
             ):
                 changes[name] = None
-                notes.append(f"sessions.{name} in {path} is written in a way that is not understood here.")
+                unclear = _("sessions.{name} in {path} is written in a way that is not understood here.")
+                notes.append(unclear.format(name=name, path=path))
             elif name in block.values:
                 changes[name] = float(value) if name == "auto_archive_days" and value is not None else value
         found = replace(found, **changes)  # type: ignore[arg-type]  # each of its own type, looked at above

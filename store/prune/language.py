@@ -11,21 +11,22 @@ import shlex
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ..wording import N_, _
 from .rules import STALE_AFTER, Rules, parse_age, parse_bytes
 
 _COMPARED = re.compile(r"(msgs|messages|size|cost)(<=|>=|<|>|:)(.*)", re.IGNORECASE | re.DOTALL)
 _FLAGS = ("automation", "empty", "stale", "archived")
 
 EXAMPLES = (
-    ("older:30d", "no activity for so long; also 2w, 12h"),
-    ("source:cron", "where it is from; several with commas"),
-    ("is:automation is:empty", "nobody typed into it; no message in it"),
-    ("is:stale", "open ones too that have been idle for a week, or as long as older: says"),
-    ("is:archived", "those put away too"),
-    ("size>10M msgs<5 cost<0.1", "bytes with their share of the index, messages, USD"),
-    ("title:notes cwd:~/src model:haiku", "part of the title, a folder, part of the model"),
+    ("older:30d", N_("no activity for so long; also 2w, 12h")),
+    ("source:cron", N_("where it is from; several with commas")),
+    ("is:automation is:empty", N_("nobody typed into it; no message in it")),  # not shown
+    ("is:stale", N_("open ones too that have been idle for a week, or as long as older: says")),
+    ("is:archived", N_("those put away too")),
+    ("size>10M msgs<5 cost<0.1", N_("bytes with their share of the index, messages, USD")),
+    ("title:notes cwd:~/src model:haiku", N_("part of the title, a folder, part of the model")),  # not shown
 )
-"""A word of the language and what it means, for a help."""
+"""A word of the language and what it means, for a help that translates it."""
 
 
 class Parsed(NamedTuple):
@@ -43,7 +44,7 @@ def _split(text: str) -> tuple[list[str], list[str]]:
     try:
         words.extend(lexer)
     except ValueError:
-        return words, ["a quote is not closed"]
+        return words, [_("a quote is not closed")]
     return words, []
 
 
@@ -51,21 +52,21 @@ def _count(text: str) -> int:
     try:
         return int(text.replace(",", ""))
     except ValueError:
-        raise ValueError(f"wants a number, not {text!r}") from None
+        raise ValueError(_("wants a number, not {text!r}").format(text=text)) from None
 
 
 def _dollars(text: str) -> float:
     try:
         return float(text.removeprefix("$"))
     except ValueError:
-        raise ValueError(f"wants an amount in USD, not {text!r}") from None
+        raise ValueError(_("wants an amount in USD, not {text!r}").format(text=text)) from None
 
 
 def _bounds(name: str, sign: str, value: str) -> dict[str, object]:
     """The fields of `Rules` for a comparison; whole numbers, so `<5` is at most 4."""
     if name == "cost":
         if sign not in ("<", "<="):
-            raise ValueError("is asked for with < only: what was dear is not cleaned up by its price")
+            raise ValueError(_("is asked for with < only: what was dear is not cleaned up by its price"))
         return {"max_cost": _dollars(value)}
     read: Callable[[str], int] = parse_bytes if name == "size" else _count
     bound, field = read(value), "size" if name == "size" else "messages"
@@ -92,9 +93,9 @@ def _word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
     name, colon, value = word.partition(":")
     name = name.lower()
     if not colon:
-        raise ValueError(f"{word!r} is no rule: title:{word} asks for it in titles")
+        raise ValueError(_("{word!r} is no rule: title:{word} asks for it in titles").format(word=word))
     if not value:
-        raise ValueError(f"{name}: wants a value")
+        raise ValueError(_("{name}: wants a value").format(name=name))
     if name == "older":
         try:
             return {"older_than": parse_age(value)}
@@ -114,8 +115,9 @@ def _word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
             "archived": {"include_archived": True},
         }
         return flags[value.lower()]
-    known = "is: knows " + ", ".join(_FLAGS) if name == "is" else f"{name}: is no rule"
-    raise ValueError(known)
+    if name == "is":
+        raise ValueError(_("is: knows {words}").format(words=", ".join(_FLAGS)))
+    raise ValueError(_("{name}: is no rule").format(name=name))
 
 
 def parse_rules(text: str, expand: Callable[[str], str] = str) -> Parsed:

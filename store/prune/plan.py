@@ -13,6 +13,7 @@ from ..forest import Chain
 from ..models import Conversation, Session
 from ..text import as_text
 from ..transcript import count_rows
+from ..wording import _
 from .planned import Plan, Planned, Spared, Totals
 from .rules import Rules, Standing, age_words, idle_seconds, standing
 from .sizes import Sizes, Stopped, check, count_messages, measure, never
@@ -57,21 +58,24 @@ def _why_spared(
     if why is not None:
         return why
     if rules.unmarked(conversation):
-        return Why("unmarked", "unmarked")
+        return Why("unmarked", _("unmarked"))
     if not rules.marked(conversation):
         if conversation.hidden:
-            return Why("hidden", "hidden by Hermes, which keeps such a chat for itself")
+            return Why("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
         if standing(conversation, now) is not Standing.ENDED:
             idle = idle_seconds(conversation, now)
-            words = "still open" if idle is None else f"still open, idle for {age_words(idle)}"
+            words = _("still open") if idle is None else _("still open, idle for {age}").format(age=age_words(idle))
             if rules.stale_open is None:
-                return Why("open", f"{words}: taken only when stale open ones are asked for")
+                asked = _("{words}: taken only when stale open ones are asked for")
+                return Why("open", asked.format(words=words))
             if idle is None or idle < rules.stale_open:
-                return Why("open", f"{words}: stale after {age_words(rules.stale_open)}")
+                stale = _("{words}: stale after {age}")
+                return Why("open", stale.format(words=words, age=age_words(rules.stale_open)))
     for below in along:
         why = protection.why(below)
         if why is not None:
-            return Why("subagent", f"its subagent {below.root.id} stays: {why.words}")
+            stays = _("its subagent {session} stays: {reason}")
+            return Why("subagent", stays.format(session=below.root.id, reason=why.words))
     return None
 
 
@@ -131,7 +135,7 @@ def make_plan(
             goes[chain.root.id] = (conversation, along)
         else:
             spared.append(Spared(conversation, why))
-    for _, along in list(goes.values()):  # what goes along is no entry of its own
+    for _conversation, along in list(goes.values()):  # what goes along is no entry of its own
         for below in along:
             goes.pop(below.root.id, None)
     going = [s for each, along in goes.values() for s in (*each.segments, *(s for c in along for s in c.segments))]
@@ -197,16 +201,16 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     ids = list(planned.session_ids)
     rows = reader.rows_in("SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1", ids)
     if sum(int(str(row[1])) for row in rows) != planned.own.rows + planned.along.rows:
-        return "written to since the plan was made"
+        return _("written to since the plan was made")
     ended = reader.schema.session("ended_at")
     found = reader.rows_in(f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids)
     if len(found) != len(ids):
-        return "changed since the plan was made: sessions are gone"
+        return _("changed since the plan was made: sessions are gone")
     opened = {
         segment.id for segment in (*planned.conversation.segments, *planned.subagents) if segment.ended_at is None
     }
     if any(is_open and as_text(key) not in opened for key, is_open in found):
-        return "resumed since the plan was made"
+        return _("resumed since the plan was made")
     return None
 
 

@@ -87,7 +87,7 @@ class Plan(NamedTuple):
     reparented: tuple[Session, ...]
     """Sessions that stay and lose their parent in a delete."""
     counted: str = COUNTED
-    """What the bytes are."""
+    """What the bytes are: a text to be translated where it is shown."""
 
     @property
     def is_measured(self) -> bool:

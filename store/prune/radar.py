@@ -18,6 +18,7 @@ from ..models import Conversation, Relation, Session
 from ..sessions import read_busy
 from ..text import as_text
 from ..values import as_time
+from ..wording import _
 from .hermes_config import Retention, read_retention
 from .rules import DAY, HOUR
 
@@ -104,25 +105,30 @@ class Radar:
         keep = self._keep
         if keep is None:
             if self.retention.auto_prune and self.retention.retention_days is None:
-                return Fate(None, None, "cannot tell how long Hermes keeps sessions")
+                return Fate(None, None, _("cannot tell how long Hermes keeps sessions"))
             return Fate(None, None, self.retention.sentence)
         if conversation.pinned:
-            return Fate(None, None, "pinned: Hermes does not delete it")
+            return Fate(None, None, _("pinned: Hermes does not delete it"))
         days = self.retention.retention_days
         segments = (conversation.tip,) if self._whole else conversation.segments
         known = [due for segment in segments if (due := self._due(segment, keep)) is not None]
         if known:
-            since = "its last activity" if self._by_activity else "its start"
-            what = "ended" if self._whole or len(conversation.segments) == 1 else "its segments ended"
-            return Fate(self._days(min(known)), None, f"{what}: deleted {days:,} days after {since}")
+            if self._whole or len(conversation.segments) == 1:
+                by_activity = _("ended: deleted {days:,} days after its last activity")
+                by_start = _("ended: deleted {days:,} days after its start")
+            else:
+                by_activity = _("its segments ended: deleted {days:,} days after its last activity")
+                by_start = _("its segments ended: deleted {days:,} days after its start")
+            words = by_activity if self._by_activity else by_start
+            return Fate(self._days(min(known)), None, words.format(days=days))
         closes = self._closes(conversation.tip, keep)
         if closes is not None:
             until = max(closes, self.next_run, self.now)
-            words = f"open: closed when idle for {days:,} days, deleted {days:,} days after that"
-            return Fate((until + keep - self.now) / DAY, (until - self.now) / DAY, words)
+            words = _("open: closed when idle for {days:,} days, deleted {days:,} days after that")
+            return Fate((until + keep - self.now) / DAY, (until - self.now) / DAY, words.format(days=days))
         if conversation.tip.ended_at is None:
-            return Fate(None, None, "open: Hermes deletes ended sessions only")
-        return Fate(None, None, "its age is not known, so Hermes never finds it old")
+            return Fate(None, None, _("open: Hermes deletes ended sessions only"))
+        return Fate(None, None, _("its age is not known, so Hermes never finds it old"))
 
     def soonest(self, catalog: Catalog, within_days: float | None = None) -> list[tuple[Conversation, Fate]]:
         """Conversations Hermes will delete, the first ones first.
@@ -197,7 +203,7 @@ def read_radar(
     """
     schema = reader.schema
     if config is None:
-        beyond_reach = beyond_reach or "Hermes does not open this file, so it deletes nothing in it"
+        beyond_reach = beyond_reach or _("Hermes does not open this file, so it deletes nothing in it")
     retention = Retention() if config is None else read_retention(config, schema.version, managed)
     last: float | None = None
     if not beyond_reach and "state_meta" in schema.tables:

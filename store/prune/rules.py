@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..models import Conversation, Kind, Status
+from ..wording import _, ngettext, pgettext
 
 MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0
 STALE_AFTER = 7 * DAY
@@ -51,10 +52,11 @@ def parse_age(text: str) -> float:
     if not re.fullmatch(r"\d+(\.\d+)?", plain):
         rest = _AGE.sub("", plain)
         if not plain or rest.strip():
-            raise ValueError(f"wants an age such as 30d, 2w, 12h or 1w 2d (a bare number is days), not {text!r}")
+            sentence = _("wants an age such as 30d, 2w, 12h or 1w 2d (a bare number is days), not {text!r}")
+            raise ValueError(sentence.format(text=text))
         seconds = sum(float(number) * _AGES[unit.lower()] for number, unit in _AGE.findall(plain))
     if seconds > _MOST_SECONDS:
-        raise ValueError(f"wants an age below three thousand years, not {text!r}")
+        raise ValueError(_("wants an age below three thousand years, not {text!r}").format(text=text))
     return seconds
 
 
@@ -69,10 +71,10 @@ def parse_bytes(text: str) -> int:
     """
     match = _BYTES.fullmatch(text.strip())
     if match is None or (match[3] and not match[2]):
-        raise ValueError(f"wants a size such as 10M, 1.5G or 512k, not {text!r}")
+        raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}").format(text=text))
     size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].lower()]
     if size > _MOST_BYTES:
-        raise ValueError(f"wants a size that a disk could hold, not {text!r}")
+        raise ValueError(_("wants a size that a disk could hold, not {text!r}").format(text=text))
     return int(size)
 
 
@@ -231,32 +233,39 @@ class Rules:
         """The rules in words, for a screen or a report; empty when there are none."""
         said: list[str] = []
         if self.older_than is not None:
-            said.append(f"no activity for {age_words(self.older_than)}")
+            said.append(_("no activity for {age}").format(age=age_words(self.older_than)))
         if self.sources:
-            said.append(f"source {' or '.join(sorted(self.sources))}")
-        for name, value in (("title", self.title), ("model", self.model)):
-            if value is not None:
-                said.append(f"{name} contains “{value}”")
+            several = pgettext("between sources", " or ").join(sorted(self.sources))
+            said.append(_("source {sources}").format(sources=several))
+        if self.title is not None:
+            said.append(_("title contains “{text}”").format(text=self.title))
+        if self.model is not None:
+            said.append(_("model contains “{text}”").format(text=self.model))
         if self.cwd is not None:
-            said.append(f"in {self.cwd}{os.sep if not self.cwd.endswith(('/', os.sep)) else ''}")
-        said += ["empty"] * self.empty + ["automation"] * self.automation
-        for name, low, high in (
-            ("messages", self.min_messages, self.max_messages),
-            ("bytes", self.min_size, self.max_size),
+            slash = os.sep if not self.cwd.endswith(("/", os.sep)) else ""
+            said.append(_("in {folder}").format(folder=f"{self.cwd}{slash}"))
+        said += [pgettext("rule", "empty")] * self.empty + [pgettext("rule", "automation")] * self.automation
+        for sentence, count in (
+            (_("at least {count:,} messages"), self.min_messages),
+            (_("at most {count:,} messages"), self.max_messages),
+            (_("at least {count:,} bytes"), self.min_size),
+            (_("at most {count:,} bytes"), self.max_size),
         ):
-            said += [f"at least {low:,} {name}"] if low is not None else []
-            said += [f"at most {high:,} {name}"] if high is not None else []
+            said += [sentence.format(count=count)] if count is not None else []
         if self.max_cost is not None:
-            said.append(f"at most ${self.max_cost:,.2f}")
+            said.append(_("at most ${cost:,.2f}").format(cost=self.max_cost))
         if self.stale_open is not None:
-            said.append(f"open ones too, idle for {age_words(self.stale_open)}")
-        return ", ".join([*said, *(["archived ones too"] if self.include_archived else [])])
+            said.append(_("open ones too, idle for {age}").format(age=age_words(self.stale_open)))
+        if self.include_archived:
+            said.append(_("archived ones too"))
+        return pgettext("between rules", ", ").join(said)
 
 
 def age_words(seconds: float) -> str:
     """`3 weeks`, `90 days`, `5 hours`, `30 minutes`: the largest unit that says it in few digits."""
-    for unit, name, least in ((DAY, "day", 1), (HOUR, "hour", 1), (MINUTE, "minute", 0)):
-        count = round(seconds / unit)
-        if count >= least and (seconds >= unit or unit is MINUTE):
-            return f"{count:,} {name}{'' if count == 1 else 's'}"
-    return "0 minutes"
+    days, hours, minutes = (round(seconds / unit) for unit in (DAY, HOUR, MINUTE))
+    if seconds >= DAY:
+        return ngettext("1 day", "{count:,} days", days).format(count=days)
+    if seconds >= HOUR:
+        return ngettext("1 hour", "{count:,} hours", hours).format(count=hours)
+    return ngettext("1 minute", "{count:,} minutes", minutes).format(count=max(minutes, 0))

@@ -16,8 +16,9 @@ from ..errors import QueryInterruptedError
 from ..models import Session
 from ..schema import FtsKind, Schema
 from ..text import as_text
+from ..wording import N_, _
 
-COUNTED = (
+COUNTED = N_(
     "Bytes are those of texts, tool calls, images, reasoning and system prompts, plus an estimate of what the search "
     "index keeps of them."
 )
@@ -49,7 +50,7 @@ def check(stopped: Stopped) -> None:
         QueryInterruptedError: It was.
     """
     if stopped():
-        raise QueryInterruptedError("Measuring was interrupted.")
+        raise QueryInterruptedError(_("Measuring was interrupted."))
 
 
 class Sizes(NamedTuple):
@@ -95,7 +96,7 @@ def bytes_sql(expression: str) -> str:
         return "0"
     if sqlite3.sqlite_version_info >= (3, 43, 0):
         return f"COALESCE(octet_length({expression}), 0)"
-    return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"
+    return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"  # not shown
 
 
 def _embedded(content: str) -> str:
@@ -114,16 +115,18 @@ def _sums(schema: Schema) -> str:
     """
     content = schema.message("content")
     size, embedded = bytes_sql(content), _embedded(content)
-    output = f"CASE WHEN CAST({schema.message('role')} AS TEXT) = 'tool' THEN CASE WHEN {embedded} THEN 0 ELSE "
+    output = (
+        f"CASE WHEN CAST({schema.message('role')} AS TEXT) = 'tool' THEN CASE WHEN {embedded} THEN 0 ELSE "  # not shown
+    )
     thoughts = [name for name in map(schema.message, REASONING) if name != "NULL"]
     reasoning = " + ".join(map(bytes_sql, thoughts))
     if len(thoughts) > 1:
-        reasoning = f"CASE WHEN COALESCE({', '.join(thoughts)}) IS NULL THEN 0 ELSE {reasoning} END"
+        reasoning = f"CASE WHEN COALESCE({', '.join(thoughts)}) IS NULL THEN 0 ELSE {reasoning} END"  # not shown
     each = (
         size,
-        f"CASE WHEN {embedded} THEN {size} ELSE 0 END",
-        f"{output} {size} END ELSE 0 END",
-        f"{output} min({size}, {_CUT}) END ELSE 0 END" if _cuts(schema) else "0",
+        f"CASE WHEN {embedded} THEN {size} ELSE 0 END",  # not shown
+        f"{output} {size} END ELSE 0 END",  # not shown
+        f"{output} min({size}, {_CUT}) END ELSE 0 END" if _cuts(schema) else "0",  # not shown
         bytes_sql(schema.message("tool_calls")),
         reasoning or "0",
         bytes_sql(schema.message("api_content")),

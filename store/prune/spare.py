@@ -12,6 +12,7 @@ from ..connect import Reader
 from ..forest import LIVE_SECONDS, Chain, Forest
 from ..models import Session, Status
 from ..sessions import read_busy
+from ..wording import _
 from ..write.closure import close_over
 
 
@@ -45,19 +46,21 @@ class Protection:
             status: Where it is known already.
         """
         if any(segment.pinned for segment in chain.segments):
-            return Why("pinned", "pinned")
+            return Why("pinned", _("pinned"))
         if any(segment.busy or segment.id in self._busy for segment in chain.segments):
-            return Why("leased", "a turn or a compression is running in it")
+            return Why("leased", _("a turn or a compression is running in it"))
         if self._busy and (top := self._top(chain)) in self._busy:
             # Hermes keys a turn lease by the root it reaches over every parent link, branches and subagents included.
-            return Why("leased", f"a turn is running in its family (the lease names {top})")
+            leased = _("a turn is running in its family (the lease names {root})")
+            return Why("leased", leased.format(root=top))
         newest = max((s.last_active for s in chain.segments if s.last_active is not None), default=None)
         if newest is not None and newest > self._now + LIVE_SECONDS:
-            return Why("recent", "its last activity lies in the future: clocks disagree")
+            return Why("recent", _("its last activity lies in the future: clocks disagree"))
         if newest is not None and newest > self._now - LIVE_SECONDS:
-            return Why("recent", f"written to {max(0, round(self._now - newest))} seconds ago")
+            ago = max(0, round(self._now - newest))
+            return Why("recent", _("written to {count} seconds ago").format(count=ago))
         if status is Status.LIVE:
-            return Why("live", "live")
+            return Why("live", _("live"))
         return None
 
     def _top(self, chain: Chain) -> str:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ..wording import _
+
 Value = bool | int | float
 
 _MOST_BYTES = 4_000_000
@@ -103,12 +105,12 @@ def _entries(lines: list[str]) -> list[_Entry]:
             continue
         if line.startswith(("---", "...", "%")):
             if line != "---" or begun:
-                raise _UnclearError("it holds several documents")
+                raise _UnclearError(_("it holds several documents"))
             begun = True
             continue
         begun = True
         if "\t" in line[: len(line) - len(line.lstrip())]:
-            raise _UnclearError("it is indented with tabs")
+            raise _UnclearError(_("it is indented with tabs"))
         match = _ENTRY.match(line)
         if match is not None:
             key = match[3][1:-1] if match[3][0] in "\"'" else match[3]
@@ -119,7 +121,7 @@ def _entries(lines: list[str]) -> list[_Entry]:
             if found:
                 found[-1].more = True
         elif line[0] != " ":
-            raise _UnclearError(f"line {at} is of no kind that is read here")
+            raise _UnclearError(_("line {number} is of no kind that is read here").format(number=at))
         else:  # goes on with a plain text
             if found:
                 found[-1].more = True
@@ -132,7 +134,7 @@ def _entries(lines: list[str]) -> list[_Entry]:
             text = value
             while not _is_closed(text):
                 if at >= len(lines):
-                    raise _UnclearError("a quote or bracket is never closed")
+                    raise _UnclearError(_("a quote or bracket is never closed"))
                 text += "\n" + lines[at]
                 at += 1
     return found
@@ -153,20 +155,21 @@ def _scalar(text: str) -> Value | None:
 
 def _settings(entries: list[_Entry], name: str) -> Block:
     if entries and entries[0].indent > 0:
-        raise _UnclearError("it is indented as a whole")
+        raise _UnclearError(_("it is indented as a whole"))
     top = [place for place, entry in enumerate(entries) if entry.indent == 0 and not entry.item]
     if any(entries[place].key == "<<" for place in top):
-        raise _UnclearError("it merges other blocks into itself")
+        raise _UnclearError(_("it merges other blocks into itself"))
     places = [place for place in top if entries[place].key == name]
     if len(places) > 1:
-        raise _UnclearError(f"it has several blocks named {name}")
+        raise _UnclearError(_("it has several blocks named {name}").format(name=name))
     if not places:
         return Block({})
     head = entries[places[0]]
     if _plain(head.value) not in _NULL and _plain(head.value) != "{}":
-        raise _UnclearError(f"its block {name} is written in a form that is not read here")
+        raise _UnclearError(_("its block {name} is written in a form that is not read here").format(name=name))
+    no_list = _("its block {name} is no list of settings").format(name=name)
     if head.more:
-        raise _UnclearError(f"its block {name} is no list of settings")
+        raise _UnclearError(no_list)
     below: list[_Entry] = []
     for entry in entries[places[0] + 1 :]:
         if entry.indent == 0:
@@ -179,7 +182,7 @@ def _settings(entries: list[_Entry], name: str) -> Block:
         if entry.indent > below[0].indent:
             continue
         if entry.indent < below[0].indent or entry.item or entry.key == "<<":
-            raise _UnclearError(f"its block {name} is no list of settings")
+            raise _UnclearError(no_list)
         value = None if entry.more else _scalar(_plain(entry.value))
         if entry.key in seen or value is None:
             unclear.add(entry.key)
@@ -199,14 +202,14 @@ def read_block(path: Path, name: str = "sessions") -> Block:
     """
     try:
         if path.stat().st_size > _MOST_BYTES:
-            return Block({}, trouble=f"{path} is too large to be a configuration")
+            return Block({}, trouble=_("{path} is too large to be a configuration").format(path=path))
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return Block({})
     except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else "it is no UTF-8 text"
-        return Block({}, trouble=f"{path} cannot be read: {said}")
+        said = error.strerror if isinstance(error, OSError) and error.strerror else _("it is no UTF-8 text")
+        return Block({}, trouble=_("{path} cannot be read: {reason}").format(path=path, reason=said))
     try:
         return _settings(_entries(text.splitlines()), name)
     except _UnclearError as unclear:
-        return Block({}, trouble=f"{path} cannot be understood: {unclear}")
+        return Block({}, trouble=_("{path} cannot be understood: {reason}").format(path=path, reason=unclear))

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from ..errors import QueryInterruptedError
 from ..reader import Reader
+from ..wording import _
 from .folders import NewFile, make_folder, remove_folder, sum_file, sync_folder, write_file
 from .layout import Fate, Layout, Rows
 from .manifest import (
@@ -132,7 +133,9 @@ def write_bundle(
     except BundleDamagedError as error:
         remove_folder(temporary)
         raise TrashError(
-            f"The trash at {trash} does not give back what was written, so nothing was deleted. {error}"
+            _("The trash at {trash} does not give back what was written, so nothing was deleted. {reason}").format(
+                trash=trash, reason=error
+            )
         ) from error
     except BaseException:
         remove_folder(temporary)
@@ -143,8 +146,8 @@ def write_bundle(
 def _cannot(trash: Path, error: OSError) -> TrashError:
     said = error.strerror or str(error)
     return TrashError(
-        f"The trash at {trash} cannot take it ({said}); nothing was deleted.",
-        remedy="What is deleted goes there first: make room, or see to its permissions.",
+        _("The trash at {trash} cannot take it ({reason}); nothing was deleted.").format(trash=trash, reason=said),
+        remedy=_("What is deleted goes there first: make room, or see to its permissions."),
     )
 
 
@@ -209,7 +212,7 @@ def _write_rows(
             for part in layout.parts:
                 count = 0
                 said = messages if part.table == "messages" else 0
-                for line in counted(read_part(reader, part, ids, stop), lambda _: True, "saving", said, tell):
+                for line in counted(read_part(reader, part, ids, stop), lambda _line: True, "saving", said, tell):
                     data = write_line(line)
                     total.update(data)
                     if part.fate is Fate.TAKEN:
@@ -232,7 +235,8 @@ def load(folder: Path) -> Manifest:
     try:
         manifest = read_manifest((folder / MANIFEST).read_bytes())
     except OSError as error:
-        raise BundleDamagedError(f"Its {MANIFEST} cannot be read ({error.strerror}).") from error
+        sentence = _("Its {file} cannot be read ({reason}).").format(file=MANIFEST, reason=error.strerror)
+        raise BundleDamagedError(sentence) from error
     return manifest
 
 
@@ -252,30 +256,30 @@ def verify(
     """
     manifest = load(folder)
     if expected is not None and manifest != expected:
-        raise BundleDamagedError(f"Its {MANIFEST} is not what was written.")
+        raise BundleDamagedError(_("Its {file} is not what was written.").format(file=MANIFEST))
     try:
         listed = (folder / SUMS).read_bytes().decode("ascii").splitlines()
-        sums = {name: total for total, _, name in (line.partition("  ") for line in listed)}
+        sums = {name: total for total, _spaces, name in (line.partition("  ") for line in listed)}
         if sums.keys() != {*manifest.pieces, MANIFEST} or sums[MANIFEST] != sum_file(folder / MANIFEST).sha256:
-            raise BundleDamagedError(f"Its {MANIFEST} and {SUMS} do not agree.")
+            raise BundleDamagedError(_("Its {file} and {other} do not agree.").format(file=MANIFEST, other=SUMS))
         for name, piece in manifest.pieces.items():
             parts = name.split("/")
             if len(parts) > 2 or ".." in parts or (len(parts) == 2 and parts[0] != FILES):
-                raise BundleDamagedError(f"It names a file outside itself: “{name}”.")
+                raise BundleDamagedError(_("It names a file outside itself: “{file}”.").format(file=name))
             if sum_file(folder / name) != piece or sums[name] != piece.sha256:
-                raise BundleDamagedError(f"Its {name} is damaged: size or SHA-256 differ.")
+                raise BundleDamagedError(_("Its {file} is damaged: size or SHA-256 differ.").format(file=name))
     except (OSError, ValueError) as error:
-        raise BundleDamagedError(f"It cannot be read whole ({error}).") from error
+        raise BundleDamagedError(_("It cannot be read whole ({reason}).").format(reason=error)) from error
     counts: dict[str, int] = {}
     total = hashlib.sha256()
     lines = ((raw, _line(raw).table) for raw in _raw_lines(folder))
     for raw, table in counted(lines, lambda each: each[1] == "messages", "checking", manifest.messages, tell):
         if stop():
-            raise QueryInterruptedError("Stopped; nothing was changed.")
+            raise QueryInterruptedError(_("Stopped; nothing was changed."))
         total.update(raw)
         counts[table] = counts.get(table, 0) + 1
     if total.hexdigest() != manifest.lines or counts != {name: each.rows for name, each in manifest.tables.items()}:
-        raise BundleDamagedError(f"Its {ROWS} does not hold the rows its manifest counts.")
+        raise BundleDamagedError(_("Its {file} does not hold the rows its manifest counts.").format(file=ROWS))
     return manifest
 
 
@@ -285,14 +289,15 @@ def _raw_lines(folder: Path) -> Iterator[bytes]:
             while raw := packed.readline(_LONGEST):
                 yield raw
     except (OSError, EOFError, zlib.error) as error:
-        raise BundleDamagedError(f"Its {ROWS} cannot be unpacked ({error}).") from error
+        sentence = _("Its {file} cannot be unpacked ({reason}).").format(file=ROWS, reason=error)
+        raise BundleDamagedError(sentence) from error
 
 
 def _line(raw: bytes) -> Line:
     try:
         return read_line(raw)
     except (ValueError, RecursionError) as error:
-        raise BundleDamagedError(f"Its {ROWS} holds a line that is none.") from error
+        raise BundleDamagedError(_("Its {file} holds a line that is none.").format(file=ROWS)) from error
 
 
 def read_lines(folder: Path) -> Iterator[Line]:

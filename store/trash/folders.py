@@ -9,6 +9,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from ..wording import _
 from .manifest import Piece
 
 RESERVE = 16 * 1024 * 1024
@@ -123,7 +124,7 @@ def sum_file(path: Path) -> Piece:
     descriptor = os.open(path, flags)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path.name} is no plain file")
+            raise OSError(_("{file} is no plain file").format(file=path.name))
         total, size = hashlib.sha256(), 0
         while piece := file.read(1 << 20):
             total.update(piece)

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from ..errors import RefusedError
 from ..reader import Row
+from ..wording import _
 from .values import Encoded, quoted
 
 _NAMES_OF_IDS = frozenset([
@@ -131,7 +132,7 @@ class Tables:
         rows = source.rows(f"PRAGMA foreign_key_list({quoted(name)})")
         for row in rows:
             seen[row[0]] = seen.get(row[0], 0) + 1
-        for number, _, target, column, to, _, action, *_ in rows:
+        for number, _place, target, column, to, _update, action, *_rest in rows:
             parent = next((each for each in self.names if each.lower() == str(target).lower()), None)
             if parent is None:
                 continue
@@ -139,8 +140,10 @@ class Tables:
             if seen[number] > 1 or (to is None and len(reached) != 1):
                 if parent in ("sessions", "messages"):
                     raise RefusedError(
-                        f"Table {name} refers to {parent} by several columns at once, which we cannot keep.",
-                        remedy="Delete it in Hermes itself.",
+                        _("Table {table} refers to {other} by several columns at once, which we cannot keep.").format(
+                            table=name, other=parent
+                        ),
+                        remedy=_("Delete it in Hermes itself."),
                     )
                 continue
             self.references.append(
@@ -164,8 +167,9 @@ def discover(source: Rows) -> Layout:
     order = ["sessions"]
     loose: list[Loose] = []
     edges = [each for each in tables.references if each.table != each.target]
+    # Salvaged stores lack it.
     if not any(each.table == "messages" and each.column == "session_id" for each in edges):
-        edges.append(_Reference("messages", "session_id", "sessions", "id", "NO ACTION"))  # salvaged stores lack it
+        edges.append(_Reference("messages", "session_id", "sessions", "id", "NO ACTION"))  # not shown
     edges.sort(key=lambda each: (each.table != "messages", each.table, each.column))  # messages before the rest
     for target in order:  # grows as tables are found
         for each in (edge for edge in edges if edge.target == target):
@@ -176,13 +180,14 @@ def discover(source: Rows) -> Layout:
                     f"{quoted(each.column)} IN (SELECT {quoted(each.to)} FROM {quoted(target)} "
                     f"WHERE {conditions[target]})"
                 )
-            if each.action == "SET NULL":
+            if each.action == "SET NULL":  # not shown
                 loose.append(Loose(each.table, each.column, tables.keys[each.table], condition))
-            elif each.action == "SET DEFAULT":
+            elif each.action == "SET DEFAULT":  # not shown
                 raise RefusedError(
-                    f"{each.table}.{each.column} falls back to a default when a session goes, which we do not know "
-                    "how to undo.",
-                    remedy="Delete it in Hermes itself.",
+                    _("{column} falls back to a default when a session goes, which we do not know how to undo.").format(
+                        column=f"{each.table}.{each.column}"
+                    ),
+                    remedy=_("Delete it in Hermes itself."),
                 )
             elif each.table in conditions:
                 conditions[each.table] += f" OR {condition}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from ..errors import BrowseError, NotFoundError
+from ..wording import _
 from .layout import Fate, Link
 from .values import Encoded
 
@@ -204,8 +205,10 @@ def read_manifest(raw: bytes) -> Manifest:
         document = _object(json.loads(raw))
         if document.get("format") != FORMAT:
             raise BundleDamagedError(
-                f"It is of format {str(document.get('format'))[:20]}, and this program reads format {FORMAT}.",
-                remedy="A newer hermes-browse wrote it; update, or follow its README.txt.",
+                _("It is of format {found}, and this program reads format {known}.").format(
+                    found=str(document.get("format"))[:20], known=FORMAT
+                ),
+                remedy=_("A newer hermes-browse wrote it; update, or follow its README.txt."),
             )
         created = document["created_at"]
         if not isinstance(created, int | float):
@@ -227,9 +230,10 @@ def read_manifest(raw: bytes) -> Manifest:
             pieces={name: _piece(each) for name, each in _object(document["pieces"]).items()},
         )
     except (ValueError, KeyError, RecursionError) as error:
-        raise BundleDamagedError("Its manifest.json is broken.") from error
+        raise BundleDamagedError(_("Its manifest.json is broken.")) from error
 
 
+# The same in every language, and ASCII: a bundle may be read by somebody else, anywhere.
 README_TEXT = """\
 Conversations deleted from a session store of Hermes Agent by hermes-browse.
 `hermes-browse trash restore` puts them back. This file says how to read them without it.

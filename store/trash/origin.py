@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import RefusedError
 from ..reader import Reader
+from ..wording import _
 from .layout import Rows
 from .manifest import Origin
 from .slices import chunks
@@ -18,7 +19,7 @@ def origin_of(reader: Reader) -> Origin:
         RefusedError: Its text is not UTF-8, so that bytes would not come back as they were.
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
-        raise RefusedError("This store keeps its text in UTF-16, which we do not write.")
+        raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
     return Origin(str(reader.path), reader.schema.version, instance_of(reader, reader.schema.tables))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import BrowseError
+from ..wording import _
 from .bundle import PARTIAL, load, verify
 from .folders import remove_folder, sync_folder, write_file
 from .manifest import RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, TrashError
@@ -45,7 +46,7 @@ class Bundle(NamedTuple):
 
 def _disk_bytes(folder: Path) -> int:
     total = 0
-    for place, _, names in os.walk(folder):
+    for place, _folders_in, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(place, name)).st_size
@@ -57,7 +58,7 @@ def _title(manifest: Manifest) -> str | None:
     more = len(manifest.conversations) - 1
     if more < 1:
         return first
-    return f"{first or manifest.conversations[0]} and {more:,} more"
+    return _("{title} and {count:,} more").format(title=first or manifest.conversations[0], count=more)
 
 
 def _restored_at(folder: Path) -> float | None:
@@ -75,7 +76,7 @@ def describe(folder: Path) -> Bundle:
     try:
         manifest = load(folder)
         if manifest.name != folder.name:
-            raise BundleDamagedError("Its folder has been renamed.")
+            raise BundleDamagedError(_("Its folder has been renamed."))
     except BundleDamagedError as error:
         try:
             made = folder.stat().st_mtime
@@ -102,7 +103,8 @@ def _folders(trash: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise BrowseError(f"The trash at {trash} cannot be read ({error.strerror}).") from error
+        sentence = _("The trash at {trash} cannot be read ({reason}).").format(trash=trash, reason=error.strerror)
+        raise BrowseError(sentence) from error
     return [trash / name for name in found if _NAME.fullmatch(name)]
 
 
@@ -125,8 +127,11 @@ def find(trash: Path, name: str) -> Path:
     names = [folder.name for folder in _folders(trash)]
     fitting = [name] if name in names else [each for each in names if name and each.startswith(name)]
     if len(fitting) != 1:
-        several = f"Several bundles begin with “{name}”" if fitting else f"There is no bundle “{name}” in {trash}"
-        raise BundleNotFoundError(f"{several}.", remedy="`hermes-browse trash list` shows their names.")
+        several, none = _("Several bundles begin with “{name}”."), _("There is no bundle “{name}” in {trash}.")
+        raise BundleNotFoundError(
+            (several if fitting else none).format(name=name, trash=trash),
+            remedy=_("`hermes-browse trash list` shows their names."),
+        )
     return trash / fitting[0]
 
 
@@ -184,7 +189,8 @@ def discard(folder: Path) -> None:
         os.rename(folder, away)
         sync_folder(folder.parent)
     except OSError as error:
-        raise TrashError(f"{folder} cannot be removed ({error.strerror}).") from error
+        sentence = _("{path} cannot be removed ({reason}).").format(path=folder, reason=error.strerror)
+        raise TrashError(sentence) from error
     remove_folder(away)
 
 

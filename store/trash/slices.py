@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..errors import QueryInterruptedError, RefusedError
+from ..wording import _
 from .layout import Layout, Link, Part, Rows
 from .values import Line, encode, encode_row, quoted, reading
 
@@ -70,7 +71,7 @@ def read_rows(source: Rows, part: Part, rowids: Sequence[int], stop: Callable[[]
     start, count = 0, 8
     while start < len(rowids):
         if stop():
-            raise QueryInterruptedError("Stopped; nothing was changed.")
+            raise QueryInterruptedError(_("Stopped; nothing was changed."))
         portion = rowids[start : start + count]
         start += count
         marks = ",".join("?" * len(portion))
@@ -101,7 +102,8 @@ def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Link]:
     found: list[Link] = []
     for loose in layout.loose:
         if not loose.key:
-            raise RefusedError(f"Rows of {loose.table} cannot be told apart, so that a delete could not be undone.")
+            sentence = _("Rows of {table} cannot be told apart, so that a delete could not be undone.")
+            raise RefusedError(sentence.format(table=loose.table))
         wanted = (*loose.key, loose.column)
         for chunk in chunks(ids):
             condition = fill(loose.condition, len(chunk))

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
+from ..wording import N_, _
+
 T = TypeVar("T")
 
 EVERY = 500
 """Messages between two words on how far it is."""
+
+
+_WORDS = {
+    "saving": N_("saving {done:,} of {total:,} messages"),
+    "checking": N_("checking {done:,} of {total:,} messages"),
+    "deleting": N_("deleting {done:,} of {total:,} messages"),
+    "putting back": N_("putting back {done:,} of {total:,} messages"),  # not shown
+}
 
 
 class Stage(NamedTuple):
@@ -22,7 +32,7 @@ class Stage(NamedTuple):
     @property
     def words(self) -> str:
         """`saving 12,000 of 50,000 messages`."""
-        return f"{self.name} {min(self.done, self.total):,} of {self.total:,} messages"
+        return _(_WORDS[self.name]).format(done=min(self.done, self.total), total=self.total)
 
 
 Tell = Callable[[Stage], object]

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..wording import _
 from .folders import NewFile, sync_folder
 from .layout import Rows
 from .manifest import FILES, Kept, Piece
@@ -157,12 +158,13 @@ def remove(found: Sequence[Found]) -> list[str]:
     for each in found:
         if _mark(each.path) != each.mark:
             if os.path.lexists(each.path):
-                notes.append(f"{each.path} was written to meanwhile and stays.")
+                notes.append(_("{path} was written to meanwhile and stays.").format(path=each.path))
             continue
         try:
             each.path.unlink()
         except OSError as error:
-            notes.append(f"{each.path} could not be removed: {error.strerror}.")
+            failed = _("{path} could not be removed: {reason}.")
+            notes.append(failed.format(path=each.path, reason=error.strerror))
     return notes
 
 
@@ -184,19 +186,21 @@ def put_back(
     if not wanted:
         return 0, []
     if folder is None or not folder.is_dir():
-        there = "There is no folder for the files of sessions beside this store"
-        return 0, [f"{there}: {len(wanted):,} files stay in the bundle."]
+        none = _("There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle.")
+        return 0, [none.format(count=len(wanted))]
     count, notes = 0, []
     for each in wanted:
         if not is_name_of(each.name, each.session) or not is_plain(each.file):
-            notes.append(f"“{each.name}” is no name of a session's file and stays in the bundle.")
+            no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
+            notes.append(no_name.format(name=each.name))
             continue
         try:
             _put_back(each, bundle / FILES / each.file, folder / each.name)
         except FileExistsError:
-            notes.append(f"{folder / each.name} is there again and was left as it is.")
+            notes.append(_("{path} is there again and was left as it is.").format(path=folder / each.name))
         except (OSError, EOFError, ValueError) as error:
-            notes.append(f"{folder / each.name} could not be written: {error}")
+            failed = _("{path} could not be written: {reason}")
+            notes.append(failed.format(path=folder / each.name, reason=error))
         else:
             count += 1
     with contextlib.suppress(OSError):
@@ -213,7 +217,7 @@ def _put_back(kept: Kept, source: Path, target: Path) -> None:
                 file.write(data)
         piece = file.finish()
         if (piece.bytes, piece.sha256) != (kept.bytes, kept.sha256):
-            raise ValueError("its sum in the bundle is wrong")
+            raise ValueError(_("its sum in the bundle is wrong"))
         os.utime(target, ns=(kept.mtime_ns, kept.mtime_ns))
         done = True
     finally:

@@ -46,7 +46,10 @@ def reading(columns: Sequence[str]) -> str:
     """SQL that selects columns for `encode_row`: for each its storage class, and text as its bytes."""
     parts = []
     for name in map(quoted, columns):
-        parts += [f"typeof({name})", f"CASE WHEN typeof({name}) = 'text' THEN CAST({name} AS BLOB) ELSE {name} END"]
+        parts += [
+            f"typeof({name})",
+            f"CASE WHEN typeof({name}) = 'text' THEN CAST({name} AS BLOB) ELSE {name} END",  # not shown
+        ]
     return ", ".join(parts)
 
 
@@ -97,7 +100,7 @@ def bound(value: Encoded) -> tuple[str, object]:
             except binascii.Error as error:
                 raise ValueError(f"no base64: {inner[:20]!r}") from error
             # Bound bytes are a blob, and a cast of one to text takes the bytes as they are.
-            return ("CAST(? AS TEXT)" if tag == "text" else "?"), raw
+            return ("CAST(? AS TEXT)" if tag == "text" else "?"), raw  # not shown
         if tag == "real" and inner in ("inf", "-inf"):
             return "?", float(inner)
     raise ValueError(f"no stored value: {str(value)[:40]}")

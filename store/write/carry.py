@@ -103,8 +103,8 @@ class Outcome(NamedTuple, Generic[Result]):
     error: BrowseError | None = None
     """What stopped it, if anything went wrong; what was done before stays done."""
 
-    def words(self, verb: str) -> str:
-        """What was done, with no full stop.
+    def sentence(self, verb: str) -> str:
+        """What was done, in a sentence.
 
         Args:
             verb: In the past tense, as it is shown.
@@ -117,15 +117,7 @@ class Outcome(NamedTuple, Generic[Result]):
         if self.left:
             left = ngettext("stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left)
             parts.append(left.format(count=self.left))
-        return pgettext("between what was done", "; ").join(parts)
-
-    def sentence(self, verb: str) -> str:
-        """What was done, in a sentence.
-
-        Args:
-            verb: In the past tense, as it is shown.
-        """
-        return _("{words}.").format(words=self.words(verb))
+        return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
 
 
 def _no_step(step: Step) -> None:
