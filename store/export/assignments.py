@@ -37,21 +37,23 @@ _QUOTED_MOST = 4096
 _LEAST = 6
 
 _NO_SECRET_TAILS = frozenset(
+    ""  # not shown  # noqa: SIM905  # a paragraph of words is read and amended more easily
     """
     age algorithm budget bytes cache class cost count counts created dir enabled encoding env error exp expired expires
     expiry field file filename folder format header hint id ids in index input kind label len length limit limits max
     min missing mode model name names output path policy prefix price provider rate regex required rotation scheme size
     source status store strategy suffix time timeout total ttl type types unit uri url usage used valid var variable
     version window
-    """.split()  # noqa: SIM905  # a paragraph of words is read and amended more easily
+    """.split()
 )
 _NO_SECRETS = frozenset(
+    ""  # not shown  # noqa: SIM905  # a paragraph of words is read and amended more easily
     """
     none null nil true false string str text password passwd secret token key changeme change-me required optional
     undefined redacted example placeholder disabled enabled default unknown missing invalid expired bearer basic
     function object number integer boolean array username hidden masked removed value public private localhost
     unauthorized authenticated ephemeral secrets tokens passwords
-    """.split()  # noqa: SIM905  # a paragraph of words is read and amended more easily
+    """.split()
 )
 _PLACEHOLDER = re.compile(
     r"(?:(?i:your|the|example|dummy|fake)[_\- ][^0-9]*)|[*xX.\-_•#]+|(.)\1*|\$[A-Z_][A-Z0-9_]*|<[^>]*>"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..errors import BrowseError, RefusedError
 from ..text import one_line
+from ..wording import _
 
 NAME_BYTES = 120
 """The most bytes of a file name without its extension; file systems take 255, some tools add to them."""
@@ -58,13 +59,13 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
         titles: Title and id of each; the id tells apart those with the same title.
         extension: With its dot.
     """
-    stems = [file_stem(title) for title, _ in titles]
+    stems = [file_stem(title) for title, _session in titles]
     counts: dict[str, int] = {}
     for stem in stems:
         counts[_key(stem)] = counts.get(_key(stem), 0) + 1
     used: set[str] = set()
     names: list[str] = []
-    for stem, (_, session_id) in zip(stems, titles, strict=True):
+    for stem, (_title, session_id) in zip(stems, titles, strict=True):
         name, number = stem, 1
         if counts[_key(stem)] > 1:
             name = f"{_cut(stem, NAME_BYTES - 40).rstrip(' .')} ({_cut(file_stem(session_id[-20:]), 30)})"
@@ -78,7 +79,10 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
 
 
 def _failed(path: Path, error: OSError) -> BrowseError:
-    return BrowseError(f"{path} could not be written: {error.strerror or error}.", remedy="Nothing was left half done.")
+    return BrowseError(
+        _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror or error),
+        remedy=_("Nothing was left half done."),
+    )
 
 
 def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
@@ -101,13 +105,17 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         raise _failed(path, error) from error
     resolved = os.path.realpath(path)
     if any(os.path.realpath(each) == resolved or _same(found, each) for each in keep):
-        raise RefusedError(f"{path} belongs to the session store: nothing is written there.")
+        raise RefusedError(_("{path} belongs to the session store: nothing is written there.").format(path=path))
+    other = _("Name a file, or `-` for standard output.")
     if stat.S_ISDIR(found.st_mode):
-        raise RefusedError(f"{path} is a folder.", remedy="Name a file, or `-` for standard output.")
+        raise RefusedError(_("{path} is a folder.").format(path=path), remedy=other)
     if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
-        raise RefusedError(f"{path} is no plain file.", remedy="Name a file, or `-` for standard output.")
+        raise RefusedError(_("{path} is no plain file.").format(path=path), remedy=other)
     if not force:
-        raise RefusedError(f"{path} is there already.", remedy="Name another file, or say --force to replace it.")
+        raise RefusedError(
+            _("{path} is there already.").format(path=path),
+            remedy=_("Name another file, or say --force to replace it."),
+        )
 
 
 def _same(found: os.stat_result, other: Path) -> bool:
@@ -128,7 +136,9 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
-        raise RefusedError(f"{path} is a file.", remedy="Several Markdown documents go into a folder.") from None
+        raise RefusedError(
+            _("{path} is a file.").format(path=path), remedy=_("Several Markdown documents go into a folder.")
+        ) from None
     except OSError as error:
         raise _failed(path, error) from error
 
@@ -193,7 +203,9 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
         temporary = None
         _sync_folder(path.parent)
     except FileExistsError:
-        raise RefusedError(f"{path} has appeared meanwhile.", remedy="Say --force to replace it.") from None
+        raise RefusedError(
+            _("{path} has appeared meanwhile.").format(path=path), remedy=_("Say --force to replace it.")
+        ) from None
     except OSError as error:
         raise _failed(path, error) from error
     finally:

@@ -18,6 +18,7 @@ from ..connect import Reader, Row, Store
 from ..errors import NotFoundError
 from ..messages import SENTINEL
 from ..text import as_text
+from ..wording import _
 from .redact import Redactor
 from .source import Tally
 
@@ -135,7 +136,9 @@ def session_pieces(store: Store, session_id: str, redactor: Redactor, tally: Tal
             f"SELECT {_select(reader, 'sessions', columns)} FROM sessions t WHERE t.id = ?", [session_id]
         )
         if not rows:
-            raise NotFoundError(f"Session {session_id} is gone: it was deleted while it was exported.")
+            raise NotFoundError(
+                _("Session {session} is gone: it was deleted while it was exported.").format(session=session_id)
+            )
         ids = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", [session_id])]
         message_columns = _columns(reader, "messages")
         statement = (

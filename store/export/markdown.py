@@ -8,12 +8,11 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from ..models import State
 from ..text import HOSTILE, STRAY, one_line
+from ..wording import _, ngettext
 from .commonmark import fenced, longest_run, neutral
-from .source import Day, Seam, Source, Telling, day_name, laid_out, local_time
+from .source import Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
 
-_NAMES = {"user": "You", "assistant": "Assistant", "system": "System"}
 _AS_CODE = ("id", "folder", "branch")
 _HINT = 80
 # What YAML does not take as it is, what it takes for a line end, and what a terminal would act on.
@@ -105,14 +104,10 @@ def _fold(summary: str, body: str) -> str:
 
 
 def _heading(telling: Telling) -> str:
-    message = telling.message
-    name = _NAMES.get(message.role, message.role)
-    if telling.tool:
-        name = f"Tool {telling.tool}"
-    moment = local_time(message.timestamp)
-    state = "" if message.state is State.LIVE else f" ({message.state.value})"
+    moment = local_time(telling.message.timestamp)
+    state = state_word(telling.message.state)
     clock = moment.strftime(" · %H:%M:%S") if moment else ""
-    return f"### {plain(one_line(name))}{clock}{state}\n"
+    return f"### {plain(speaker(telling))}{clock}{f' ({state})' if state else ''}\n"
 
 
 def _json_or_text(text: str) -> str:
@@ -133,13 +128,15 @@ def message_text(telling: Telling) -> str:
     """
     parts = [_heading(telling)]
     if telling.summary:
-        parts.append(_fold("Compaction summary", neutral(telling.summary)))
+        parts.append(_fold(_("Compaction summary"), neutral(telling.summary)))
     if telling.reasoning:
-        parts.append(_fold("Reasoning", neutral(telling.reasoning)))
+        parts.append(_fold(_("Reasoning"), neutral(telling.reasoning)))
     if telling.tool:
         lines = telling.said.count("\n") + 1 if telling.said else 0
-        said = f"Result of {telling.tool}, {lines:,} line{'' if lines == 1 else 's'}"
-        parts.append(_fold(said, fenced(telling.said)) if telling.said else "*no output*\n")
+        said = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
+        summary = said.format(tool=telling.tool, count=lines)
+        nothing = _("no output")
+        parts.append(_fold(summary, fenced(telling.said)) if telling.said else f"*{nothing}*\n")
     elif telling.said:
         parts.append(neutral(telling.said) + "\n")
     parts += [_fold(_call_title(name, arguments), _json_or_text(arguments)) for name, arguments in telling.calls]
@@ -161,6 +158,7 @@ def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[st
         if isinstance(event, Day):
             yield f"\n## {day_name(event.date)}\n"
         elif isinstance(event, Seam):
-            yield f"\n---\n\n*Compressed here, continued in {code(event.session_id)}*\n"
+            seam = _("Compressed here, continued in {session}").format(session=code(event.session_id))
+            yield f"\n---\n\n*{seam}*\n"
         else:
             yield "\n" + message_text(event)

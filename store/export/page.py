@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import string
 
-STYLE = """
+from ..wording import _, pgettext
+
+STYLE = (
+    ""  # not shown
+    """
 :root { color-scheme: light; --page: #fbfaf7; --card: #ffffff; --ink: #1c1b19; --soft: #68645c; --line: #e2ded5;
   --accent: #9a5b13; --mine: #f1ece1; --code: #f4f1ea; --mark: #ffd866; --mark-ink: #1c1b19; --at: #ff9f43; }
 @media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) { color-scheme: dark; --page: #171614;
@@ -52,8 +58,11 @@ mark.at { background: var(--at); }
 footer { max-width: 56rem; margin: 2rem auto; padding: 1rem; color: var(--soft); font-size: .85rem; }
 @media print { .bar { display: none; } article { content-visibility: visible; } }
 """
+)
 
-SCRIPT = """
+SCRIPT = (
+    ""  # not shown
+    """
 "use strict";
 (() => {
   const at = (id) => document.getElementById(id);
@@ -169,13 +178,52 @@ SCRIPT = """
   });
 })();
 """
+)
+"""In English; see `script`."""
 
 
 def _digest(text: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
 
 
-POLICY = (
-    f"default-src 'none'; style-src {_digest(STYLE)}; script-src {_digest(SCRIPT)}; base-uri 'none'; form-action 'none'"
-)
-"""No network, no other style or script than these two, told by their hashes (https://www.w3.org/TR/CSP3/)."""
+def theme_words() -> dict[str, str]:
+    """What a person reads for each theme."""
+    return {
+        "auto": pgettext("theme of a page", "auto"),
+        "light": pgettext("theme of a page", "light"),
+        "dark": pgettext("theme of a page", "dark"),
+    }
+
+
+def _expression(message: str, **values: str) -> str:
+    """A text as an expression of the script.
+
+    Args:
+        message: Its fields in braces.
+        values: An expression for each field.
+    """
+    parts: list[str] = []
+    for text, name, _spec, _conversion in string.Formatter().parse(message):
+        parts += [json.dumps(text, ensure_ascii=False)] if text else []
+        parts += [values[name]] if name else []
+    return " + ".join(parts)
+
+
+def script() -> str:
+    """The script with its words in the language that is spoken."""
+    words = theme_words()
+    is_english = all(key == word for key, word in words.items())
+    name = "name" if is_english else f"{json.dumps(words, ensure_ascii=False)}[name]"
+    fold, unfold = _expression(_("Fold all")), _expression(_("Unfold all"))
+    found = _expression(_("{shown} of {total} messages"), shown="shown", total="items.length")
+    said = SCRIPT.replace('shown + " of " + items.length + " messages"', found)
+    said = said.replace('"Fold all" : "Unfold all"', f"{fold} : {unfold}")  # not shown
+    return said.replace('"Theme: " + name', _expression(_("Theme: {name}"), name=name))
+
+
+def policy() -> str:
+    """No network, no other style or script than these two, told by their hashes (https://www.w3.org/TR/CSP3/)."""
+    return (
+        f"default-src 'none'; style-src {_digest(STYLE)}; script-src {_digest(script())}; base-uri 'none'; "
+        "form-action 'none'"
+    )

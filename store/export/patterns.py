@@ -51,7 +51,7 @@ _HEADER = rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTE}"
 _SCHEMES = "(?i:bearer|basic|token|digest|negotiate|apikey|api-key)"
 
 _PRIVATE_KEY = (
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:"
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:"  # not shown
     r"(?:[^\"'`\-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     r"|(?:(?:\s|\\+[nrt])*+[A-Za-z0-9+/=]{16,}+)++)"  # cut short: lines of base64 as far as they go
 )
@@ -85,7 +85,7 @@ _SERVICES = (
 )
 
 RULES = (
-    Rule("private-key", "PRIVATE KEY", re.compile(_PRIVATE_KEY)),
+    Rule("private-key", "PRIVATE KEY", re.compile(_PRIVATE_KEY)),  # not shown
     _key("anthropic-key", "sk-ant-", r"[A-Za-z0-9_\-]{16,}"),
     # Words joined by dashes begin so too (`sk-learn-…`): a key has a digit among its first letters.
     _key("openai-key", "sk-", r"(?=[A-Za-z_\-]{0,80}[0-9])[A-Za-z0-9_\-]{20,}"),

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from ..text import as_text
+from ..wording import N_, _
 from .assignments import NEEDLES, find_assignments, find_flags, is_value, names_secret
 from .env import spellings
 from .patterns import AWS_SECRET, MARK, RULES
@@ -23,25 +24,25 @@ NAMED_SECRET = "named-secret"
 AWS_SECRET_KEY = "aws-secret-key"
 
 LABELS = {
-    "anthropic-key": "Anthropic key",
-    "authorization": "authorization header",
-    "aws-access-key": "AWS access key",
-    AWS_SECRET_KEY: "AWS secret key",
-    "discord-token": "Discord token",
-    ENV_VALUE: ".env value",
-    "github-token": "GitHub token",
-    "google-key": "Google key",
-    "jwt": "JWT",
-    NAMED_SECRET: "named key or password",
-    "openai-key": "OpenAI-style key",
-    "private-key": "private key",
-    "service-key": "service key",
-    "slack-token": "Slack token",
-    "stripe-key": "Stripe key",
-    "telegram-token": "Telegram bot token",
-    "url-password": "password in an address",
+    "anthropic-key": N_("Anthropic key"),
+    "authorization": N_("authorization header"),
+    "aws-access-key": N_("AWS access key"),
+    AWS_SECRET_KEY: N_("AWS secret key"),
+    "discord-token": N_("Discord token"),
+    ENV_VALUE: N_(".env value"),
+    "github-token": N_("GitHub token"),
+    "google-key": N_("Google key"),
+    "jwt": N_("JWT"),
+    NAMED_SECRET: N_("named key or password"),
+    "openai-key": N_("OpenAI-style key"),
+    "private-key": N_("private key"),
+    "service-key": N_("service key"),
+    "slack-token": N_("Slack token"),
+    "stripe-key": N_("Stripe key"),
+    "telegram-token": N_("Telegram bot token"),
+    "url-password": N_("password in an address"),
 }
-"""What a person reads for each kind."""
+"""What a person reads for each kind, where it is translated."""
 
 Span = tuple[int, int]
 
@@ -193,4 +194,5 @@ def describe(counts: Counter[str]) -> str:
         counts: Secrets by kind.
     """
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{LABELS.get(kind, kind)} × {count:,}" for kind, count in ordered)
+    labels = {kind: _(label) for kind, label in LABELS.items()}
+    return ", ".join(f"{labels.get(kind, kind)} × {count:,}" for kind, count in ordered)

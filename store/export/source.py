@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from ..connect import Store
 from ..messages import split_summary, without_injections
-from ..models import ChatMessage, Conversation, Reading
+from ..models import ChatMessage, Conversation, Reading, State
 from ..text import one_line, printable
 from ..transcript import read_messages, read_skeleton
+from ..wording import N_, _
 from .redact import Redactor
 
 WINDOW = 200
@@ -88,16 +89,17 @@ class Source:
         return one_line(self.redactor.text(each.title or each.preview or each.id))
 
     def facts(self) -> list[tuple[str, str]]:
-        """What is told of it besides its name: label and text, on one line each."""
+        """What is told of it besides its name: what it is, for the program, and the text, on one line each."""
         each = self.conversation
-        segments = f"{len(each.segments)} segments" if len(each.segments) > 1 else ""
+        count = len(each.segments)
+        segments = _("{count:,} segments").format(count=count) if count > 1 else ""
         pairs = [
             ("id", each.id),
             ("source", each.source),
             ("model", self.redactor.text(each.model or "")),
             ("folder", self.redactor.text(each.cwd or "")),
             ("branch", self.redactor.text(each.git_branch or "")),
-            ("messages", f"{each.message_count:,} messages"),
+            ("messages", _("{count:,} messages").format(count=each.message_count)),
             ("segments", segments),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
@@ -208,9 +210,32 @@ def opened_up(result: str) -> str:
     return printable("\n".join(lines)) or result
 
 
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_NAMES = {"user": N_("You"), "assistant": N_("Assistant"), "system": N_("System")}
+_STATES = {State.COMPACTED: N_("compacted"), State.REWOUND: N_("rewound")}
+_WEEKDAYS = (
+    N_("Monday"),
+    N_("Tuesday"),
+    N_("Wednesday"),
+    N_("Thursday"),
+    N_("Friday"),
+    N_("Saturday"),
+    N_("Sunday"),
+)
+
+
+def speaker(telling: Telling) -> str:
+    """Who said it, on one line: a person, a model, a tool, or a role as it is stored."""
+    if telling.tool:
+        return one_line(_("Tool {name}").format(name=telling.tool))
+    role = telling.message.role
+    return _(_NAMES[role]) if role in _NAMES else one_line(role)
+
+
+def state_word(state: State) -> str:
+    """How a message stands, empty for one that the model sees."""
+    return _(_STATES[state]) if state in _STATES else ""
 
 
 def day_name(day: date) -> str:
-    """`Thursday, 2026-01-01`, in English whatever the locale."""
-    return f"{_WEEKDAYS[day.weekday()]}, {day.isoformat()}"
+    """`Thursday, 2026-01-01`, in the language that is spoken, whatever the locale of dates."""
+    return _("{weekday}, {date}").format(weekday=_(_WEEKDAYS[day.weekday()]), date=day.isoformat())
