@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..models import Conversation, Session
+from ..wording import _
 from .rules import Standing
 from .sizes import COUNTED, Sizes, added
 from .spare import Why
@@ -86,8 +87,11 @@ class Plan(NamedTuple):
     spared: tuple[Spared, ...]
     reparented: tuple[Session, ...]
     """Sessions that stay and lose their parent in a delete."""
-    counted: str = COUNTED
-    """What the bytes are: a text to be translated where it is shown."""
+
+    @property
+    def counted(self) -> str:
+        """What the bytes are, in a sentence."""
+        return _(COUNTED)
 
     @property
     def is_measured(self) -> bool:
