@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gettext import GNUTranslations
 
-__all__ = ["LANGUAGES", "N_", "_", "language", "language_of", "ngettext", "pgettext", "speak"]
+__all__ = ["ENGLISH", "LANGUAGES", "N_", "_", "language", "language_of", "ngettext", "pgettext", "speak"]
 
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "zh_CN")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-RENAME = "Give a conversation another title; an empty one clears it."
+from hermes_browse.store.wording import N_, _
+
+RENAME = N_("Give a conversation another title; an empty one clears it.")
 MARKS = {
-    "archive": "Put conversations away: hidden from lists, nothing lost.",
-    "unarchive": "Bring archived conversations back.",
-    "pin": "Keep conversations from what Hermes deletes by itself.",
-    "unpin": "Let go of pins.",
+    "archive": N_("Put conversations away: hidden from lists, nothing lost."),
+    "unarchive": N_("Bring archived conversations back."),
+    "pin": N_("Keep conversations from what Hermes deletes by itself."),
+    "unpin": N_("Let go of pins."),
 }
 
 Reads = Callable[[str], str]
@@ -24,7 +26,7 @@ def add_rename(parser: argparse.ArgumentParser, text: Reads) -> None:
         text: Reads words of the user.
     """
     parser.add_argument("id", metavar="ID", type=text)
-    parser.add_argument("title", metavar="TITLE", nargs="+", type=text, help="its words")
+    parser.add_argument("title", metavar="TITLE", nargs="+", type=text, help=_("its words"))
 
 
 def add_mark(parser: argparse.ArgumentParser, text: Reads) -> None:

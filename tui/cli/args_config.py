@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-CONFIG = "The configuration: where it is, what it sets, and a sample of it."
-COMPLETIONS = "A script that completes this command line in a shell."
-MAN = "The manual page, for `man`: roff on standard output."
+from hermes_browse.store.wording import N_, _
+
+CONFIG = N_("The configuration: where it is, what it sets, and a sample of it.")
+COMPLETIONS = N_("A script that completes this command line in a shell.")
+MAN = N_("The manual page, for `man`: roff on standard output.")
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -21,7 +23,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=["show", "path", "init"],
         default="show",
-        help="show what holds (default), its path, or write a commented sample; an existing file stays as it is",
+        help=_("show what holds (default), its path, or write a commented sample; an existing file stays as it is"),
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-HELP = "Conversations as Markdown, JSON lines or HTML; secrets are redacted."
+from hermes_browse.store.wording import N_, _
+
+HELP = N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted.")
 
 
 def add(parser: argparse.ArgumentParser, text: Callable[[str], str], named: Callable[[str], str]) -> None:
@@ -21,14 +23,14 @@ def add(parser: argparse.ArgumentParser, text: Callable[[str], str], named: Call
         "--format",
         choices=["markdown", "jsonl", "html"],
         default=None,
-        help="default: what the name after --output ends in, else markdown; jsonl is what Hermes imports",
+        help=_("default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"),
     )
     parser.add_argument(
         "--output",
         metavar="PATH",
         type=named,
         default=None,
-        help="a file, a folder, or - for standard output (default: a file here, named after the title)",
+        help=_("a file, a folder, or - for standard output (default: a file here, named after the title)"),
     )
-    parser.add_argument("--no-redact", action="store_true", help="keep keys, tokens and passwords as they are")
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--no-redact", action="store_true", help=_("keep keys, tokens and passwords as they are"))
+    parser.add_argument("--force", action="store_true", help=_("replace files that are there"))

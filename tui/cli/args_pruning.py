@@ -6,8 +6,10 @@ import argparse
 import os
 from collections.abc import Callable
 
-PRUNE = "What could be cleaned up by rules, all of which must hold; without --archive or --delete it only tells."
-STATS = "Sums of sessions, messages, tokens, cost and bytes."
+from hermes_browse.store.wording import N_, _
+
+PRUNE = N_("What could be cleaned up by rules, all of which must hold; without --archive or --delete it only tells.")
+STATS = N_("Sums of sessions, messages, tokens, cost and bytes.")
 
 Reads = Callable[[str], str]
 
@@ -36,7 +38,7 @@ def _money(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1e12:
-        raise argparse.ArgumentTypeError(f"wants an amount in dollars, not {text!r}")
+        raise argparse.ArgumentTypeError(_("wants an amount in dollars, not {text!r}").format(text=text))
     return value
 
 
@@ -56,38 +58,40 @@ def add_prune(parser: argparse.ArgumentParser, text: Reads, named: Reads, count:
     def folder(value: str) -> str:
         return text(os.path.abspath(os.path.expanduser(named(value))))
 
-    rules = parser.add_argument_group("rules")
-    rules.add_argument("--older-than", metavar="AGE", type=_age, help="idle for so long: 90d, 12h, 1w 2d (by activity)")
+    rules = parser.add_argument_group(_("rules"))
     rules.add_argument(
-        "--source", metavar="S", type=words, action="append", default=[], help="of this source; repeatable"
+        "--older-than", metavar="AGE", type=_age, help=_("idle for so long: 90d, 12h, 1w 2d (by activity)")
     )
-    rules.add_argument("--title", metavar="T", type=words, help="its title contains this")
-    rules.add_argument("--cwd", metavar="DIR", type=folder, help="its working directory is this or below it")
-    rules.add_argument("--model", metavar="M", type=words, help="the name of its model contains this")
-    rules.add_argument("--empty", action="store_true", help="without a message")
-    rules.add_argument("--automation", action="store_true", help="cron jobs, webhooks and the like")
+    rules.add_argument(
+        "--source", metavar="S", type=words, action="append", default=[], help=_("of this source; repeatable")
+    )
+    rules.add_argument("--title", metavar="T", type=words, help=_("its title contains this"))
+    rules.add_argument("--cwd", metavar="DIR", type=folder, help=_("its working directory is this or below it"))
+    rules.add_argument("--model", metavar="M", type=words, help=_("the name of its model contains this"))
+    rules.add_argument("--empty", action="store_true", help=_("without a message"))
+    rules.add_argument("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
     rules.add_argument("--min-messages", metavar="N", type=count)
     rules.add_argument("--max-messages", metavar="N", type=count)
-    rules.add_argument("--min-size", metavar="BYTES", type=_bytes, help="search index included: 10M, 1.5G")
+    rules.add_argument("--min-size", metavar="BYTES", type=_bytes, help=_("search index included: 10M, 1.5G"))
     rules.add_argument("--max-size", metavar="BYTES", type=_bytes)
     rules.add_argument("--max-cost", metavar="USD", type=_money)
     rules.add_argument(
         "--stale-open",
         action="store_true",
-        help="open ones too that have been idle for that long (7 days where --older-than is not given)",
+        help=_("open ones too that have been idle for that long (7 days where --older-than is not given)"),
     )
-    rules.add_argument("--include-archived", action="store_true", help="archived ones too")
-    actions = parser.add_argument_group("what to do").add_mutually_exclusive_group()
-    actions.add_argument("--archive", action="store_true", help="archive what the rules mean")
-    actions.add_argument("--delete", action="store_true", help="delete it, to the trash")
-    parser.add_argument("--dry-run", action="store_true", help="change nothing, only tell")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    rules.add_argument("--include-archived", action="store_true", help=_("archived ones too"))
+    actions = parser.add_argument_group(_("what to do")).add_mutually_exclusive_group()
+    actions.add_argument("--archive", action="store_true", help=_("archive what the rules mean"))
+    actions.add_argument("--delete", action="store_true", help=_("delete it, to the trash"))
+    parser.add_argument("--dry-run", action="store_true", help=_("change nothing, only tell"))
+    parser.add_argument("--yes", action="store_true", help=_("do not ask"))
 
 
 def add_stats(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `stats`."""
     groupings = ["model", "source", "day", "week", "month", "hour", "project", "conversation", "tool"]
-    hour = "default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory"
+    hour = _("default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory")
     parser.add_argument("--by", choices=groupings, default="source", help=hour)
-    back = "what began, was said or called since then (default all, with bytes by model, source, day and tool)"
+    back = _("what began, was said or called since then (default all, with bytes by model, source, day and tool)")
     parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=back)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from hermes_browse.store.wording import N_, _
+
 from ..config.folders import config_path, memory_path
 from ..logfile import log_path
 
-_ABOUT = """\
+_ABOUT = N_("""\
 Without a command the browser opens: a list of conversations, the transcript of the one under the cursor, and a search
 that looks through everything as you type. The key ? lists all keys. With a command nothing is drawn; what is found goes
 to standard output, as one JSON document with --json.
-"""
+""")
 
 
 def _text(text: str) -> str:
@@ -22,6 +24,21 @@ def _text(text: str) -> str:
     return f"\\&{named}" if named.startswith(".") else named
 
 
+def _quoted(text: str) -> str:
+    """An argument of several words."""
+    return f'"{_text(text)}"'
+
+
+def _part(head: str, text: str = "") -> str:
+    """A head, and roff below it."""
+    return f".SH {_text(head)}\n{text}".rstrip("\n")
+
+
+def _taken(text: str) -> str:
+    """What stands for something else."""
+    return f"\\fI{_text(text)}\\fR"
+
+
 def _option(action: argparse.Action) -> str:
     """An option, or an argument, with what it takes."""
     taken = "" if action.nargs == 0 else action.metavar or ""
@@ -29,9 +46,9 @@ def _option(action: argparse.Action) -> str:
         taken = "{" + ",".join(map(str, action.choices)) + "}"
     taken = str(taken) or ("" if action.nargs == 0 else action.dest.upper())
     if not action.option_strings:
-        return f"\\fI{_text(taken)}\\fR"
+        return _taken(taken)
     names = ", ".join(f"\\fB{_text(name)}\\fR" for name in action.option_strings)
-    return f"{names} \\fI{_text(taken)}\\fR" if taken else names
+    return f"{names} {_taken(taken)}" if taken else names
 
 
 def _options(parser: argparse.ArgumentParser, known: frozenset[str]) -> Iterator[str]:
@@ -40,7 +57,8 @@ def _options(parser: argparse.ArgumentParser, known: frozenset[str]) -> Iterator
         is_below = isinstance(action, argparse._SubParsersAction)
         if is_below or action.help == argparse.SUPPRESS or known.intersection(action.option_strings):
             continue
-        yield f".TP\n{_option(action)}\n{_text(action.help or 'as its name says')}"
+        said = action.help or _("as its name says")
+        yield f".TP\n{_option(action)}\n{_text(said)}"
 
 
 def _commands(parser: argparse.ArgumentParser, name: str, known: frozenset[str]) -> Iterator[str]:
@@ -64,23 +82,27 @@ def manual(parser: argparse.ArgumentParser, version: str) -> str:
     """
     known = frozenset(name for action in parser._actions for name in action.option_strings)
     places = {
-        "configuration, which `config init` writes a sample of": config_path(),
-        "what is remembered from one start to the next": memory_path(),
-        "what went wrong, and with --debug what was done": log_path(),
+        _("configuration, which `config init` writes a sample of"): config_path(),
+        _("what is remembered from one start to the next"): memory_path(),
+        _("what went wrong, and with --debug what was done"): log_path(),
     }
-    codes, _, ids = (parser.epilog or "").partition("\n\n")
+    codes, _blank, ids = (parser.epilog or "").partition("\n\n")
+    name, options = "\\fBhermes\\-browse\\fR", _taken(_("options"))
+    command, arguments = _taken(_("command")), _taken(_("arguments"))
+    title = ["HERMES\\-BROWSE", "1", '""', f'"hermes\\-browse {_text(version)}"', _quoted(_("User Commands"))]
     parts = [
-        f'.TH HERMES\\-BROWSE 1 "" "hermes\\-browse {_text(version)}" "User Commands"\n.ad l',
-        ".SH NAME\nhermes\\-browse \\- browse the session store of Hermes Agent",
-        ".SH SYNOPSIS\n\\fBhermes\\-browse\\fR [\\fIoptions\\fR]\n.br\n"
-        "\\fBhermes\\-browse\\fR [\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]",
-        f".SH DESCRIPTION\n{_text(parser.description or '')}\n.PP\n{_text(_ABOUT.strip())}\n.PP\n{_text(ids.strip())}",
-        ".SH OPTIONS\nThose that name a store are taken before and after a command.",
+        f".TH {' '.join(title)}\n.ad l",
+        _part(_("NAME"), "hermes\\-browse \\- " + _text(_("browse the session store of Hermes Agent"))),
+        _part(_("SYNOPSIS"), f"{name} [{options}]\n.br\n{name} [{options}] {command} [{arguments}]"),
+        _part(_("DESCRIPTION"), _text(parser.description or "")),
+        f".PP\n{_text(_(_ABOUT).strip())}",
+        f".PP\n{_text(ids.strip())}",
+        _part(_("OPTIONS"), _text(_("Those that name a store are taken before and after a command."))),
         *_options(parser, frozenset()),
-        ".SH COMMANDS",
+        _part(_("COMMANDS")),
         *_commands(parser, "", known),
-        ".SH FILES",
-        *(f".TP\n\\fI{_text(str(path))}\\fR\n{_text(said)}" for said, path in places.items()),
-        f".SH EXIT STATUS\n.nf\n{_text(codes.removeprefix('exit codes:').strip())}\n.fi",
+        _part(_("FILES")),
+        *(f".TP\n{_taken(str(path))}\n{_text(said)}" for said, path in places.items()),
+        _part(_("EXIT STATUS"), ".nf\n" + _text(codes.removeprefix(_("exit codes:")).strip()) + "\n.fi"),
     ]
     return "\n".join(parts)

@@ -16,7 +16,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location, locate
 from hermes_browse.store.text import HOSTILE, as_text
-from hermes_browse.store.wording import speak
+from hermes_browse.store.wording import ENGLISH, _, speak
 
 from ..config.tongue import chosen_language
 from .columns import note
@@ -55,13 +55,13 @@ def print_json(document: object) -> None:
 def _wanted_location(arguments: SimpleNamespace) -> Location | str:
     """The store the arguments name, or why it is to be the demo."""
     if arguments.demo:
-        return "a sample store: yours opens without --demo"
+        return _("a sample store: yours opens without --demo")
     location = locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
     if arguments.or_demo:
         try:
             Store(location.path).check()
         except (StoreMissingError, StoreEmptyError):
-            return f"no Hermes store at {location.path} yet: this is a sample"
+            return _("no Hermes store at {path} yet: this is a sample").format(path=location.path)
     return location
 
 
@@ -133,6 +133,7 @@ def _without_store(arguments: SimpleNamespace) -> int | None:
         from .arguments import make_parser
         from .completing import completions
 
+        speak(ENGLISH)  # shells keep the script, and one that is made elsewhere should be the same
         print(completions(arguments.shell, make_parser()))
         return 0
     if arguments.command == "man":
@@ -148,7 +149,7 @@ def _without_store(arguments: SimpleNamespace) -> int | None:
 def _browse(location: Location, arguments: SimpleNamespace) -> int:
     cannot_draw = os.environ.get("TERM") == "dumb" and not arguments.print_command and sys.stdin.isatty()
     if cannot_draw and not arguments.plain:
-        note("This terminal cannot draw (TERM=dumb): --plain is what it can do.")
+        note(_("This terminal cannot draw (TERM=dumb): --plain is what it can do."))
     if arguments.plain or cannot_draw:
         from .plain import talk
 
@@ -159,7 +160,8 @@ def _browse(location: Location, arguments: SimpleNamespace) -> int:
         return choose_and_print(location)
     # Textual paints on standard error, so that one has to be a terminal as well.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        note("hermes-browse: the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")
+        told = _("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")
+        note(f"hermes-browse: {told}")
         return USAGE
     from hermes_browse.tui.launch import launch
 
@@ -183,7 +185,10 @@ def _run(argv: Sequence[str]) -> int:
     if getattr(arguments, "debug", False):
         from ..logfile import start_debugging
 
-        note(f"hermes-browse: writing down what is done: {start_debugging(arguments.command or 'browser')}")
+        told = _("writing down what is done: {path}").format(path=start_debugging(arguments.command or "browser"))
+        note(f"hermes-browse: {told}")
+    if getattr(arguments, "json", False):
+        speak(ENGLISH)  # what programs read is the same in every language, the sentences in it too
     if (code := _without_store(arguments)) is not None:
         return code
     if getattr(arguments, "all_profiles", False):
@@ -235,12 +240,13 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
+    speak(chosen_language())
     if sys.stdout is None:
-        note("hermes-browse: standard output is closed, so there is nowhere to write to.")
+        told = _("standard output is closed, so there is nowhere to write to.")
+        note(f"hermes-browse: {told}")
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without UTF-8 must not end in an error
         _take_letters_it_has()
-    speak(chosen_language())
     try:
         code = _run(argv)
         sys.stdout.flush()
@@ -260,7 +266,8 @@ def run(argv: Sequence[str]) -> int:
         from ..logfile import log_failure
 
         what = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else type(error).__name__
-        note(f"hermes-browse: something unexpected went wrong ({what}). Details: {log_failure()}")
+        told = _("something unexpected went wrong ({what}). Details: {path}").format(what=what, path=log_failure())
+        note(f"hermes-browse: {told}")
         if isinstance(error, OSError):  # a full disk refuses the rest as well
             _hush()
         return 1
