@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.wording import _
 
 
 def on_a_terminal() -> bool:
@@ -25,4 +26,4 @@ def ask(question: str, wanted: str) -> None:
     print(question, end="", file=sys.stderr)
     sys.stderr.flush()
     if sys.stdin.readline().strip().replace(",", "").lower() != wanted:
-        raise RefusedError("Nothing was changed.")
+        raise RefusedError(_("Nothing was changed."))

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, TypeVar
 
+from hermes_browse.store.wording import _
+
 from .columns import note
 
 if TYPE_CHECKING:
@@ -68,4 +70,5 @@ def telling() -> Tell:
 
 
 def _say_stopped(done: int, total: int) -> None:
-    note(f"Stopped after {done:,} of {total:,} conversations; the others are as they were.")
+    stopped = _("Stopped after {done:,} of {total:,} conversations; the others are as they were.")
+    note(stopped.format(done=done, total=total))

@@ -10,18 +10,19 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
 from hermes_browse.store.write import flags, titles
 
 from .columns import note, print_text
 from .run import Context, print_json
 
 _MARKS = {
-    "archive": (flags.archive, "archived", "unarchive"),
-    "unarchive": (flags.unarchive, "unarchived", "archive"),
-    "pin": (flags.pin, "pinned", "unpin"),
-    "unpin": (flags.unpin, "unpinned", "pin"),
+    "archive": (flags.archive, "archived", N_("archived {name} · `hermes-browse unarchive {id}` takes it back")),
+    "unarchive": (flags.unarchive, "unarchived", N_("unarchived {name} · `hermes-browse archive {id}` takes it back")),
+    "pin": (flags.pin, "pinned", N_("pinned {name} · `hermes-browse unpin {id}` takes it back")),
+    "unpin": (flags.unpin, "unpinned", N_("unpinned {name} · `hermes-browse pin {id}` takes it back")),
 }
-"""By command: what does it, what it is called when it is done, and the command that takes it back."""
+"""By command: what does it, its key in JSON, and what is said when it is done."""
 
 _TITLE = 80
 
@@ -35,7 +36,7 @@ def _conversations(context: Context, words: Sequence[str]) -> dict[str, Conversa
         for session_id in ids:
             conversation = catalog.of_session(session_id)
             if conversation is None:
-                raise NotFoundError(f"There is no session {session_id} in this store.")
+                raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
             found[conversation.id] = conversation
     return found
 
@@ -51,25 +52,28 @@ def _argument(session_id: str) -> str:
 
 def mark(context: Context) -> int:
     """`archive`, `unarchive`, `pin` and `unpin`: whole lineages, all in one transaction."""
-    work, done, back = _MARKS[context.arguments.command]
+    work, key, done = _MARKS[context.arguments.command]
     found = _conversations(context, context.arguments.ids)
     touched = frozenset(work(context.store, list(found)).session_ids)
     mine = {tip: {segment.id for segment in each.segments} for tip, each in found.items()}
     changed = [tip for tip in found if touched & mine[tip]]
     unchanged = [tip for tip in found if tip not in changed]
     if context.json:
-        print_json({done: changed, "sessions": sorted(touched), "unchanged": unchanged})
+        print_json({key: changed, "sessions": sorted(touched), "unchanged": unchanged})
         return 0
     for tip in changed:
-        print_text(one_line(f"{done} {_name(found[tip])} · `hermes-browse {back} {_argument(tip)}` takes it back"))
+        print_text(one_line(_(done).format(name=_name(found[tip]), id=_argument(tip))))
     for tip in unchanged:
-        note(f"{_name(found[tip])} stays as it was: there was nothing to change.")
+        note(_("{name} stays as it was: there was nothing to change.").format(name=_name(found[tip])))
     others = len(touched - frozenset().union(*mine.values()))
     if others:
         # Hermes marks what hangs on a compressed segment with it, branches and subagents included (0.17 to 0.22).
-        note(
-            f"{others:,} more {'session' if others == 1 else 'sessions'} of the same lineage went along, as in Hermes."
+        along = ngettext(
+            "{count:,} more session of the same lineage went along, as in Hermes.",
+            "{count:,} more sessions of the same lineage went along, as in Hermes.",
+            others,
         )
+        note(along.format(count=others))
     return 0
 
 
@@ -82,10 +86,10 @@ def rename(context: Context) -> int:
         print_json({"id": tip, "title": done.title, "typed": typed, "changed": bool(done.change.rows)})
         return 0
     if not done.change.rows:
-        note("It has that title already." if done.title is not None else "It has no title.")
+        note(_("It has that title already.") if done.title is not None else _("It has no title."))
         return 0
-    was = f" · it was {_name(before)}" if before.title else ""
-    print_text(one_line(f"{done.change.sentence}{was}"))
+    was = _("it was {name}").format(name=_name(before)) if before.title else ""
+    print_text(one_line(" · ".join(part for part in (done.change.sentence, was) if part)))
     if done.differs and done.title is not None:
-        note("Not quite what was typed: Hermes keeps no control or invisible characters, and single spaces only.")
+        note(_("Not quite what was typed: Hermes keeps no control or invisible characters, and single spaces only."))
     return 0

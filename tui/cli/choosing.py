@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hermes_browse.store.homes import Location
+from hermes_browse.store.wording import _
 
 from .columns import note, print_text
 
@@ -25,7 +26,7 @@ def _on_the_terminal(terminal: int) -> Iterator[None]:
     """
     elsewhere = [(number, os.dup(number)) for number in (0, 1, 2) if not os.isatty(number)]
     try:
-        for number, _ in elsewhere:
+        for number, _kept in elsewhere:
             os.dup2(terminal, number)
         yield
     finally:
@@ -49,7 +50,8 @@ def choose_and_print(location: Location) -> int:
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0))
     except OSError:
-        note("hermes-browse: --print-command needs a terminal for its screen; try `hermes-browse resume ID --print`.")
+        told = _("--print-command needs a terminal for its screen; try `hermes-browse resume ID --print`.")
+        note(f"hermes-browse: {told}")
         return 2
     from hermes_browse.tui.launch import choose
 

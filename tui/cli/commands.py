@@ -15,10 +15,12 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import count_rows, read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.wording import N_, _
 
 from ..places import sessions_folder
 from .columns import money, note, print_table, print_text, short_number, short_time
 from .jsonform import conversation_json, hidden_json, lineage_json, message_json, store_json
+from .naming import no_text, status_name
 from .retention import prune_in_days, read_radar_of
 from .run import Context, print_json
 
@@ -66,20 +68,21 @@ def list_conversations(context: Context) -> int:
         note(warning)
     rows = [_list_row(each) for each in page]
     if rows:
-        headers = ["last active", "status", "source", "msgs", "cost", "title", "id"]
+        headers = [_("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
         print_table(headers, rows, right=(3, 4), flexible=5, optional=(4, 2, 1, 3, 0))
-    note(_shown_line(len(page), total, hidden) + (f" · {old.files:,} old transcripts: --old" if old.files else ""))
+    told = _("{count:,} old transcripts: --old").format(count=old.files) if old.files else ""
+    note(" · ".join(part for part in (_shown_line(len(page), total, hidden), told) if part))
     return 0
 
 
 def _list_row(each: Conversation) -> list[str]:
     state = "pinned" if each.pinned else "archived" if each.archived else each.status.value
-    name = each.title or one_line(each.preview, 80) or "(no text)"
+    name = each.title or one_line(each.preview, 80) or no_text()
     if each.note:
-        name = f"{name} ({each.note})"
+        name = _("{name} ({note})").format(name=name, note=each.note)
     return [
         short_time(each.last_active),
-        state,
+        status_name(state),
         each.source,
         short_number(each.message_count),
         money(each.cost_usd),
@@ -89,13 +92,14 @@ def _list_row(each: Conversation) -> list[str]:
 
 
 def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
-    parts = [f"{shown:,} of {total:,} shown"]
+    parts = [_("{count:,} of {total:,} shown").format(count=shown, total=total)]
     if hidden.automation:
-        parts.append(f"{hidden.automation:,} automation")
+        parts.append(_("{count:,} automation").format(count=hidden.automation))
     if hidden.archived:
-        parts.append(f"{hidden.archived:,} archived")
+        parts.append(_("{count:,} archived").format(count=hidden.archived))
     if hidden.other:
-        parts.append(f"{hidden.other:,} others (subagents, hidden, other sources or pages)")
+        others = _("{count:,} others (subagents, hidden, other sources or pages)")
+        parts.append(others.format(count=hidden.other))
     return " · ".join(parts)
 
 
@@ -103,7 +107,7 @@ def _conversation(reader: Reader, text: str, now: float) -> tuple[str, Conversat
     session_id = resolve_session(reader, text)
     conversation = read_neighbourhood(reader, [session_id], now).of_session(session_id)
     if conversation is None:
-        raise NotFoundError(f"There is no session {session_id} in this store.")
+        raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
     return session_id, with_details(reader, [conversation])[0]
 
 
@@ -140,14 +144,14 @@ def show_conversation(context: Context) -> int:
     return 0
 
 
-_GLYPHS = {
+_RELATED = {
     "root": "",
-    "continued": "continued",
-    "branched": "branch",
-    "delegated": "subagent",
-    "reset": "after a reset",
-    "unknown": "child",
-    "orphan": "parent gone",
+    "continued": N_("continued: {line}"),
+    "branched": N_("branch: {line}"),
+    "delegated": N_("subagent: {line}"),
+    "reset": N_("after a reset: {line}"),
+    "unknown": N_("child: {line}"),
+    "orphan": N_("parent gone: {line}"),
 }
 
 
@@ -165,7 +169,8 @@ def show_lineage(context: Context) -> int:
         depths[node.session.id] = max(above, 0) if node.relation.value == "continued" and node.note == "" else above + 1
         _print_indented(2 * depths[node.session.id], one_line(_node_line(node, lineage)))
     if lineage.predicted != lineage.resume.id:
-        note(f"Careful: `hermes --resume={lineage.resume.id}` would open {lineage.predicted}.")
+        careful = _("Careful: `hermes --resume={id}` would open {other}.")
+        note(careful.format(id=lineage.resume.id, other=lineage.predicted))
     return 0
 
 
@@ -181,12 +186,13 @@ def _print_indented(indent: int, line: str) -> None:
 
 def _node_line(node: Node, lineage: Lineage) -> str:
     session = node.session
-    words = [session.id, session.title or "", f"{node.rows} msgs", session.source, node.status.value]
-    relation = _GLYPHS[node.relation.value]
+    rows = _("{count} msgs").format(count=node.rows)
+    words = [session.id, session.title or "", rows, session.source, status_name(node.status.value)]
     line = " · ".join(word for word in words if word)
-    line = f"{relation}: {line}" if relation else line
+    if related := _RELATED[node.relation.value]:
+        line = _(related).format(line=line)
     if node.note:
-        line += f" ({node.note})"
+        line = _("{name} ({note})").format(name=line, note=node.note)
     if session.id == lineage.resume.id:
-        line += f"  ← resumes here ({lineage.resume.reason})"
+        line += "  " + _("← resumes here ({reason})").format(reason=lineage.resume.reason)
     return line

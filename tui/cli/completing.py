@@ -104,12 +104,13 @@ def _values(found: list[Place], one: str, folders: str, files: str, nothing: str
 
 def _bash(found: list[Place]) -> str:
     lines = [
-        "# bash completion of hermes-browse",
+        "# bash completion of hermes-browse",  # not shown
         f"{_FUNCTION}() {{",
-        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} place='' words='' i",
+        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} place='' words='' i",  # not shown
         "  COMPREPLY=()",
-        "  # bash parts --view=chats into three words",
-        '  if [[ $cur == "=" ]]; then cur=; elif [[ $prev == "=" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi',
+        "  # bash parts --view=chats into three words",  # not shown
+        '  if [[ $cur == "=" ]]; then cur=;'  # not shown
+        ' elif [[ $prev == "=" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi',
         "  for ((i = 1; i < COMP_CWORD; i++)); do",
         '    case "${COMP_WORDS[i]}" in',
         f"    {_skipping(found)}) [[ ${{COMP_WORDS[i+1]}} == '=' ]] && ((i++)); ((i++)); continue ;;",
@@ -122,8 +123,8 @@ def _bash(found: list[Place]) -> str:
         *_values(
             found,
             "COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return",
-            'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")); return',
-            'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return',
+            'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")); return',  # not shown
+            'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return',  # not shown
             "return",
         ),
         "  esac",
@@ -139,9 +140,9 @@ def _bash(found: list[Place]) -> str:
 
 def _zsh(found: list[Place]) -> str:
     lines = [
-        "#compdef hermes-browse",
+        "#compdef hermes-browse",  # not shown
         f"{_FUNCTION}() {{",
-        "  local place='' i",
+        "  local place='' i",  # not shown
         "  local -a found",
         "  for ((i = 2; i < CURRENT; i++)); do",
         '    case "${words[i]}" in',
@@ -152,7 +153,7 @@ def _zsh(found: list[Place]) -> str:
         "    esac",
         "  done",
         '  case "$place ${words[CURRENT-1]}" in',
-        *_values(found, "compadd -- {}; return", "_files -/; return", "_files; return", "return"),
+        *_values(found, "compadd -- {}; return", "_files -/; return", "_files; return", "return"),  # not shown
         "  esac",
         '  case "$place" in',
     ]
@@ -163,7 +164,7 @@ def _zsh(found: list[Place]) -> str:
         "  esac",
         "  _describe 'hermes-browse' found",
         "}",
-        f'if [[ "${{funcstack[1]}}" == {_FUNCTION} ]]; then {_FUNCTION} "$@"; '
+        f'if [[ "${{funcstack[1]}}" == {_FUNCTION} ]]; then {_FUNCTION} "$@"; '  # not shown
         f"else compdef {_FUNCTION} hermes-browse; fi",
     ]
     return "\n".join(lines)
@@ -172,22 +173,22 @@ def _zsh(found: list[Place]) -> str:
 def _fish(found: list[Place]) -> str:
     options = " ".join(sorted({name for place in found for name in place.with_value}))
     lines = [
-        "# fish completion of hermes-browse",
+        "# fish completion of hermes-browse",  # not shown
         "function __hermes_browse_at",
         "  set -l place ''",
         "  set -l skip 0",
-        "  for word in (commandline -opc)[2..-1]",
-        "    if test $skip = 1",
-        "      set skip 0",
+        "  for word in (commandline -opc)[2..-1]",  # not shown
+        "    if test $skip = 1",  # not shown
+        "      set skip 0",  # not shown
         "      continue",
         "    end",
-        f"    if contains -- $word {options}",
-        "      set skip 1",
+        f"    if contains -- $word {options}",  # not shown
+        "      set skip 1",  # not shown
         "      continue",
         "    end",
         "    switch $place/$word",
         f"      case {' '.join(place.path for place in found if place.path)}",
-        "        set place $place/$word",
+        "        set place $place/$word",  # not shown
         "    end",
         "  end",
         '  test "$place" = "$argv[1]"',

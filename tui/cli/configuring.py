@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
 
 from ..config.actions import known_actions
 from ..config.folders import config_path
@@ -40,17 +41,17 @@ def _init(*, as_json: bool) -> int:
         # Exclusively: a configuration that came meanwhile is not written over.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
-        raise RefusedError(
-            f"{path} is there already and stays as it is.", remedy="Move it away for a fresh sample."
-        ) from error
+        there = _("{path} is there already and stays as it is.").format(path=path)
+        raise RefusedError(there, remedy=_("Move it away for a fresh sample.")) from error
     except OSError as error:
-        raise RefusedError(f"{path} could not be written: {error.strerror}.") from error
+        failed = _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror)
+        raise RefusedError(failed) from error
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(sample())
     if as_json:
         print_json({"path": str(path), "written": True})
     else:
-        print_text(f"written: {path}")
+        print_text(_("written: {path}").format(path=path))
     return 0
 
 
@@ -89,7 +90,7 @@ def _show(*, as_json: bool) -> int:
     configuration = read_config()
     troubles = troubles_of(configuration)
     values = _values(configuration.options)
-    keymap, _ = resolve_keymap(configuration)
+    keymap, _troubles = resolve_keymap(configuration)
     keys: dict[str, list[str]] = {}
     for action in final_keys(known_actions(), keymap):
         if action.name:
@@ -105,10 +106,11 @@ def _show(*, as_json: bool) -> int:
             }
         )
         return 0
-    there = "" if configuration.exists else " (not there; `hermes-browse config init` writes a sample)"
-    print_text(f"# {configuration.path}{there}")
+    absent = _("{path} (not there; `hermes-browse config init` writes a sample)").format(path=configuration.path)
+    print_text(f"# {configuration.path if configuration.exists else absent}")
     for name, value in values.items():
-        print_text(f"{name} = {_toml(value)}" if value is not None else f"# {name}: as you left it")
+        unset = _("{name}: as you left it").format(name=name)
+        print_text(f"{name} = {_toml(value)}" if value is not None else f"# {unset}")
     print_text("\n[keys]")
     for name, named in keys.items():
         quoted = ", ".join(f'"{key}"' for key in named)

@@ -12,26 +12,29 @@ from hermes_browse.store.homes import locate
 from hermes_browse.store.models import Conversation, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, pgettext
 
 from ..profiles import Everywhere, Found, read_everywhere, search_everywhere
 from .columns import money, note, print_table, short_number, short_time
 from .jsonform import Json, conversation_json, hit_json
+from .naming import no_text, status_name
 from .run import print_json
 
 
 def _root(arguments: SimpleNamespace) -> Path:
     location = locate(home=arguments.home)
     if location.root is None:
-        raise RefusedError(f"{location.path} belongs to no Hermes root, so it has no profiles.")
+        rootless = _("{path} belongs to no Hermes root, so it has no profiles.")
+        raise RefusedError(rootless.format(path=location.path))
     return location.root
 
 
 def _read(root: Path, now: float, view: View, sources: list[str]) -> Everywhere:
     everywhere = read_everywhere(root, now, view, sources=sources, named=0)
     for each in everywhere.broken:
-        note(f"{each.name} cannot be read: {each.error}")
+        note(_("{name} cannot be read: {error}").format(name=each.name, error=each.error))
     if not everywhere.catalogs:
-        raise StoreMissingError(f"No profile of {root} has a store that can be read.")
+        raise StoreMissingError(_("No profile of {root} has a store that can be read.").format(root=root))
     return everywhere
 
 
@@ -56,12 +59,12 @@ def list_everywhere(arguments: SimpleNamespace) -> int:
     end = arguments.offset + arguments.limit if arguments.limit else None
     page = list(everywhere.found[arguments.offset : end])
     conversations = _detailed(page)
-    total = sum(len(catalog.chains) for _, catalog in everywhere.catalogs)
+    total = sum(len(catalog.chains) for _where, catalog in everywhere.catalogs)
     if arguments.json:
         print_json(
             {
                 "store": None,
-                "profiles": [location.profile for location, _ in everywhere.catalogs],
+                "profiles": [location.profile for location, _catalog in everywhere.catalogs],
                 "broken": _broken(everywhere),
                 "view": view.value,
                 "shown": len(page),
@@ -77,19 +80,22 @@ def list_everywhere(arguments: SimpleNamespace) -> int:
         [
             found.profile,
             short_time(each.last_active),
-            each.status.value,
+            status_name(each.status.value),
             each.source,
             short_number(each.message_count),
             money(each.cost_usd),
-            each.title or one_line(each.preview, 80) or "(no text)",
+            each.title or one_line(each.preview, 80) or no_text(),
             each.id,
         ]
         for found, each in zip(page, conversations, strict=True)
     ]
     if rows:
-        headers = ["profile", "last active", "status", "source", "msgs", "cost", "title", "id"]
+        headers = [
+            _("profile"), _("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")
+        ]  # fmt: skip
         print_table(headers, rows, right=(4, 5), flexible=6, optional=(5, 3, 2, 4, 1))
-    note(f"{len(page):,} of {total:,} shown · {len(everywhere.catalogs):,} profiles")
+    told = _("{count:,} of {total:,} shown · {profiles:,} profiles")
+    note(told.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))
     return 0
 
 
@@ -136,7 +142,11 @@ def search_all(arguments: SimpleNamespace) -> int:
         if each.hit is not None
     ]
     if rows:
-        print_table(["profile", "time", "role", "conversation", "text", "session"], rows)
+        print_table(
+            [_("profile"), _("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session")], rows
+        )
     total = f"{len(answer.found):,}{'+' if answer.more else ''}"
-    note(f"{len(rows):,} of {total} hits · {len(everywhere.catalogs):,} profiles · {answer.engine} · {took:.0f} ms")
+    told = _("{count:,} of {total} hits · {profiles:,} profiles · {engine} · {took:.0f} ms")
+    profiles = len(everywhere.catalogs)
+    note(told.format(count=len(rows), total=total, profiles=profiles, engine=answer.engine, took=took))
     return 0

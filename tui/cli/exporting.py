@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.wording import _, pgettext
 
 from ..exports import Document, make_redactor, plan_documents, redacted_words, save
 from .columns import note
+from .naming import count_conversations, count_messages, count_sessions
 from .run import USAGE, Context, print_json
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def _find(context: Context) -> list[Conversation]:
             session_id = resolve_session(reader, text)
             conversation = read_neighbourhood(reader, [session_id], context.now).of_session(session_id)
             if conversation is None:
-                raise NotFoundError(f"There is no session {session_id} in this store.")
+                raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
             found.setdefault(conversation.root_id, conversation)
         return with_details(reader, list(found.values()))
 
@@ -55,12 +57,12 @@ def _print(pieces: Iterator[str]) -> None:
 
 
 def _say_redacted(redactor: Redactor) -> None:
-    words = redacted_words(redactor)
     if not redactor.active:
-        words = words.replace("as they are:", "as they are (--no-redact):")
+        note(_("Secrets are kept as they are (--no-redact): look through it before you share it."))
     elif redactor.total:
-        words += " --no-redact keeps them."
-    note(words)
+        note(_("{sentence} --no-redact keeps them.").format(sentence=redacted_words(redactor)))
+    else:
+        note(redacted_words(redactor))
 
 
 def export(context: Context) -> int:
@@ -75,11 +77,13 @@ def export(context: Context) -> int:
     form = Format(named)
     to_stdout = wanted.output == STDOUT
     if to_stdout and context.json:
-        note("hermes-browse export: --json and the export both want standard output; name a file with --output.")
+        told = _("--json and the export both want standard output; name a file with --output.")
+        note(f"hermes-browse export: {told}")  # not shown
         return USAGE
     conversations = _find(context)
     if to_stdout and form is Format.MARKDOWN and len(conversations) > 1:
-        note("hermes-browse export: several Markdown documents do not go to standard output; name a folder.")
+        told = _("several Markdown documents do not go to standard output; name a folder.")
+        note(f"hermes-browse export: {told}")  # not shown
         return USAGE
     redactor = make_redactor(context.location, note, active=not wanted.no_redact)
 
@@ -119,7 +123,8 @@ def _say_written(document: Document, tally: Tally) -> None:
     from hermes_browse.store.text import one_line
 
     many = len(document.conversations)
-    what = f"{many:,} conversations, " if many > 1 else ""
-    sessions = f"{tally.sessions:,} session" + ("" if tally.sessions == 1 else "s")
-    messages = f"{tally.messages:,} message" + ("" if tally.messages == 1 else "s")
-    print(f"{one_line(str(document.path))}  ({what}{sessions}, {messages})")
+    counts = [count_sessions(tally.sessions), count_messages(tally.messages)]
+    if many > 1:
+        counts.insert(0, count_conversations(many))
+    told = _("{path}  ({counts})")
+    print(told.format(path=one_line(str(document.path)), counts=pgettext("list", ", ").join(counts)))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hermes_browse.store.wording import _, pgettext
+
 from .columns import money, note, print_table, short_number
 from .jsonform import Json
+from .naming import grouping_name
 from .run import Context, print_json
 
 if TYPE_CHECKING:
@@ -98,13 +101,22 @@ def show_insights(context: Context, by: str, period: str) -> int:
         rows = [_json(each, by) for each in found.rows]
         print_json({"total": total, "grouped_by": by, "period": period, "since": since, "by": rows})
         return 0
-    sums = ["calls", "answers", "failed", "rate"] if by == "tool" else ["msgs", "in", "out", "cache", "thought", "cost"]
-    headers = [by, "convs", "sessions", *sums]
-    rows_of_text = [_row(each, by) for each in [*found.rows, found.total._replace(key="all")]]
+    if by == "tool":
+        sums = [_("calls"), _("answers"), _("failed"), pgettext("column", "rate")]
+    else:
+        sums = [
+            _("msgs"),
+            pgettext("column", "in"),
+            pgettext("column", "out"),
+            _("cache"),
+            pgettext("column", "thought"),
+            _("cost"),
+        ]
+    headers = [grouping_name(by), _("convs"), _("sessions"), *sums]
+    rows_of_text = [_row(each, by) for each in [*found.rows, found.total._replace(key=pgettext("sum", "all"))]]
     print_table(headers, rows_of_text, right=range(1, len(headers)), flexible=0, optional=(1, 2))
     if found.total.cost_usd or found.total.unknown:
-        note(
-            f"Cost: {money(found.total.actual_usd) or '$0'} actual, {money(found.total.estimated_usd) or '$0'} "
-            f"estimated (~), of {found.total.unknown:,} sessions unknown (?)."
-        )
+        told = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")
+        actual, estimated = (money(each) or "$0" for each in (found.total.actual_usd, found.total.estimated_usd))
+        note(told.format(actual=actual, estimated=estimated, count=found.total.unknown))
     return 0

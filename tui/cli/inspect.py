@@ -6,9 +6,11 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreError
 from hermes_browse.store.health import summarize
 from hermes_browse.store.homes import Location, active_profile, profiles
+from hermes_browse.store.wording import _
 
 from .columns import note, print_table, print_text, short_number
 from .jsonform import Json, store_json
+from .naming import severity_name
 from .run import Context, print_json
 
 
@@ -16,11 +18,11 @@ def list_profiles(context: Context) -> int:
     """`profiles`: the root's own store and those of its profiles."""
     root = context.location.root
     if context.location.demo:
-        raise RefusedError("The demo store belongs to no Hermes root, so it has no profiles.")
+        raise RefusedError(_("The demo store belongs to no Hermes root, so it has no profiles."))
     if root is None:
         raise RefusedError(
-            f"{context.location.path} belongs to no Hermes root, so it has no profiles.",
-            remedy="Name a root with --home.",
+            _("{path} belongs to no Hermes root, so it has no profiles.").format(path=context.location.path),
+            remedy=_("Name a root with --home."),
         )
     active = active_profile(root) or "default"
     found = [_profile(location, active) for location in profiles(root)]
@@ -36,7 +38,7 @@ def list_profiles(context: Context) -> int:
         ]
         for each in found
     ]
-    print_table(["profile", "sessions", "size", "store"], rows, right=(1, 2), flexible=3)
+    print_table([_("profile"), _("sessions"), _("size"), _("store")], rows, right=(1, 2), flexible=3)
     return 0
 
 
@@ -68,7 +70,7 @@ def doctor(context: Context) -> int:
         for name, text in facts(found):
             print_text(f"{name}: {text}")
         for each in found.problems:
-            note(f"{each.severity}: {each.text} {each.remedy}".rstrip())
+            note(f"{severity_name(each.severity)}: {each.text} {each.remedy}".rstrip())
         return found.exit_code
     search, held = found.search, found.holders
     print_json(

@@ -10,6 +10,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.old.finding import known_sessions
+from hermes_browse.store.wording import _
 
 from ..places import sessions_folder
 from .columns import note
@@ -45,8 +46,8 @@ def opened_transcripts(beside: Location, only: Collection[str] = ()) -> Iterator
     folder = sessions_folder(beside)
     if folder is None:
         raise RefusedError(
-            f"{beside.path} is not the store of a Hermes home: no old transcripts belong to it.",
-            remedy="Name a root with --home.",
+            _("{path} is not the store of a Hermes home: no old transcripts belong to it.").format(path=beside.path),
+            remedy=_("Name a root with --home."),
         )
     with Shelf(folder, _known(beside), only=only) as shelf:
         shelf.fill_all()

@@ -18,8 +18,10 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan, plan_resume
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
+from hermes_browse.store.wording import _, pgettext
 
-from .plain_words import HELP, choices, conversation_line, count_of, facts, message_lines, name_of, page_line
+from .naming import count_hits, view_name
+from .plain_words import HELP, choices, conversation_line, facts, message_lines, name_of, page_line
 from .resuming import as_configured
 
 PAGE = 10
@@ -77,7 +79,7 @@ class Dialogue:
             StoreError: The store cannot be read at all, said before anything else.
         """
         self._read()
-        self._say(f"hermes-browse, {one_line(self._location.name, 40)}. h: help.")
+        self._say(_("hermes-browse, {name}. h: help.").format(name=one_line(self._location.name, 40)))
         if self._location.note:
             self._say(one_line(self._location.note))
         self._say_list()
@@ -118,16 +120,21 @@ class Dialogue:
         for number, each in enumerate(page, self._at + 1):
             self._say(f"{number}. {conversation_line(each, self._now)}")
         counts = catalog.counts()
-        others = [f"{counts[view]:,} {view.value}" for view in View if view is not self._view]
-        self._say(page_line(self._at + 1, self._at + len(page), total, self._view.value))
-        self._say(f"Elsewhere: {', '.join(others)}.")
+        each_view = _("{count:,} {view}")
+        others = [
+            each_view.format(count=counts[view], view=view_name(view.value)) for view in View if view is not self._view
+        ]
+        self._say(page_line(self._at + 1, self._at + len(page), total, view_name(self._view.value)))
+        self._say(_("Elsewhere: {views}.").format(views=pgettext("list", ", ").join(others)))
 
     def _say_hits(self) -> None:
         page = self._hits[self._at : self._at + PAGE]
         for number, (hit, conversation) in enumerate(page, self._at + 1):
             name = name_of(conversation) if conversation is not None else one_line(hit.session_id)
-            self._say(f"{number}. {one_line(hit.role)} in {name}: {one_line(hit.snippet, 200).replace('…', '...')}")
-        self._say(page_line(self._at + 1, self._at + len(page), len(self._hits), "hits"))
+            snippet = one_line(hit.snippet, 200).replace("…", "...")
+            line = _("{role} in {name}: {text}").format(role=one_line(hit.role), name=name, text=snippet)
+            self._say(f"{number}. {line}")
+        self._say(page_line(self._at + 1, self._at + len(page), len(self._hits), _("hits")))
 
     def _search(self, text: str) -> None:
         from hermes_browse.store.search import parse, search
@@ -140,19 +147,23 @@ class Dialogue:
             answer = search(reader, parse(text), limit=_MOST_HITS, now=self._now)
             around = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), self._now)
             found = [(hit, around.of_session(hit.session_id)) for hit in answer.hits]
-            details = with_details(reader, list({each.root_id: each for _, each in found if each}.values()))
+            details = with_details(reader, list({each.root_id: each for _hit, each in found if each}.values()))
         named = {each.root_id: each for each in details}
         self._hits = [(hit, named.get(each.root_id) if each is not None else None) for hit, each in found]
         self._lines(one_line(each) for each in (*(problem.text for problem in answer.problems), *answer.notes))
-        more = "more than " if answer.more else ""
-        scanned = ", by reading every message" if answer.engine in ("scan", "mixed") else ""
-        self._say(f"Search for {one_line(text, 100)}: {more}{count_of(len(self._hits), 'hit')}{scanned}.")
+        hits = count_hits(len(self._hits))
+        if answer.more:
+            hits = _("more than {hits}").format(hits=hits)
+        is_scanned = answer.engine in ("scan", "mixed")
+        scanned, plain = _("Search for {text}: {hits}, by reading every message."), _("Search for {text}: {hits}.")
+        said = scanned if is_scanned else plain
+        self._say(said.format(text=one_line(text, 100), hits=hits))
         self._say_list()
 
     # What is typed
 
     def _do(self, line: str) -> None:
-        word, _, rest = line.partition(" ")
+        word, _blank, rest = line.partition(" ")
         if line.startswith("/"):
             self._search(line[1:].strip())
         elif line.isdecimal():
@@ -162,7 +173,7 @@ class Dialogue:
             self._read()
             self._say_list()
         elif line in ("h", "?", "help"):
-            self._lines(HELP.split("\n"))
+            self._lines(_(HELP).split("\n"))
         elif line == "l":
             self._open = None
             if not self._query:
@@ -177,13 +188,14 @@ class Dialogue:
 
     def _unknown(self) -> None:
         inside = ["r", "i"] if self._open is not None else ["v all"]
-        self._say(f"That means nothing here. {choices(['a number', 'n', 'p', '/words', *inside, 'l', 'h', 'q'])}")
+        said = choices([_("a number"), "n", "p", _("/words"), *inside, "l", "h", "q"])
+        self._say(_("That means nothing here. {choices}").format(choices=said))
 
     def _turn(self, by: int) -> None:
         total = len(self._hits) if self._query else len(self._roots)
         at = self._at + by
         if not 0 <= at < total:
-            self._say("That was the last page." if by > 0 else "This is the first page.")
+            self._say(_("That was the last page.") if by > 0 else _("This is the first page."))
             return
         self._at = at
         self._say_list()
@@ -195,12 +207,12 @@ class Dialogue:
         assert catalog is not None
         total = len(self._hits) if self._query else len(self._roots)
         if not 1 <= number <= total:
-            self._say(f"There is no number {number}.")
+            self._say(_("There is no number {number}.").format(number=number))
             return
         hit = self._hits[number - 1] if self._query else None
         conversation = hit[1] if hit is not None else catalog.conversation(self._roots[number - 1])
         if conversation is None:
-            self._say("This message belongs to no session of the store.")
+            self._say(_("This message belongs to no session of the store."))
             return
         with self._store.reader() as reader:
             conversation = with_details(reader, [conversation])[0]
@@ -224,15 +236,15 @@ class Dialogue:
         self._open = self._open._replace(first=first)
         for message in messages:
             self._lines(message_lines(message, is_full=self._is_full))
-        self._say(page_line(first + 1, min(first + MESSAGES, len(bones)), len(bones), "messages"))
+        self._say(page_line(first + 1, min(first + MESSAGES, len(bones)), len(bones), _("messages")))
 
     def _do_open(self, line: str) -> None:
         assert self._open is not None
         conversation, bones, first = self._open
         if line in ("", "n") and first + MESSAGES >= len(bones):
-            self._say("That was the last message. l: the list.")
+            self._say(_("That was the last message. l: the list."))
         elif line == "p" and first == 0:
-            self._say("This is the beginning.")
+            self._say(_("This is the beginning."))
         elif line in ("", "n"):
             self._say_messages(first + MESSAGES)
         elif line == "p":
@@ -261,11 +273,11 @@ class Dialogue:
             return
         if plan.is_risky:
             try:
-                answer = self._ask("Type yes to resume all the same: ").strip()
+                answer = self._ask(_("Type yes to resume all the same: ")).strip()
             except EOFError:
                 return
             if answer != "yes":
-                self._say("Nothing was run.")
+                self._say(_("Nothing was run."))
                 return
         self._plan = plan
 

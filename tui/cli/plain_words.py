@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from hermes_browse.store.messages import split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, Conversation, State, Status
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .columns import money
+from .naming import count_messages, status_name
 
-HELP = """\
+HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
 /words: search, as in "/docker role:user". An empty / ends the search.
@@ -19,36 +21,37 @@ v chats, v automation, v archived, v all: another view.
 In a conversation: n: later messages. p: earlier messages. b: from the beginning. e: the last messages.
 t: tool output in full, or no longer. i: facts, the full id among them. c: the command that resumes it.
 r: resume it in Hermes.
-Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help."""
+Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
-_STATUS = {Status.LIVE: "live now", Status.OPEN: "not ended", Status.ENDED: "", Status.EMPTY: ""}
+_STATUS = {Status.LIVE: N_("live now"), Status.OPEN: N_("not ended"), Status.ENDED: "", Status.EMPTY: ""}
 _TOOL_LETTERS = 200
 """Letters of a tool's output that are read out, unless all of it is asked for."""
-
-
-def count_of(number: int, one: str) -> str:
-    """`1 message`, `1,204 messages`."""
-    return f"{number:,} {one}" + ("" if number == 1 else "s")
 
 
 def ago(moment: float | None, now: float) -> str:
     """`3 hours ago`; a date for what is older than a month."""
     if moment is None:
-        return "at an unknown time"
+        return _("at an unknown time")
     seconds = now - moment
     if seconds < 60:
-        return "just now"
-    for size, name, most in ((60, "minute", 3600), (3600, "hour", 86_400), (86_400, "day", 30 * 86_400)):
-        if seconds < most:
-            return f"{count_of(int(seconds // size), name)} ago"
-    return f"on {_date(moment)}"
+        return _("just now")
+    if seconds < 3600:
+        count = int(seconds // 60)
+        return ngettext("{count:,} minute ago", "{count:,} minutes ago", count).format(count=count)
+    if seconds < 86_400:
+        count = int(seconds // 3600)
+        return ngettext("{count:,} hour ago", "{count:,} hours ago", count).format(count=count)
+    if seconds < 30 * 86_400:
+        count = int(seconds // 86_400)
+        return ngettext("{count:,} day ago", "{count:,} days ago", count).format(count=count)
+    return _("on {date}").format(date=_date(moment))
 
 
 def _date(moment: float) -> str:
     try:
         return datetime.fromtimestamp(moment).strftime("%Y-%m-%d")
     except (ValueError, OverflowError, OSError):
-        return "an unknown day"
+        return _("an unknown day")
 
 
 def _clock(moment: float | None) -> str:
@@ -60,40 +63,49 @@ def _clock(moment: float | None) -> str:
 
 def name_of(conversation: Conversation) -> str:
     """What it is called."""
-    return one_line(conversation.title or conversation.preview or "no text", 120)
+    return one_line(conversation.title or conversation.preview or _("no text"), 120)
 
 
 def conversation_line(conversation: Conversation, now: float) -> str:
     """A conversation in a sentence."""
+    status, segments, subagents = _STATUS[conversation.status], len(conversation.segments), conversation.subagents
+    many_segments = ngettext("{count:,} segment", "{count:,} segments", segments)
+    many_subagents = ngettext("{count:,} subagent", "{count:,} subagents", subagents)
     parts = [
         name_of(conversation).rstrip("."),
         ago(conversation.last_active, now),
         one_line(conversation.source, 20),
-        count_of(conversation.message_count, "message"),
-        _STATUS[conversation.status],
-        "pinned" if conversation.pinned else "",
-        "archived" if conversation.archived else "",
-        count_of(len(conversation.segments), "segment") if len(conversation.segments) > 1 else "",
-        count_of(conversation.subagents, "subagent") if conversation.subagents else "",
+        count_messages(conversation.message_count),
+        _(status) if status else "",
+        status_name("pinned") if conversation.pinned else "",
+        status_name("archived") if conversation.archived else "",
+        many_segments.format(count=segments) if segments > 1 else "",
+        many_subagents.format(count=subagents) if subagents else "",
     ]
-    return ", ".join(part for part in parts if part) + "."
+    return _("{words}.").format(words=_clauses(parts))
+
+
+def _clauses(parts: Iterable[str]) -> str:
+    """What is said one after the other; empty ones are left out."""
+    return pgettext("clauses", ", ").join(part for part in parts if part)
 
 
 def facts(conversation: Conversation, now: float) -> Iterator[str]:
     """What is known of it, a line each."""
-    yield f"Title: {name_of(conversation)}"
-    yield f"Id: {one_line(conversation.id)}"
     pairs = (
-        ("Source", conversation.source),
-        ("Model", conversation.model),
-        ("Directory", conversation.cwd),
-        ("Branch", conversation.git_branch),
-        ("Started", _clock(conversation.root.started_at)),
-        ("Last active", ago(conversation.last_active, now)),
-        ("Messages", f"{conversation.message_count:,}"),
-        ("Cost", money(conversation.cost_usd)),
+        (_("Title"), name_of(conversation)),
+        (_("Id"), conversation.id),
+        (_("Source"), conversation.source),
+        (_("Model"), conversation.model),
+        (_("Directory"), conversation.cwd),
+        (pgettext("git", "Branch"), conversation.git_branch),
+        (_("Started"), _clock(conversation.root.started_at)),
+        (_("Last active"), ago(conversation.last_active, now)),
+        (_("Messages"), f"{conversation.message_count:,}"),
+        (_("Cost"), money(conversation.cost_usd)),
     )
-    yield from (f"{label}: {one_line(text)}" for label, text in pairs if text)
+    line = _("{label}: {text}")
+    yield from (line.format(label=label, text=one_line(text)) for label, text in pairs if text)
 
 
 def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
@@ -103,29 +115,41 @@ def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
         message: Which.
         is_full: Tool output in full.
     """
-    who = {"user": "You", "assistant": "Assistant"}.get(message.role, message.role.capitalize())
+    who = {"user": _("You"), "assistant": _("Assistant")}.get(message.role, message.role.capitalize())
     if message.role == "tool":
-        who = f"Output of {message.tool_name or 'a tool'}"
-    state = {State.LIVE: "", State.COMPACTED: ", compacted", State.REWOUND: ", taken back"}[message.state]
-    yield one_line(f"{who}, {_clock(message.timestamp) or 'no time'}{state}:")
+        who = _("Output of {tool}").format(tool=message.tool_name or _("a tool"))
+    state = {State.LIVE: "", State.COMPACTED: _("compacted"), State.REWOUND: _("taken back")}[message.state]
+    yield one_line(_("{words}:").format(words=_clauses([who, _clock(message.timestamp) or _("no time"), state])))
     summary, said = split_summary(without_injections(message.text))
     if summary:
-        yield "A compaction summary stands here and is left out."
+        yield _("A compaction summary stands here and is left out.")
     said = printable(said).strip()
     if message.role == "tool" and not is_full and len(said) > _TOOL_LETTERS:
-        yield f"{one_line(said, _TOOL_LETTERS).rstrip('…')} ... {len(said):,} letters in all, t reads them."
+        begins = one_line(said, _TOOL_LETTERS).rstrip("…")
+        yield _("{text} ... {count:,} letters in all, t reads them.").format(text=begins, count=len(said))
     elif said:
         yield from said.split("\n")
     for call in message.tool_calls:
         arguments = one_line(call.arguments, 0 if is_full else _TOOL_LETTERS)
-        yield one_line(f"Calls {call.name} with {arguments}").replace("…", "...")
+        calls = _("Calls {tool} with {arguments}").format(tool=call.name, arguments=arguments)
+        yield one_line(calls).replace("…", "...")
 
 
 def page_line(first: int, last: int, total: int, what: str) -> str:
-    """Where one is."""
-    return f"{what.capitalize()} {first:,} to {last:,} of {total:,}." if total else f"No {what}."
+    """Where one is.
+
+    Args:
+        first: From 1.
+        last: Likewise.
+        total: How many there are.
+        what: Their name, as it is shown.
+    """
+    if not total:
+        return _("No {what}.").format(what=what)
+    page = _("{what} {first:,} to {last:,} of {total:,}.")
+    return page.format(what=what.capitalize(), first=first, last=last, total=total)
 
 
 def choices(words: Sequence[str]) -> str:
     """What can be typed, in a sentence."""
-    return "Type " + ", ".join(words[:-1]) + f" or {words[-1]}."
+    return _("Type {words} or {last}.").format(words=pgettext("list", ", ").join(words[:-1]), last=words[-1])

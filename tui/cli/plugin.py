@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-HELP = "Browse, search, resume and clean up conversations (hermes-browse)"
+HELP = "Browse, search, resume and clean up conversations (hermes-browse)"  # not shown by us: Hermes speaks English
 _STORES = ("--home", "--db", "--demo")
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, pgettext
 
 from .asking import ask, on_a_terminal
 from .carrying import carry_out, telling
 from .columns import money, note, print_table, short_number, short_time
 from .jsonform import Json, conversation_json
+from .naming import no_text, spared_name, status_name
 from .retention import prune_in_days, read_radar_of
 from .run import Context, print_json
 
@@ -71,7 +73,7 @@ def prune(context: Context) -> int:
     rules = _rules(context)
     act = (wanted.archive or wanted.delete) and not wanted.dry_run
     if rules.nothing:
-        note("No rule is given, so nothing matches; `hermes-browse prune --help` lists the rules.")
+        note(_("No rule is given, so nothing matches; `hermes-browse prune --help` lists the rules."))
     with context.store.reader() as reader:
         catalog = read_catalog(reader, context.now)
         plan = make_plan(reader, catalog, rules, context.now)
@@ -82,19 +84,21 @@ def prune(context: Context) -> int:
     totals = plan.totals(subagents=not wanted.archive)
     asks = act and not wanted.yes and bool(plan.would)
     if asks and (context.json or not on_a_terminal()):
-        verb = "archive" if wanted.archive else "delete"
-        raise RefusedError(f"Nothing was changed: it would {verb} {_words(totals)}.", remedy="Add --yes to do it.")
+        archive = _("Nothing was changed: it would archive {what}.")
+        refusal = archive if wanted.archive else _("Nothing was changed: it would delete {what}.")
+        raise RefusedError(refusal.format(what=_words(totals)), remedy=_("Add --yes to do it."))
     if not context.json:
         _print(plan, totals, archive=wanted.archive)
     if asks and wanted.delete:
         count = totals.conversations  # a bulk delete is not confirmed by a key that is pressed by habit
-        ask(f"Type {count} to delete {count:,} conversations, anything else to leave: ", str(count))
+        question = _("Type {count} to delete {count:,} conversations, anything else to leave: ")
+        ask(question.format(count=count), str(count))
     bundles: list[Json] = []
     if act and plan.would:
         ordered = plan._replace(would=tuple(parents_first(catalog, plan.would)))
         plan, bundles = _archive(context, ordered) if wanted.archive else _delete(context, ordered, catalog)
     elif not context.json and plan.would:
-        note("Nothing was changed: this is what --archive would put away, or --delete move to the trash.")
+        note(_("Nothing was changed: this is what --archive would put away, or --delete move to the trash."))
     if context.json:
         print_json(_json(plan, radar, bundles, archive=wanted.archive, done=act))
     return 0
@@ -104,7 +108,7 @@ def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
     from hermes_browse.store.write.carry import archive_unit
 
     outcome = carry_out(context.store, plan, archive_unit(context.store, plan))
-    note(outcome.sentence("archived"))
+    note(outcome.sentence(_("archived")))
     return outcome.plan, []
 
 
@@ -120,14 +124,17 @@ def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[
     for done in outcome.results:
         for each in done.notes:
             note(each)
-    note(outcome.sentence("moved to the trash"))
+    note(outcome.sentence(_("moved to the trash")))
     return outcome.plan, [bundle_json(done.bundle) for done in outcome.results]
 
 
 def _words(totals: Totals) -> str:
-    return (
-        f"{totals.conversations:,} conversations, {totals.sessions:,} sessions, {totals.messages:,} messages, "
-        f"{short_number(totals.bytes)}B"
+    words = _("{conversations:,} conversations, {sessions:,} sessions, {messages:,} messages, {size}B")
+    return words.format(
+        conversations=totals.conversations,
+        sessions=totals.sessions,
+        messages=totals.messages,
+        size=short_number(totals.bytes),
     )
 
 
@@ -168,37 +175,42 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
     rows = [
         [
             short_time(each.conversation.last_active),
-            each.standing.value,
+            status_name(each.standing.value),
             each.conversation.source,
             f"{each.own.rows:,}",
             f"{short_number(each.own.total if archive else each.own.total + each.along.total)}B",
             money(each.conversation.cost_usd),
-            each.conversation.title or one_line(each.conversation.preview, 80) or "(no text)",
+            each.conversation.title or one_line(each.conversation.preview, 80) or no_text(),
             each.conversation.id,
         ]
         for each in plan.would[:_SHOWN]
     ]
     if rows:
-        headers = ["last active", "class", "source", "msgs", "size", "cost", "title", "id"]
+        state = pgettext("column", "class")
+        headers = [_("last active"), state, _("source"), _("msgs"), _("size"), _("cost"), _("title"), _("id")]
         print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
     if len(plan.would) > _SHOWN:
-        note(f"… and {len(plan.would) - _SHOWN:,} more; --json lists all.")
-    note(f"{_words(totals)}, {money(totals.cost_usd)}. {plan.counted}")
+        note(_("… and {count:,} more; --json lists all.").format(count=len(plan.would) - _SHOWN))
+    sums = _("{words}, {cost}. {counted}")
+    note(sums.format(words=_words(totals), cost=money(totals.cost_usd), counted=plan.counted))
     if not archive:
         along = sum(len(each.subagents) for each in plan.would)
         if along:
-            note(f"{along:,} sessions of subagents go along with a delete.")
+            note(_("{count:,} sessions of subagents go along with a delete.").format(count=along))
         if plan.reparented:
-            note(f"{len(plan.reparented):,} sessions lose the parent they hang on, and stay.")
+            lost = _("{count:,} sessions lose the parent they hang on, and stay.")
+            note(lost.format(count=len(plan.reparented)))
         if plan.would:
-            note("The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM.")
+            note(_("The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM."))
     if plan.spared:
         print_table(
-            ["spared because", "title", "id"],
+            [_("spared because"), _("title"), _("id")],
             [[each.why.words, each.conversation.title or "", each.conversation.id] for each in plan.spared[:_SHOWN]],
             flexible=1,
             optional=(1,),
         )
         counts = Counter(each.why.code for each in plan.spared)
-        parts = ", ".join(f"{count:,} {code}" for code, count in counts.most_common())
-        note(f"{len(plan.spared):,} spared: {parts}")
+        each_code = _("{count:,} {reason}")
+        parts = [each_code.format(count=count, reason=spared_name(code)) for code, count in counts.most_common()]
+        said = _("{count:,} spared: {parts}")
+        note(said.format(count=len(plan.spared), parts=pgettext("list", ", ").join(parts)))

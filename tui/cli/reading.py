@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from hermes_browse.store.export.commonmark import fenced
 from hermes_browse.store.messages import split_summary, without_injections
-from hermes_browse.store.models import ChatMessage, Conversation
+from hermes_browse.store.models import ChatMessage, Conversation, State
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import N_, _
 
 from .columns import short_number, short_time
+from .naming import state_name
 
-_NAMES = {"user": "you", "assistant": "assistant"}
+_NAMES = {"user": N_("you"), "assistant": N_("assistant")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +33,17 @@ def _name(conversation: Conversation) -> str:
 
 
 def _heading(message: ChatMessage) -> str:
-    name = _NAMES.get(message.role, message.role)
+    name = _(_NAMES[message.role]) if message.role in _NAMES else message.role
     if message.role == "tool" and message.tool_name:
-        name = f"tool {message.tool_name}"
-    state = "" if message.state.value == "live" else f" ({message.state.value})"
-    return one_line(f"{short_time(message.timestamp, seconds=True)}  {name}{state}")
+        name = _("tool {name}").format(name=message.tool_name)
+    if message.state is not State.LIVE:
+        name = _("{name} ({note})").format(name=name, note=state_name(message.state.value))
+    return one_line(f"{short_time(message.timestamp, seconds=True)}  {name}")
 
 
 def _body(message: ChatMessage) -> str:
     summary, said = split_summary(without_injections(message.text))
-    lines = ["[compaction summary left out]"] if summary else []
+    lines = [_("[compaction summary left out]")] if summary else []
     if said:
         lines.append(said)
     lines += [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
@@ -55,7 +58,8 @@ def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Ite
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            yield Line("seam", f"── continued in {one_line(segment)} ──")
+            seam = _("continued in {id}").format(id=one_line(segment))
+            yield Line("seam", f"── {seam} ──")
             yield Line("said", "")
         yield Line(message.role if message.role in _NAMES else "other", _heading(message))
         body = _body(message)
@@ -77,13 +81,15 @@ def as_markdown(conversation: Conversation, messages: Sequence[ChatMessage]) -> 
     """The conversation as Markdown: a heading for each message, tool output in fences."""
     lines = [f"# {_name(conversation)}", ""]
     facts = [f"`{conversation.id}`", conversation.source, conversation.model or ""]
-    facts += [f"{short_number(conversation.message_count)} messages", short_time(conversation.root.started_at)]
+    messages_said = _("{count} messages").format(count=short_number(conversation.message_count))
+    facts += [messages_said, short_time(conversation.root.started_at)]
     lines += [one_line(" · ".join(fact for fact in facts if fact)), ""]
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            lines += ["---", "", f"*continued in `{one_line(segment)}`*", ""]
+            seam = _("continued in `{id}`").format(id=one_line(segment))
+            lines += ["---", "", f"*{seam}*", ""]
         lines += [f"### {_heading(message)}", ""]
         body = _body(message)
         if body:

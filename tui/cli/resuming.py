@@ -10,6 +10,7 @@ import sys
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.resolve import resolve_last, resolve_session
 from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.wording import _
 
 from .columns import note, print_text
 from .run import Context, print_json
@@ -24,9 +25,8 @@ def resume(context: Context) -> int:
             source = wanted.source or "cli"
             session_id = resolve_last(reader, source)
             if session_id is None:
-                raise NotFoundError(
-                    f"There is no conversation of source {source}.", remedy="Name another with --source."
-                )
+                nothing = _("There is no conversation of source {source}.").format(source=source)
+                raise NotFoundError(nothing, remedy=_("Name another with --source."))
         else:
             session_id = resolve_session(reader, wanted.id)
         plan = plan_resume(reader, context.location, session_id, context.now)
@@ -36,9 +36,9 @@ def resume(context: Context) -> int:
     for warning in plan.warnings:
         note(warning.text)
     if plan.executable is None:
-        raise RefusedError("Nothing was run. The command is:", remedy=plan.shell())
+        raise RefusedError(_("Nothing was run. The command is:"), remedy=plan.shell())
     if plan.is_risky and not wanted.yes:
-        raise RefusedError("Nothing was run.", remedy="Say --yes to resume all the same.")
+        raise RefusedError(_("Nothing was run."), remedy=_("Say --yes to resume all the same."))
     return run_plan(plan)
 
 
@@ -92,6 +92,5 @@ def run_plan(plan: ResumePlan) -> int:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.execve(plan.executable, list(plan.argv), plan.environment())
     except OSError as error:
-        raise RefusedError(
-            f"{plan.executable} could not be started: {error.strerror}.", remedy=f"The command is: {plan.shell()}"
-        ) from error
+        failed = _("{path} could not be started: {reason}.").format(path=plan.executable, reason=error.strerror)
+        raise RefusedError(failed, remedy=_("The command is: {command}").format(command=plan.shell())) from error

@@ -20,9 +20,11 @@ from hermes_browse.store.search import (
 from hermes_browse.store.search import search as run_search
 from hermes_browse.store.search.suggest import Suggestion, suggest
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, pgettext
 
 from .columns import note, print_table, short_time
 from .jsonform import hit_json
+from .naming import no_text
 from .run import Context, print_json
 
 Around = list[tuple[int, str, str]] | None
@@ -63,7 +65,7 @@ def search_messages(context: Context) -> int:
     told = (*answer.problems, *conditions.problems, *unknown_filters(query))
     problems = [problem.text for problem in told]
     if not query.text.strip():
-        problems.append("The query is empty: nothing was looked for.")
+        problems.append(_("The query is empty: nothing was looked for."))
     notes = [*problems, *answer.notes, *([covered] if covered else [])]
     for sentence in notes:
         note(sentence)
@@ -90,14 +92,18 @@ def search_messages(context: Context) -> int:
         (_print_groups if sys.stdout.isatty() else _print_columns)(answer, contexts, found)
     note(_summary(answer))
     for each in suggestions:
-        note(f"{each.text}: {each.hits:,}{'+' if each.at_least else ''}")
+        found_so = f"{each.hits:,}{'+' if each.at_least else ''}"
+        note(_("{label}: {text}").format(label=each.text, text=found_so))
     return 0
 
 
 def _summary(answer: Answer) -> str:
-    total = f"{answer.total:,}{'+' if answer.at_least else ''}" if answer.total is not None else "more"
-    line = f"{len(answer.hits):,} of {total} hits · {answer.engine} · {answer.elapsed_ms:.0f} ms"
-    return line if answer.complete else f"{line} · not everything was searched"
+    total = (
+        f"{answer.total:,}{'+' if answer.at_least else ''}" if answer.total is not None else pgettext("total", "more")
+    )
+    line = _("{count:,} of {total} hits · {engine} · {took:.0f} ms")
+    line = line.format(count=len(answer.hits), total=total, engine=answer.engine, took=answer.elapsed_ms)
+    return line if answer.complete else _("{line} · not everything was searched").format(line=line)
 
 
 def _name(conversation: Conversation | None) -> str:
@@ -120,7 +126,8 @@ def _print_columns(answer: Answer, contexts: list[Around], found: dict[str, Conv
         for key, role, text, is_hit in _rows(hit, around):
             time = short_time(hit.timestamp) if is_hit else ""
             rows.append([time, role, title if is_hit else "", text, hit.session_id, str(key)])
-    print_table(["time", "role", "conversation", "text", "session", "message"], rows, right=(5,))
+    headers = [_("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session"), _("message")]
+    print_table(headers, rows, right=(5,))
 
 
 def _print_groups(answer: Answer, contexts: list[Around], found: dict[str, Conversation | None]) -> None:
@@ -136,7 +143,7 @@ def _print_groups(answer: Answer, contexts: list[Around], found: dict[str, Conve
             (
                 short_time(hit.timestamp) if is_hit else "",
                 one_line(role, 9),
-                lit(text, hit.match) if is_hit else Text(one_line(text) or "(no text)"),
+                lit(text, hit.match) if is_hit else Text(one_line(text) or no_text()),
                 str(key),
                 is_hit,
             )

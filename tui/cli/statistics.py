@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hermes_browse.store.wording import _, pgettext
+
 from .columns import money, note, print_table, short_number
 from .insights import BYTES, costs_json, read_report, show_insights
 from .jsonform import Json
+from .naming import grouping_name
 from .run import Context, print_json
 
 if TYPE_CHECKING:
@@ -52,10 +55,13 @@ def show_statistics(context: Context) -> int:
         total["file_bytes"] = context.store.sizes()[0]
         print_json({"total": total, "grouped_by": found.by, "by": [_json(each) for each in found.rows]})
         return 0
-    calls = ["calls"] if found.by == "tool" else []
-    headers = [found.by, "convs", "sessions", "msgs", *calls, "in", "out", "cache", "cost", "size"]
+    calls = [_("calls")] if found.by == "tool" else []
+    counted = [grouping_name(found.by), _("convs"), _("sessions"), _("msgs"), *calls]
+    headers = [*counted, pgettext("column", "in"), pgettext("column", "out"), _("cache"), _("cost"), _("size")]
     rows = [_row(each) for each in found.rows]
-    whole = found.total._replace(key="all", calls=sum(each.calls or 0 for each in found.rows) if calls else None)
+    everything = pgettext("sum", "all")
+    whole = found.total._replace(key=everything, calls=sum(each.calls or 0 for each in found.rows) if calls else None)
     print_table(headers, [*rows, _row(whole)], right=range(1, len(headers)), flexible=0, optional=(1, 2))
-    note(f"The file has {short_number(context.store.sizes()[0])}B; sizes above are without the search index.")
+    told = _("The file has {size}B; sizes above are without the search index.")
+    note(told.format(size=short_number(context.store.sizes()[0])))
     return 0

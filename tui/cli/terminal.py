@@ -25,9 +25,9 @@ _WIDEST_FIXED = 36
 _STYLES = {
     "title": "bold",
     "seam": "dim",
-    "user": "bold yellow",
-    "assistant": "bold green",
-    "other": "bold dim",
+    "user": "bold yellow",  # not shown
+    "assistant": "bold green",  # not shown
+    "other": "bold dim",  # not shown
     "said": "",
     "tool": "dim",
 }
@@ -78,7 +78,7 @@ def lit(text: str, ranges: Iterable[Sequence[int]]) -> Text:
     """A stored text, made printable, with ranges of code points in bold."""
     made, last = Text(), 0
     for start, end in ranges:
-        made.append(printable(text[last:start])).append(printable(text[start:end]), style="bold reverse")
+        made.append(printable(text[last:start])).append(printable(text[start:end]), style="bold reverse")  # not shown
         last = end
     return made.append(printable(text[last:]))
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..places import sessions_folder, trash_folder
 from .asking import ask, on_a_terminal
 from .carrying import telling
 from .columns import note, print_table, print_text, short_number, short_time
 from .jsonform import Json
+from .naming import count_conversations, count_messages, count_sessions
 from .run import Context, print_json
 
 if TYPE_CHECKING:
@@ -45,22 +47,18 @@ def _confirm(count: int, what: str, *, may_ask: bool) -> None:
         RefusedError: No yes, or nobody to ask.
     """
     if not may_ask:
-        raise RefusedError(f"Not without --yes: this would {what}. Nothing was changed.")
+        raise RefusedError(_("Not without --yes: this would {what}. Nothing was changed.").format(what=what))
     wanted = str(count) if count > 1 else "y"
-    ask(f"This will {what}. Type {wanted} to go on, anything else to leave: ", wanted)
-
-
-def _counted(number: int, one: str) -> str:
-    return f"{number:,} {one}" + ("" if number == 1 else "s")
+    question = _("This will {what}. Type {wanted} to go on, anything else to leave: ")
+    ask(question.format(what=what, wanted=wanted), wanted)
 
 
 def _what(doomed: Doomed) -> str:
-    parts = [
-        f"delete {_counted(len(doomed.conversations), 'conversation')}",
-        _counted(len(doomed.closure.sessions), "session"),
-        f"{_counted(doomed.messages, 'message')} to the trash",
-    ]
-    return ", ".join(parts)
+    return _("delete {conversations}, {sessions}, {messages} to the trash").format(
+        conversations=count_conversations(len(doomed.conversations)),
+        sessions=count_sessions(len(doomed.closure.sessions)),
+        messages=count_messages(doomed.messages),
+    )
 
 
 def delete_conversations(context: Context) -> int:
@@ -79,9 +77,9 @@ def delete_conversations(context: Context) -> int:
         note(warning)
     if not wanted.yes:
         for gone in doomed.conversations:
-            note(f"{gone.id} · {gone.source} · {one_line(gone.title or '(no title)', _TITLE)}")
+            note(f"{gone.id} · {gone.source} · {one_line(gone.title or _no_title(), _TITLE)}")
         for orphan in doomed.closure.orphaned:
-            note(f"{orphan.id} stays, and loses its parent.")
+            note(_("{id} stays, and loses its parent.").format(id=orphan.id))
         asks = on_a_terminal() and not context.json
         _confirm(len(doomed.conversations), _what(doomed), may_ask=asks)
     done = delete(
@@ -107,9 +105,15 @@ def delete_conversations(context: Context) -> int:
             }
         )
         return 0
-    print_text(f"{done.sentence} · `hermes-browse trash restore {done.bundle.name}` brings them back")
-    if done.reparented:
-        note(f"{_counted(len(done.reparented), 'session')} stayed and lost a parent: {', '.join(done.reparented)}")
+    told = _("{sentence} · `hermes-browse trash restore {name}` brings them back")
+    print_text(told.format(sentence=done.sentence, name=done.bundle.name))
+    if count := len(done.reparented):
+        stayed = ngettext(
+            "{count:,} session stayed and lost a parent: {ids}",
+            "{count:,} sessions stayed and lost a parent: {ids}",
+            count,
+        )
+        note(stayed.format(count=count, ids=pgettext("list", ", ").join(done.reparented)))
     return 0
 
 
@@ -122,19 +126,31 @@ def _list(context: Context) -> int:
         print_json({"bundles": [bundle_json(each) for each in bundles], "folder": str(trash)})
         return 0
     if bundles:
-        headers = ["deleted", "sessions", "msgs", "size", "title", "name"]
+        headers = [
+            pgettext("column", "deleted"),
+            _("sessions"),
+            _("msgs"),
+            _("size"),
+            _("title"),
+            pgettext("column", "name"),
+        ]
         print_table(headers, [_row(each) for each in bundles], right=(1, 2, 3), flexible=4, optional=(1, 2))
     size = short_number(sum(each.bytes for each in bundles))
-    note(f"{_counted(len(bundles), 'bundle')}, {size}B in {trash}")
+    told = ngettext("{count:,} bundle, {size}B in {folder}", "{count:,} bundles, {size}B in {folder}", len(bundles))
+    note(told.format(count=len(bundles), size=size, folder=trash))
     return 0
 
 
+def _no_title() -> str:
+    return _("(no title)")
+
+
 def _row(bundle: Bundle) -> list[str]:
-    title = bundle.title or "(no title)"
+    title = bundle.title or _no_title()
     if bundle.damage:
-        title = f"damaged: {bundle.damage}"
+        title = _("damaged: {damage}").format(damage=bundle.damage)
     elif bundle.restored_at is not None:
-        title += f" (restored {short_time(bundle.restored_at)})"
+        title = _("{title} (restored {time})").format(title=title, time=short_time(bundle.restored_at))
     return [
         short_time(bundle.created_at),
         f"{len(bundle.sessions):,}",
@@ -167,13 +183,14 @@ def _restore(context: Context) -> int:
             if done:
                 for said in check_index(context.store):
                     note(said)
-                note(f"Restored before that: {', '.join(each.name for each in done)}.")
+                before = pgettext("list", ", ").join(each.name for each in done)
+                note(_("Restored before that: {bundles}.").format(bundles=before))
             raise
         done.append(one)
         for each in one.notes:
             note(each)
         if not context.json:
-            print_text(f"{one.sentence} from {one.name}")
+            print_text(_("{sentence} from {bundle}").format(sentence=one.sentence, bundle=one.name))
     said_of_all = check_index(context.store) if len(names) > 1 else ()
     for each in said_of_all:
         note(each)
@@ -200,12 +217,12 @@ def _drop(context: Context) -> int:
     if not wanted.yes:
         for each in bundles:
             note("  ".join(_row(each)))
-        what = f"remove {_counted(len(bundles), 'bundle')} for good"
-        _confirm(len(bundles), what, may_ask=on_a_terminal() and not context.json)
+        what = ngettext("remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles))
+        _confirm(len(bundles), what.format(count=len(bundles)), may_ask=on_a_terminal() and not context.json)
     for each in bundles:
         drop(trash, each.name)
         if not context.json:
-            print_text(f"dropped {each.name}")
+            print_text(_("dropped {name}").format(name=each.name))
     if context.json:
         print_json({"dropped": [bundle_json(each) for each in bundles]})
     return 0

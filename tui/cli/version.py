@@ -20,4 +20,4 @@ def version() -> str:
     try:
         return installed("hermes-browse")
     except PackageNotFoundError:
-        return "0 (not installed)"
+        return "0 (not installed)"  # not shown: a version
