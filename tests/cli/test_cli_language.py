@@ -1,0 +1,186 @@
+"""The command line in another language: everything for people is translated, nothing that programs read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import Ended, call, copy_store
+from words import collected, compiled, po_path, translations
+
+from hermes_browse.store import wording
+from hermes_browse.tui.cli.arguments import make_parser
+from hermes_browse.tui.cli.columns import cells
+from hermes_browse.tui.cli.completing import places
+from hermes_browse.tui.cli.parsing import OWN_WORDS, wrapped
+
+_MARK = "译"
+_VOLATILE = {"elapsed_ms", "disk", "terminal"}  # a terminal has its locale in it
+
+
+@cache
+def _everything_marked() -> bytes:
+    """A catalog in which each text is itself behind a wide character."""
+    catalog = collected()
+    for each in catalog:
+        if not each.id:
+            continue
+        many = each.id if isinstance(each.id, list | tuple) else None
+        each.string = tuple(_MARK + text for text in many) if many else _MARK + str(each.id)
+    return compiled(catalog)
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A locale with words of its own for everything."""
+    folder = tmp_path / "locale" / "zh_CN" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "hermes-browse.mo").write_bytes(_everything_marked())
+    monkeypatch.setattr(wording, "_FOLDER", tmp_path / "locale")
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    yield
+    wording.speak("en")
+
+
+def _in_both(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *line: str) -> tuple[Ended, Ended]:
+    """How a command ends in English, and in the other language."""
+    with monkeypatch.context() as english:
+        english.setenv("LANG", "C.UTF-8")
+        first = call(capsys, *line)
+    return first, call(capsys, *line)
+
+
+@pytest.mark.usefixtures("foreign")
+def test_help_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """The words of argparse too."""
+    ended = call(capsys, "prune", "--help")
+    assert ended.code == 0
+    assert ended.out.startswith(f"{_MARK}usage: hermes-browse prune [-h]")
+    for said in ("options", "show this help message and exit", "rules", "archived ones too"):
+        assert f"{_MARK}{said}" in ended.out
+    assert f"{_MARK}exit codes: {_MARK}0 done" in call(capsys, "--help").out
+
+
+@pytest.mark.usefixtures("foreign")
+def test_every_help_is_in_it() -> None:
+    """Of every command and option, so of the manual page as well."""
+    wording.speak("zh_CN")
+    said = [text for place in places(make_parser()) for _, text in place.words if text]
+    assert len(said) > 100
+    assert [text for text in said if not text.startswith(_MARK)] == []
+
+
+@pytest.mark.usefixtures("foreign")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("list --sort nope", "argument --sort: 译invalid choice: 'nope' ("),
+        ("list --limit x", "argument --limit: 译wants a whole number, 0 or more, not 'x'"),
+        ("list --limit", "argument --limit: 译expected one argument"),
+        ("trash", "the following arguments are required: ACTION"),
+        ("--plain list", "--plain is a way to browse: it goes with no command"),
+    ],
+)
+def test_a_mistake_is_told_in_it(capsys: pytest.CaptureFixture[str], line: str, said: str) -> None:
+    """With the same exit code."""
+    ended = call(capsys, *line.split())
+    assert ended.code == 2 and ended.out == ""
+    assert f"{_MARK}hermes-browse" in ended.err and f"{_MARK}{said}" in ended.err
+
+
+def _steady(document: Any) -> Any:
+    """A document without what differs from one moment to the next."""
+    if isinstance(document, dict):
+        return {key: _steady(value) for key, value in document.items() if key not in _VOLATILE}
+    return [_steady(each) for each in document] if isinstance(document, list) else document
+
+
+@pytest.mark.usefixtures("foreign")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "list",
+        "search walrus",
+        "search zzz* nope:x",
+        "doctor",
+        "show Rewound",
+        "lineage Rewound",
+        "resume Rewound --print",
+        "stats",
+        "stats --by tool --period 1y",
+        "prune --older-than 1d",
+        "trash list",
+        "profiles",
+        "config",
+    ],
+)
+def test_json_is_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
+) -> None:
+    """Keys, values and the sentences in it are what a script knows."""
+    copy_store("state-v22", tmp_path / "home")
+    english, other = _in_both(capsys, monkeypatch, "--home", str(tmp_path / "home"), *line.split(), "--json")
+    assert english.code == other.code == 0
+    assert _steady(other.document) == _steady(english.document)
+    assert _MARK not in other.out
+
+
+@pytest.mark.usefixtures("foreign")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_are_not(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
+    """A shell sources them, wherever they were made."""
+    english, other = _in_both(capsys, monkeypatch, "completions", shell)
+    assert english.out == other.out and "hermes_browse" in other.out
+
+
+@pytest.mark.usefixtures("foreign")
+@pytest.mark.parametrize("line", ["delete Rewound", "list --zz", "prune --older-than 1d --delete", "search walrus"])
+def test_it_ends_the_same(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
+) -> None:
+    """Exit codes say the same in every language, and the rest is told in it."""
+    copy_store("state-v22", tmp_path / "home")
+    english, other = _in_both(capsys, monkeypatch, "--home", str(tmp_path / "home"), *line.split())
+    assert english.code == other.code
+    assert english.err != other.err and _MARK in other.err and _MARK not in english.err
+
+
+@pytest.mark.usefixtures("foreign")
+def test_heads_of_columns_stand_over_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A wide character takes two cells."""
+    copy_store("state-v22", tmp_path / "home")
+    head, *rows = call(capsys, "--home", str(tmp_path / "home"), "list", "--limit", "5").out.splitlines()
+    assert head.endswith(f"{_MARK}id") and f"{_MARK}last active" in head and len(rows) == 5
+    assert {cells(row[: row.rindex("  ")]) for row in rows} == {cells(head[: head.rindex("  ")])}
+
+
+def test_lines_end_between_wide_characters() -> None:
+    """They have no spaces between them; signs stay with what they end, names and options stay whole."""
+    text = "按规则列出可以清理的内容，须满足全部规则；不加 --archive 或 --delete 时只显示（默认）。"
+    lines = wrapped(text, 20)
+    assert max(map(cells, lines)) <= 20
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert not [line for line in lines if line[0] in "，。；：）" or line[-1] in "（“"]
+    assert any("--archive" in line for line in lines) and any("--delete" in line for line in lines)
+
+
+def test_the_manual_page_is_in_it(foreign: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """As roff, which names what is not ASCII by its number."""
+    page = call(capsys, "man").out
+    assert page.isascii() and ".SH \\[u8BD1]COMMANDS" in page and '\n.SS "trash list"\n\\[u8BD1]The bundles' in page
+
+
+def test_argparse_gets_what_it_fills_in() -> None:
+    """Its own texts have fields that begin with a percent sign: the translation has the very same ones."""
+
+    def fields(text: str) -> list[str]:
+        return sorted(re.findall(r"%(?:\(\w+\))?[a-z]", text))
+
+    known = {str(each.id): str(each.string) for each in translations("zh_CN") if each.string}
+    assert po_path("zh_CN").exists()
+    assert [text for text in OWN_WORDS if text in known and fields(known[text]) != fields(text)] == []
+    assert fields(OWN_WORDS[4]) == ["%(argument_name)s", "%(message)s"]
