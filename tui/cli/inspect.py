@@ -67,10 +67,11 @@ def doctor(context: Context) -> int:
 
     found = examine(context.store, context.location)
     if not context.json:
+        line = _("{label}: {text}")
         for name, text in facts(found):
-            print_text(f"{name}: {text}")
+            print_text(line.format(label=name, text=text))
         for each in found.problems:
-            note(f"{severity_name(each.severity)}: {each.text} {each.remedy}".rstrip())
+            note(line.format(label=severity_name(each.severity), text=f"{each.text} {each.remedy}".rstrip()))
         return found.exit_code
     search, held = found.search, found.holders
     print_json(
