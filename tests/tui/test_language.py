@@ -1,0 +1,93 @@
+"""The browser in Chinese: every screen is translated, nothing is pushed out of its place, and English comes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, demo_app
+from rich.cells import cell_len
+from words import translations
+
+from hermes_browse.store.wording import language, speak
+from hermes_browse.tui.rows import ConversationRow
+
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+_WORDS = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
+
+SCREENS: dict[str, tuple[str, ...]] = {
+    "list": (),
+    "automation": ("2",),
+    "search": ("slash", *"cookie"),
+    "nothing found": ("slash", *"zzqq"),
+    "transcript": ("tab",),
+    "lineage": ("l",),
+    "marks": ("down", "space", "space"),
+    "help": ("question_mark",),
+    "details": ("i",),
+    "delete": ("down", "space", "space", "D"),
+    "rename": ("T",),
+    "export": ("e",),
+    "clean-up": ("P",),
+    "trash": ("X",),
+    "retention": ("W",),
+    "insights": ("I",),
+    "doctor": ("H",),
+    "saved searches": ("ctrl+r",),
+    "profiles": ("0",),
+}
+
+
+@pytest.fixture(autouse=True)
+def _chinese() -> Iterator[None]:
+    speak("zh_CN")
+    assert language() == "zh_CN"
+    yield
+    speak("en")
+
+
+def _english() -> list[str]:
+    """Sentences of the program as they are in English, without what is filled in."""
+    found = []
+    for message in translations("zh_CN"):
+        for text in message.id if isinstance(message.id, list | tuple) else [message.id]:
+            if text and "{" not in text and _WORDS.search(text):
+                found.append(text)
+    return found
+
+
+def _lines(browser: Browser) -> list[str]:
+    return ["".join(segment.text for segment in strip) for strip in browser.app.screen._compositor.render_strips()]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_a_screen(screen: str, tmp_path: Path) -> None:
+    """At 80 columns: every line as wide as the screen, and none of our sentences in English."""
+    app = demo_app(tmp_path)
+    async with browsing(app, (80, 24)) as browser:
+        await browser.press(*SCREENS[screen])
+        lines = _lines(browser)
+        assert {cell_len(line) for line in lines} == {80}
+        text = " ".join("\n".join(lines).split())
+        assert [each for each in _english() if each in text] == []
+        keys = browser.text("#keys") if browser.app.screen.query("#keys") else text
+        assert _CHINESE.search(keys)
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+async def test_the_columns_of_the_list_stand_below_each_other(tmp_path: Path, width: int) -> None:
+    """Words of two cells a letter push nothing aside."""
+    async with browsing(demo_app(tmp_path), (width, 30)) as browser:
+        rows = browser.screen.rows
+        drawn = [rows.render_line(y) for y in range(rows.size.height)]
+        assert {strip.cell_length for strip in drawn} == {rows.size.width}
+        assert isinstance(rows.current, ConversationRow)
+
+
+async def test_english_again(tmp_path: Path) -> None:
+    """The language is asked for when something is shown, not when the program is loaded."""
+    speak("en")
+    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+        assert not _CHINESE.search(browser.text("#keys")) and "help" in browser.text("#keys")
