@@ -23,7 +23,7 @@ from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Sort, View
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from .config.applying import set_up
 from .config.start import Start
@@ -88,9 +88,9 @@ class BrowseApp(_App):
         _STYLES / name for name in ("app.tcss", "widgets.tcss")
     ]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "quit", show=False, priority=True),
-        Binding("ctrl+c", "quit", "quit", show=False, priority=True),
-        Binding("ctrl+p", "command_palette", "palette", show=False, priority=True, id="palette"),
+        Binding("ctrl+q", "quit", N_("quit"), show=False, priority=True),
+        Binding("ctrl+c", "quit", N_("quit"), show=False, priority=True),
+        Binding("ctrl+p", "command_palette", N_("palette"), show=False, priority=True, id="palette"),
     ]
 
     def __init__(
@@ -138,7 +138,9 @@ class BrowseApp(_App):
         """End with a sentence: Textual would print the values of variables, and so what was said in a chat."""
         kind = sys.exc_info()[0]
         name = kind.__name__ if kind is not None else "failure"
-        sentence = f"hermes-browse: something unexpected went wrong ({name}). Details: {log_failure()}"
+        sentence = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}").format(
+            kind=name, log=log_failure()
+        )
         self._exit_renderables.append(Text(sentence))
         self._close_messages_no_wait()
 

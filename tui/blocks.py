@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from hermes_browse.store.messages import injected_context, split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, State
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
 
 from . import formats
 from .entries import TranscriptModel
@@ -20,8 +21,6 @@ from .tool_lines import OPEN_LIMIT, TEXT_LIMIT, Tools, output_lines, tool_lines
 MARKDOWN_LIMIT = 16_000
 """Code points rendered as Markdown; a longer text is plain, for Markdown would take longer than a frame or two."""
 __all__ = ["Look", "Tools", "is_foldable", "message_lines", "rule_line"]
-
-_ROLE_NAMES = {"user": "you", "session_meta": "gateway"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +36,17 @@ def _printable(text: str) -> str:
 
 
 def _head(message: ChatMessage, width: int) -> Line:
-    name = _ROLE_NAMES.get(message.role, one_line(message.role, 20))
+    name = formats.role(message.role)
     if message.role == "tool":
-        name = f"tool {one_line(message.tool_name or '', 30)}".rstrip()
+        name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
     look = message.role if message.role in ("user", "assistant") else "other"
     line: Line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
     if message.state is not State.LIVE:
-        line.append((f"  {message.state.value}", "note"))
+        line.append((f"  {formats.state(message.state)}", "note"))
     if message.display_kind and message.display_kind != "hidden":
         line.append((f"  {one_line(message.display_kind.replace('_', ' '), 30)}", "note"))
     if message.is_hidden:
-        line.append(("  hidden", "note"))
+        line.append((f"  {_('hidden')}", "note"))
     if message.finish_reason in ("length", "error", "content_filter"):
         line.append((f"  {message.finish_reason}", "error"))
     return clip_line(line, width)
@@ -58,7 +57,7 @@ def _injected(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     added = injected_context(message.text, message.api_content)
     if not added:
         return []
-    label = f"context Hermes put to it · {formats.size(len(added))}"
+    label = _("context Hermes put to it · {size}").format(size=formats.size(len(added)))
     lines: list[Line] = [[("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")]]
     if is_open:
         lines += indent(wrap_text(_printable(added), width - 2, "dim"), ("┊ ", "rule"))
@@ -72,7 +71,7 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
         summary, said = said, ""
     lines: list[Line] = []
     if summary:
-        label = f"compaction summary · {formats.size(len(summary))}"
+        label = _("compaction summary · {size}").format(size=formats.size(len(summary)))
         lines.append([("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")])
         if is_open:
             lines += indent(render_markdown(_printable(summary), width - 2, "dim"), ("┊ ", "rule"))
@@ -88,19 +87,24 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
         safe = _printable(cut).strip("\n")
         lines += render_markdown(safe, width, base) if len(cut) <= MARKDOWN_LIMIT else wrap_text(safe, width, base)
     if len(cut) < len(said):
-        more = f"… {formats.size(len(said) - len(cut))} more · {'O opens all' if is_open else 'enter'}"
+        more = (_("… {size} more · O opens all") if is_open else _("… {size} more · enter")).format(
+            size=formats.size(len(said) - len(cut))
+        )
         lines.append([(formats.clip(more, width), "note")])
     for part in images:
         size = f" {formats.size(part.size)}" if part.size else ""
-        name = one_line(part.mime.rpartition("/")[2], 30) or "image"
-        shown = f"[image {name}{size}]" if not part.url else f"[image {one_line(part.url, 200)}]"
+        name = one_line(part.mime.rpartition("/")[2], 30) or _("image")
+        shown = _("[image {what}]").format(what=one_line(part.url, 200) if part.url else f"{name}{size}")
         lines.append([(formats.clip(shown, width), "note")])
     return lines
 
 
 def _divider(message: ChatMessage, label: Line, width: int) -> Line:
     """The head of a summary: a rule, for it was said by nobody."""
-    facts = [formats.clock(message.timestamp).strip(), "" if message.state is State.LIVE else message.state.value]
+    facts = [
+        formats.clock(message.timestamp).strip(),
+        "" if message.state is State.LIVE else formats.state(message.state),
+    ]
     words = "".join(f" · {fact}" for fact in facts if fact)
     line = clip_line([("── ", "rule"), *label, (f"{words} ", "note")], width)
     return [*line, ("─" * (width - 1 - line_width(line)), "rule")]
@@ -133,7 +137,7 @@ def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look
     lines: list[Line] = []
     twin = model.twin(message.id)
     if twin is not None and not is_open:
-        label = formats.clip(f"repeated: the same as message {twin}", inner - 2)
+        label = formats.clip(_("repeated: the same as message {id}").format(id=twin), inner - 2)
         return [_head(message, width), [("  ", "text"), ("▸ ", "dim"), (label, "note")], []]
     if message.reasoning:
         if look.reasoning or is_open:
@@ -142,7 +146,7 @@ def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look
             thought = (render_markdown if is_short else wrap_text)(safe, inner - 2, "reasoning")
             lines += indent(thought, ("┊ ", "rule"))
         else:
-            label = f"▸ reasoning · {formats.size(len(message.reasoning))}"
+            label = "▸ " + _("reasoning · {size}").format(size=formats.size(len(message.reasoning)))
             lines.append([(formats.clip(label, inner), "reasoning")])
     body = _body(message, inner, is_open=is_open)
     is_divider = message.is_summary and message.role in ("user", "assistant") and not lines and not message.tool_calls
@@ -152,7 +156,7 @@ def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look
     if message.tool_calls:
         lines += tool_lines(message, model, inner, look.tools, is_open=is_open)
     if not lines:
-        lines = [[("(empty)", "note")]]
+        lines = [[(_("(empty)"), "note")]]
     return [_head(message, width), *indent(lines, ("  ", "text")), []]
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from hermes_browse.store.id_gaps import IdGap
 from hermes_browse.store.models import ChatMessage, Conversation
 from hermes_browse.store.transcript import END, Bone, Skeleton
+from hermes_browse.store.wording import _, ngettext
 
 from . import formats
 
@@ -22,7 +23,7 @@ class EntryKind(StrEnum):
     DAY = "day"
     GAP = "gap"
     SEAM = "seam"
-    LEFT_OUT = "left out"
+    LEFT_OUT = "left out"  # not shown
     GONE = "gone"
     MESSAGE = "message"
 
@@ -41,21 +42,34 @@ class Entry:
 def _seam(conversation: Conversation, segment: int) -> str:
     before = conversation.segments[segment - 1]
     moment = before.ended_at if before.ended_at is not None else conversation.segments[segment].started_at
-    return f"compressed {formats.clock(moment).strip()} · segment {segment + 1} of {len(conversation.segments)}"
+    return _("compressed {time} · segment {number} of {count}").format(
+        time=formats.clock(moment).strip(), number=segment + 1, count=len(conversation.segments)
+    )
 
 
 def _left_out(rewound: int, compacted: int) -> Entry:
-    parts = [f"{rewound:,} rewound" if rewound else "", f"{compacted:,} compacted" if compacted else ""]
-    count = rewound + compacted
-    words = f"{' · '.join(part for part in parts if part)} message{'' if count == 1 else 's'}"
-    return Entry(EntryKind.LEFT_OUT, f"{words} left out here · v shows more")
+    if rewound and compacted:
+        words = _("{rewound:,} rewound · {compacted:,} compacted messages left out here · v shows more")
+    elif compacted:
+        words = ngettext(
+            "1 compacted message left out here · v shows more",
+            "{compacted:,} compacted messages left out here · v shows more",
+            compacted,
+        )
+    else:
+        words = ngettext(
+            "1 rewound message left out here · v shows more",
+            "{rewound:,} rewound messages left out here · v shows more",
+            rewound,
+        )
+    return Entry(EntryKind.LEFT_OUT, words.format(rewound=rewound, compacted=compacted))
 
 
 def _gone(gap: IdGap) -> Entry:
     if gap.number == 1:
-        return Entry(EntryKind.GONE, f"id {gap.first} is in no row: deleted, here or elsewhere")
-    words = f"{gap.number:,} ids ({gap.first} to {gap.last}) are in no row: deleted, here or elsewhere"
-    return Entry(EntryKind.GONE, words)
+        return Entry(EntryKind.GONE, _("id {id} is in no row: deleted, here or elsewhere").format(id=gap.first))
+    words = _("{count:,} ids ({first} to {last}) are in no row: deleted, here or elsewhere")
+    return Entry(EntryKind.GONE, words.format(count=gap.number, first=gap.first, last=gap.last))
 
 
 def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
@@ -76,14 +90,16 @@ def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
             day = key
             entries.append(Entry(EntryKind.DAY, formats.day(bone.timestamp)))
         elif bone.timestamp is not None and last is not None and bone.timestamp - last >= GAP_SECONDS:
-            entries.append(Entry(EntryKind.GAP, f"{formats.duration(bone.timestamp - last)} later"))
+            pause = formats.duration(bone.timestamp - last)
+            entries.append(Entry(EntryKind.GAP, _("{duration} later").format(duration=pause)))
         last = bone.timestamp if bone.timestamp is not None else last
         if bone.id in skeleton.gaps:
             entries.append(_left_out(*skeleton.gaps[bone.id]))
         if bone.id in skeleton.id_gaps:
             entries.append(_gone(skeleton.id_gaps[bone.id]))
         if bone.id in skeleton.lost_calls:
-            entries.append(Entry(EntryKind.GONE, "the call of this result is gone: no row of this conversation has it"))
+            words = _("the call of this result is gone: no row of this conversation has it")
+            entries.append(Entry(EntryKind.GONE, words))
         entries.append(Entry(EntryKind.MESSAGE, bone=index))
     if END in skeleton.gaps:
         entries.append(_left_out(*skeleton.gaps[END]))

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import datetime
 
 from rich.cells import cell_len, set_cell_size
 
-from hermes_browse.store.models import Conversation, Relation
+from hermes_browse.store.models import Conversation, Relation, State, Status
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 604800
 _END_REASONS = {
-    "compression": "compressed",
-    "branched": "branched off",
-    "cli_close": "closed",
-    "new_session": "left by /new",
-    "resumed_other": "left for another by /resume",
-    "agent_close": "agent finished",
-    "cron_complete": "run complete",
-    "session_reset": "reset in the chat",
-    "session_switch": "switched in the chat",
-    "idle": "reset when idle",
-    "daily": "reset for the day",
-    "suspended": "suspended",
-    "resume_pending_expired": "resume expired",
-    "tui_close": "closed",
-    "tui_shutdown": "closed with the terminal",
-    "ws_disconnect": "connection lost",
-    "ws_orphan_reap": "connection lost",
-    "idle_timeout": "closed when idle",
-    "lru_evict": "put away by the server",
-    "orphaned_compression": "compression cut off",
-    "user_exit": "closed",
-    "superseded_by_resume": "went on elsewhere",
-    "startup_orphan_reap": "closed at start-up",
+    "compression": N_("compressed"),
+    "branched": N_("branched off"),
+    "cli_close": N_("closed"),
+    "new_session": N_("left by /new"),
+    "resumed_other": N_("left for another by /resume"),
+    "agent_close": N_("agent finished"),
+    "cron_complete": N_("run complete"),
+    "session_reset": N_("reset in the chat"),
+    "session_switch": N_("switched in the chat"),
+    "idle": N_("reset when idle"),
+    "daily": N_("reset for the day"),
+    "suspended": N_("suspended"),
+    "resume_pending_expired": N_("resume expired"),
+    "tui_close": N_("closed"),
+    "tui_shutdown": N_("closed with the terminal"),
+    "ws_disconnect": N_("connection lost"),
+    "ws_orphan_reap": N_("connection lost"),
+    "idle_timeout": N_("closed when idle"),
+    "lru_evict": N_("put away by the server"),
+    "orphaned_compression": N_("compression cut off"),
+    "user_exit": N_("closed"),
+    "superseded_by_resume": N_("went on elsewhere"),
+    "startup_orphan_reap": N_("closed at start-up"),
 }
 
 
@@ -61,23 +63,35 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def age(moment: float | None, now: float) -> str:
-    """How long ago, in at most four cells and a month further back: `now`, `5m`, `2h`, `3d`, `6w`, `Jan`, `2024`."""
+    """How long ago, in at most six cells in every language: `now`, `5m`, `2h`, `3d`, `6w`, further back `Jan 24`."""
     if moment is None or not math.isfinite(moment):
         return ""
     passed = now - moment
     if passed < -_MINUTE:
-        return "later"
+        return pgettext("age", "later")
     if passed < _MINUTE:
-        return "now"
+        return pgettext("age", "now")
     if passed < _HOUR:
-        return f"{passed / _MINUTE:.0f}m" if passed < 59.5 * _MINUTE else "1h"
+        if passed < 59.5 * _MINUTE:
+            return _("{minutes:.0f}m").format(minutes=passed / _MINUTE)
+        return _("{hours:.0f}h").format(hours=1)
     if passed < _DAY:
-        return f"{passed / _HOUR:.0f}h" if passed < 23.5 * _HOUR else "1d"
+        if passed < 23.5 * _HOUR:
+            return _("{hours:.0f}h").format(hours=passed / _HOUR)
+        return _("{days}d").format(days=1)
     if passed < 2 * _WEEK:
-        return f"{int(passed / _DAY)}d"
+        return _("{days}d").format(days=int(passed / _DAY))
     if passed < 26 * _WEEK:
-        return f"{int(passed / _WEEK)}w"
-    return _local(moment, "%b %y", "")
+        return _("{weeks}w").format(weeks=int(passed / _WEEK))
+    return _local(moment, _("%b %y"), "")
+
+
+def ago(moment: float | None, now: float) -> str:
+    """The same as part of a sentence: `2h ago`, `now`, `Jan 24`."""
+    told = age(moment, now)
+    if moment is None or not told or not _MINUTE <= now - moment < 26 * _WEEK:
+        return told
+    return _("{age} ago").format(age=told)
 
 
 def _local(moment: float, pattern: str, otherwise: str) -> str:
@@ -130,7 +144,7 @@ def moment(when: float | None, now: float) -> str:
         return own
     if own == today:
         return clock(when).strip()
-    return _local(when, "%-d %b", "") if own[:4] == today[:4] else _local(when, "%b %Y", "")
+    return _local(when, _("%-d %b"), "") if own[:4] == today[:4] else _local(when, _("%b %Y"), "")
 
 
 def clock(moment: float | None) -> str:
@@ -142,12 +156,33 @@ def clock(moment: float | None) -> str:
     if not told or not _is_half_day:
         return told or blank
     hour = int(told[:2])
+    # As it is in every language: columns have eight cells for it.
     return f"{hour % 12 or 12:>2}{told[2:]} {'am' if hour < 12 else 'pm'}"
+
+
+_WEEKDAYS = (
+    N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"),
+)  # fmt: skip
+_MONTHS = (
+    N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"), N_("July"), N_("August"),
+    N_("September"), N_("October"), N_("November"), N_("December"),
+)  # fmt: skip
+
+
+def month_name(number: int) -> str:
+    """`March`, for 3."""
+    return _(_MONTHS[number - 1])
 
 
 def day(moment: float) -> str:
     """Local `Thursday, 5 March 2026`."""
-    return _local(moment, "%A, %-d %B %Y", "some day")
+    try:
+        told = datetime.fromtimestamp(moment)
+    except (ValueError, OverflowError, OSError):
+        return _("some day")
+    return _("{weekday}, {day} {month} {year}").format(
+        weekday=_(_WEEKDAYS[told.weekday()]), day=told.day, month=month_name(told.month), year=told.year
+    )
 
 
 def day_key(moment: float | None) -> str:
@@ -166,9 +201,42 @@ def number(value: float) -> str:
     return f"{value:.0f}"
 
 
+# A language has forms of its own for numbers, so each thing that is counted is a text of its own.
+_COUNTED: dict[str, Callable[[int], str]] = {
+    "conversation": lambda count: ngettext("1 conversation", "{count:,} conversations", count),
+    "session": lambda count: ngettext("1 session", "{count:,} sessions", count),
+    "subagent session": lambda count: (  # not shown
+        ngettext("1 subagent session", "{count:,} subagent sessions", count)
+    ),
+    "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),  # not shown
+    "message": lambda count: ngettext("1 message", "{count:,} messages", count),
+    "run": lambda count: ngettext("1 run", "{count:,} runs", count),
+    "bundle": lambda count: ngettext("1 bundle", "{count:,} bundles", count),
+    "profile": lambda count: ngettext("1 profile", "{count:,} profiles", count),
+    "branch": lambda count: ngettext("1 branch", "{count:,} branches", count),
+    "subagent": lambda count: ngettext("1 subagent", "{count:,} subagents", count),
+    "request": lambda count: ngettext("1 request", "{count:,} requests", count),
+    "result": lambda count: ngettext("1 result", "{count:,} results", count),
+    "call": lambda count: ngettext("1 call", "{count:,} calls", count),
+    "answer": lambda count: ngettext("1 answer", "{count:,} answers", count),
+    "line": lambda count: ngettext("1 line", "{count:,} lines", count),
+    "image": lambda count: ngettext("1 image", "{count:,} images", count),
+    "link": lambda count: ngettext("1 link", "{count:,} links", count),
+    "path": lambda count: ngettext("1 path", "{count:,} paths", count),
+    "error": lambda count: ngettext("1 error", "{count:,} errors", count),
+    "warning": lambda count: ngettext("1 warning", "{count:,} warnings", count),
+    "note": lambda count: ngettext("1 note", "{count:,} notes", count),
+}
+
+
 def counted(number: int, one: str) -> str:
-    """`1 session`, `1,204 sessions`."""
-    return f"{number:,} {one}" + ("" if number == 1 else "s")
+    """`1 session`, `1,204 sessions`.
+
+    Args:
+        number: How many.
+        one: What, one of those that are known here; never shown itself.
+    """
+    return _COUNTED[one](number).format(count=number)
 
 
 def size(count: int) -> str:
@@ -193,19 +261,22 @@ def money(value: float | None) -> str:
 def duration(seconds: float) -> str:
     """`0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
     if seconds < 10:
-        return f"{max(seconds, 0):.1f} s"
+        return _("{seconds:.1f} s").format(seconds=max(seconds, 0))
     if seconds < 100:
-        return f"{seconds:.0f} s"
+        return _("{seconds:.0f} s").format(seconds=seconds)
     if seconds < 100 * _MINUTE:
-        return f"{seconds / _MINUTE:.0f} min"
+        return _("{minutes:.0f} min").format(minutes=seconds / _MINUTE)
     if seconds < 2 * _DAY:
-        return f"{seconds / _HOUR:.0f} h"
-    return f"{seconds / _DAY:.0f} days"
+        return _("{hours:.0f} h").format(hours=seconds / _HOUR)
+    return _("{days:.0f} days").format(days=seconds / _DAY)
 
 
 def end_reason(reason: str | None) -> str:
     """An end reason in words; unknown ones as they stand (the set is open)."""
-    return _END_REASONS.get(reason, one_line(reason, 60)) if reason else ""
+    if not reason:
+        return ""
+    known = _END_REASONS.get(reason)
+    return _(known) if known is not None else one_line(reason, 60)
 
 
 _SOURCES = {"telegram": "tele", "discord": "disc", "whatsapp": "wa", "api_server": "api", "webhook": "hook"}
@@ -222,20 +293,56 @@ def name(conversation: Conversation) -> str:
         return conversation.title
     if conversation.preview:
         return conversation.preview
-    return "no messages" if conversation.status.value == "empty" else "no text"
+    return _("no messages") if conversation.status is Status.EMPTY else _("no text")
+
+
+def messages(count: float) -> str:
+    """`120k msgs`."""
+    return _("{count} msgs").format(count=number(count))
+
+
+def status(of: Status) -> str:
+    """How a conversation stands, in a word."""
+    if of is Status.LIVE:
+        return pgettext("status", "live")
+    if of is Status.OPEN:
+        return pgettext("status", "open")
+    return pgettext("status", "ended") if of is Status.ENDED else pgettext("status", "empty")
+
+
+def state(of: State) -> str:
+    """How a chat message stands, in a word."""
+    if of is State.LIVE:
+        return pgettext("state", "live")
+    return pgettext("state", "compacted") if of is State.COMPACTED else pgettext("state", "rewound")
+
+
+_ROLES = {
+    "user": N_("you"),
+    "assistant": N_("assistant"),
+    "tool": N_("tool"),
+    "system": N_("system"),
+    "session_meta": N_("gateway"),
+}
+
+
+def role(of: str) -> str:
+    """Who has said something; roles that are not known as they stand."""
+    known = _ROLES.get(of)
+    return _(known) if known is not None else one_line(of, 20)
 
 
 _RELATIONS = {
     Relation.ROOT: "",
-    Relation.CONTINUED: "continued",
-    Relation.BRANCHED: "branch",
-    Relation.DELEGATED: "subagent",
-    Relation.RESET: "after reset",
-    Relation.UNKNOWN: "child",
-    Relation.ORPHAN: "parent gone",
+    Relation.CONTINUED: N_("continued"),
+    Relation.BRANCHED: N_("branch"),
+    Relation.DELEGATED: N_("subagent"),
+    Relation.RESET: N_("after reset"),
+    Relation.UNKNOWN: N_("child"),
+    Relation.ORPHAN: N_("parent gone"),
 }
 
 
 def relation(kind: Relation) -> str:
     """An edge in a word."""
-    return _RELATIONS[kind]
+    return _(_RELATIONS[kind]) if _RELATIONS[kind] else ""

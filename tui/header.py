@@ -11,11 +11,11 @@ from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Lineage, Reading, Sort, Status, View
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, ngettext, pgettext
 
 from . import formats
 from .formats import clip
-
-_ORDERS = {Sort.ACTIVITY: "activity", Sort.STARTED: "start"}
+from .list_model import order_name, view_name
 
 
 def _style(text: str, style: str) -> Content:
@@ -37,7 +37,7 @@ def title(location: Location, shown: str, width: int) -> Content:
 
 def marked(count: int, messages: int) -> str:
     """What is marked, for the line of views."""
-    return f"✓ {count:,} marked · {formats.number(messages)} msgs"
+    return _("✓ {count:,} marked · {messages} msgs").format(count=count, messages=formats.number(messages))
 
 
 def views(
@@ -68,21 +68,21 @@ def views(
     """
     counts = catalog.counts()
     every: list[tuple[str, int | None, bool]] = [
-        (f"{number} {each.value.capitalize()}", counts[each] if catalog.exact else None, each is view)
+        (f"{number} {view_name(each)}", counts[each] if catalog.exact else None, each is view)
         for number, each in enumerate(View, 1)
     ]
     if old:
-        every.append(("5 Old", old, view is None))
+        every.append((f"5 {pgettext('view', 'Old')}", old, view is None))
     arrow = "↑" if reverse else "↓"
-    told = marks or search or f"{arrow} {_ORDERS.get(sort, sort.value)}"
+    told = marks or search or f"{arrow} {order_name(sort)}"
     exact, short = _labels(every, "{:,}".format), _labels(every, formats.number)
     own = [label if is_shown else label.rpartition(" ")[0] for label, (*_, is_shown) in zip(short, every, strict=True)]
     if _line_width(own, told) > width > 0:
         own = [label if is_shown else label[0] for label, (*_, is_shown) in zip(own, every, strict=True)]
     fitting = (each for each in (exact, short) if not width or _line_width(each, told) <= width)
     parts: list[Content] = [Content(" ")]
-    for label, (*_, is_shown) in zip(next(fitting, own), every, strict=True):
-        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim"), Content(" ")]
+    for label, (*_facts, is_shown) in zip(next(fitting, own), every, strict=True):
+        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim"), Content(" ")]  # not shown
     return Content("").join([*parts, _style(f"  {told}", "bold $accent" if marks else "dim")])
 
 
@@ -97,8 +97,8 @@ def _line_width(labels: Sequence[str], told: str) -> int:
 
 def offers(choices: Sequence[str], width: int) -> Content:
     """What the end of a query can be completed to, as many as there is room for."""
-    key = "Tab takes "
-    parts, left = [Content.assemble("  ", (key, "dim"))], width - len(key) - 3
+    key = _("Tab takes") + " "
+    parts, left = [Content.assemble("  ", (key, "dim"))], width - cell_len(key) - 3
     for number, choice in enumerate(choices):
         label = one_line(choice, 60).strip()
         left -= cell_len(label) + 2
@@ -121,7 +121,7 @@ def failure(text: str) -> Content:
 def conversation_title(conversation: Conversation, width: int) -> Content:
     """What the conversation is called, and where it is from."""
     model = one_line((conversation.model or "").rpartition("/")[2], 30)
-    facts = [one_line(conversation.source, 20), model, f"{formats.number(conversation.message_count)} msgs"]
+    facts = [one_line(conversation.source, 20), model, formats.messages(conversation.message_count)]
     right = " · ".join(fact for fact in facts if fact)
     name = clip(one_line(formats.name(conversation), 300), max(width - cell_len(right) - 5, 10))
     space = max(width - cell_len(name) - cell_len(right) - 3, 1)
@@ -130,34 +130,33 @@ def conversation_title(conversation: Conversation, width: int) -> Content:
 
 def conversation_facts(conversation: Conversation, reading: Reading, width: int) -> Content:
     """Directory, branch, tokens, cost, state, and what a resume opens."""
-    states = {Status.LIVE: "live", Status.OPEN: "open", Status.ENDED: "ended", Status.EMPTY: "empty"}
-    state = states[conversation.status]
+    state = formats.status(conversation.status)
     if conversation.status is Status.ENDED:
-        state = formats.end_reason(conversation.tip.end_reason) or "ended"
+        state = formats.end_reason(conversation.tip.end_reason) or state
     count = len(conversation.segments)
     total = conversation.tokens.total
     facts = [
         one_line(conversation.note, 60),
         state,
-        "archived" if conversation.archived else "",
-        "pinned" if conversation.pinned else "",
-        f"resumes …{conversation.id[-6:]} (tip of {count})" if count > 1 else "",
+        _("archived") if conversation.archived else "",
+        _("pinned") if conversation.pinned else "",
+        _("resumes …{id} (tip of {count})").format(id=conversation.id[-6:], count=count) if count > 1 else "",
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
-        f"{formats.number(total)} tok" if total else "",
+        _("{count} tok").format(count=formats.number(total)) if total else "",
         formats.money(conversation.cost_usd),
     ]
-    shown = {Reading.SAID: "", Reading.LIVE: "what the model still sees", Reading.EVERYTHING: "everything"}[reading]
-    if shown:
-        facts.insert(0, shown)
+    if reading is not Reading.SAID:
+        is_live = reading is Reading.LIVE
+        facts.insert(0, _("what the model still sees") if is_live else pgettext("reading", "everything"))
     return Content.assemble("  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim"))
 
 
 def lineage_title(lineage: Lineage) -> Content:
     """How large the family is, and a warning where Hermes would open something else."""
     count = len(lineage.nodes)
-    label = f"  Lineage · {count} session{'s' if count != 1 else ''}"
+    label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(count=count)
     if lineage.predicted != lineage.resume.id:
-        warning = f"  Hermes would open {one_line(lineage.predicted, 60)} instead"
+        warning = "  " + _("Hermes would open {id} instead").format(id=one_line(lineage.predicted, 60))
         return Content.assemble((label, "bold"), (warning, "$warning"))
     return Content.assemble((label, "bold"), (f" · {lineage.resume.reason}", "dim"))

@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.jobs import job_of
 from hermes_browse.store.models import Conversation, Session, Sort, View
+from hermes_browse.store.wording import N_, _, pgettext
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
 
 _EMPTY = {
-    View.CHATS: "No chats in this store · 2 automation · 3 archived · 4 everything",
-    View.AUTOMATION: "No automation here: no cron jobs, webhooks or orphaned subagents",
-    View.ARCHIVED: "Nothing is archived",
-    View.ALL: "This store has no sessions yet: start a chat in Hermes",
+    View.CHATS: N_("No chats in this store · 2 automation · 3 archived · 4 everything"),
+    View.AUTOMATION: N_("No automation here: no cron jobs, webhooks or orphaned subagents"),
+    View.ARCHIVED: N_("Nothing is archived"),
+    View.ALL: N_("This store has no sessions yet: start a chat in Hermes"),
 }
+_VIEWS = {
+    View.CHATS: N_("Chats"),
+    View.AUTOMATION: N_("Automation"),
+    View.ARCHIVED: N_("Archived"),
+    View.ALL: N_("All"),
+}
+_HIDDEN = {
+    View.CHATS: N_("{count:,} chats"),
+    View.AUTOMATION: N_("{count:,} automation"),
+    View.ARCHIVED: N_("{count:,} archived"),
+}
+_ORDERS: dict[Sort, Callable[[], str]] = {
+    Sort.ACTIVITY: lambda: pgettext("order", "activity"),
+    Sort.STARTED: lambda: pgettext("order", "start"),
+    Sort.MESSAGES: lambda: pgettext("order", "messages"),
+    Sort.TOKENS: lambda: pgettext("order", "tokens"),
+    Sort.COST: lambda: pgettext("order", "cost"),
+    Sort.SIZE: lambda: pgettext("order", "size"),
+    Sort.TITLE: lambda: pgettext("order", "title"),
+}
+
+
+def view_name(view: View) -> str:
+    """What the line of views calls one."""
+    return _(_VIEWS[view])
+
+
+def order_name(sort: Sort) -> str:
+    """What the line of views calls an order."""
+    return _ORDERS[sort]()
 
 
 class Details:
@@ -99,7 +130,7 @@ def make_rows(
     catalog: Catalog, details: Details, view: View, sort: Sort, *, reverse: bool, opened: Collection[str]
 ) -> CatalogRows:
     """The rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread."""
-    return CatalogRows(catalog, catalog.order(view, sort=sort, reverse=reverse), details, opened, _EMPTY[view])
+    return CatalogRows(catalog, catalog.order(view, sort=sort, reverse=reverse), details, opened, _(_EMPTY[view]))
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:
@@ -114,12 +145,12 @@ def shown_line(catalog: Catalog, view: View) -> str:
     """`214 of 21,703 shown · 20,912 automation · 577 archived`: what is hidden is counted."""
     counts = catalog.counts()
     if not catalog.exact:
-        return f"{counts[view]:,} newest shown · counting…"
-    parts = [f"{counts[view]:,} of {counts[View.ALL]:,} shown"]
+        return _("{count:,} newest shown · counting…").format(count=counts[view])
+    parts = [_("{count:,} of {every:,} shown").format(count=counts[view], every=counts[View.ALL])]
     if view is not View.ALL:
-        narrow = (View.CHATS, View.AUTOMATION, View.ARCHIVED)
-        parts += [f"{counts[each]:,} {each.value}" for each in narrow if each is not view and counts[each]]
-        others = counts[View.ALL] - sum(counts[each] for each in narrow)
+        hidden = [each for each in _HIDDEN if each is not view and counts[each]]
+        parts += [_(_HIDDEN[each]).format(count=counts[each]) for each in hidden]
+        others = counts[View.ALL] - sum(counts[each] for each in _HIDDEN)
         if others:
-            parts.append(f"{others:,} other")
+            parts.append(_("{count:,} other").format(count=others))
     return " · ".join(parts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import _
 
 from .formats import clip, fit
 from .highlight import highlight
@@ -65,7 +66,7 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
                 spans.append((f" ({clip(link, 60)})", f"{base} dim"))
         elif kind == "image":
             shown = content or printable(str(token.attrs.get("src", "")))
-            spans.append((f"[image {shown}]", f"{base} dim"))
+            spans.append((_("[image {what}]").format(what=shown), f"{base} dim"))
         else:
             spans.append((content, " ".join(looks)))
     return spans
@@ -106,7 +107,7 @@ class _Layout:
             inner = self._tokens[self._at]
             self._at += 2
             mark = "#" * int(token.tag[1:]) + " "
-            spans = [(mark, "heading dim"), *_inline(inner.children or [], "heading")]
+            spans = [(mark, "heading dim"), *_inline(inner.children or [], "heading")]  # not shown
             return wrap_spans(spans, width)
         if kind in ("fence", "code_block"):
             return self._code(token, width)
@@ -205,7 +206,7 @@ def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) ->
 def _fitted(line: Line, width: int) -> Line:
     if line_width(line) <= width:
         return line
-    return [(fit("".join(text for text, _ in line), width), "text")]
+    return [(fit("".join(text for text, looks in line), width), "text")]
 
 
 def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:

@@ -24,7 +24,7 @@ from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from .formats import clip, fit
-from .list_model import Details, make_rows, shown_line
+from .list_model import Details, make_rows, order_name, shown_line, view_name
 from .row_format import format_row
 from .shares import Shares
 
@@ -105,12 +105,12 @@ def _views(catalog: Catalog, palette: Palette) -> str:
     line = _sgr(" ", foreground, background)
     for number, view in enumerate(View, 1):
         count = f"{counts[view]:,}" if catalog.exact else "…"
-        label = f" {number} {view.value.capitalize()} {count} "
+        label = f" {number} {view_name(view)} {count} "
         muted = _mix(foreground, background, DIM)
         is_current = view is View.CHATS
         line += _sgr(label, foreground if is_current else muted, background, "1;7" if is_current else "")
         line += _sgr(" ", foreground, background)
-    return line + _sgr("  ↓ activity", _mix(foreground, background, DIM), background)
+    return line + _sgr(f"  ↓ {order_name(Sort.ACTIVITY)}", _mix(foreground, background, DIM), background)
 
 
 def frame(

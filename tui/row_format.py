@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.models import Conversation, Kind, Node, Relation, Status
+from hermes_browse.store.models import Conversation, Kind, Node, Relation, State, Status
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import N_, _, ngettext
 
 from . import formats
 from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
@@ -112,11 +113,15 @@ def _columns(conversation: Conversation, width: int, now: float, *, complete: bo
     return text, taken
 
 
+def _hits(count: int) -> str:
+    return ngettext("1 hit", "{count} hits", count).format(count=count)
+
+
 def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
     conversation = row.conversation
     mark, look = glyph(conversation)
     columns, taken = _columns(conversation, width, now, complete=row.complete)
-    extra = f"{row.hits} hit{'s' if row.hits != 1 else ''}" if row.hits else badges(conversation)
+    extra = _hits(row.hits) if row.hits else badges(conversation)
     note = one_line(conversation.note)
     room = width - 3 - taken - 2
     extra = extra if cell_len(extra) <= room // 2 else ""
@@ -139,21 +144,22 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
 def _job(row: JobRow, width: int, now: float) -> list[Span]:
     newest = row.runs[0]
     columns, taken = _columns(newest, width, now, complete=True)
-    count = f"{len(row.runs)} runs"
+    count = _("{count} runs").format(count=len(row.runs))
     arrow = "▾" if row.expanded else "▸"
     room = width - 3 - taken - 2 - cell_len(count) - 1
     name = formats.fit(one_line(row.name), room)
     return [(f" {arrow} ", "dim"), (name, "title"), (f" {count}", "accent"), (f" {columns} ", "dim")]
 
 
-_STATES = {"compacted": "compacted ", "rewound": "rewound "}
-_ROLES = {"user": "you", "assistant": "asst", "tool": "tool", "system": "sys"}
+_ROLES = {"user": N_("you"), "assistant": N_("asst"), "tool": N_("tool"), "system": N_("sys")}
+"""In four cells."""
 
 
 def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     hit = row.hit
-    state = _STATES.get(hit.state.value, "")
-    lead = f"   {formats.fit(_ROLES.get(hit.role, one_line(hit.role)), 4)} "
+    state = f"{formats.state(hit.state)} " if hit.state is not State.LIVE else ""
+    role = _(_ROLES[hit.role]) if hit.role in _ROLES else one_line(hit.role)
+    lead = f"   {formats.fit(role, 4)} "
     time = formats.fit(formats.moment(hit.timestamp, now), formats.date_width(), right=True)
     room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
     spans: list[Span] = [(lead, "dim"), (state, "note")]
@@ -197,7 +203,7 @@ _EDGES = {
 
 def _node_name(node: Node) -> str:
     session = node.session
-    said = session.title or formats.end_reason(session.end_reason) or node.status.value
+    said = session.title or formats.end_reason(session.end_reason) or formats.status(node.status)
     return one_line(said, 200)
 
 
@@ -207,18 +213,18 @@ def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
     lead = f" {'  ' * min(row.depth, 12)}{_EDGES[node.relation]} "
     relation = formats.relation(node.relation) if node.relation not in (Relation.ROOT, Relation.CONTINUED) else ""
     facts = [
-        f"{formats.number(node.rows)} msgs",
+        formats.messages(node.rows),
         formats.money(session.cost_usd),
         formats.moment(session.last_active, now),
     ]
     tail = " · ".join(fact for fact in facts if fact)
-    target = " ▶ resumes here" if row.is_target else ""
+    target = f" ▶ {_('resumes here')}" if row.is_target else ""
     note = one_line(node.note)
     room = width - cell_len(lead) - cell_len(tail) - 2
     target = target if cell_len(target) < room - 8 else " ▶" if row.is_target else ""
     room -= cell_len(target)
     name = _node_name(node)
-    label = f"{relation}: {name}" if relation and name != relation else name
+    label = _("{relation}: {name}").format(relation=relation, name=name) if relation and name != relation else name
     name = formats.clip(label, room)
     room -= cell_len(name)
     noted = formats.clip(f"  {note}", room) if note and room > 12 else ""
@@ -228,14 +234,18 @@ def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
 
 
 def _more(row: MoreRow, width: int) -> list[Span]:
-    return [(formats.fit(f"   ▸ {row.hidden:,} more hit{'s' if row.hidden != 1 else ''}", width), "dim")]
+    more = ngettext("1 more hit", "{count:,} more hits", row.hidden).format(count=row.hidden)
+    return [(formats.fit(f"   ▸ {more}", width), "dim")]
 
 
 def _suggestion(row: SuggestionRow, width: int) -> list[Span]:
     count = formats.fit(f"{row.hits:,}{'+' if row.at_least else ''}", 8, right=True)
     room = max(width - cell_len(count) - 3, 0)
-    what = ("conversation" if row.of_list else "hit") + ("s" if row.hits != 1 else "")
-    text = formats.fit(f"{what} {one_line(row.text, 300)}", room)
+    if row.of_list:
+        what = ngettext("conversation {where}", "conversations {where}", row.hits)
+    else:
+        what = ngettext("hit {where}", "hits {where}", row.hits)
+    text = formats.fit(what.format(where=one_line(row.text, 300)), room)
     return [(f" {count}", "accent"), (f"  {text}", "plain")]
 
 

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from hermes_browse.store.models import ChatMessage, ToolCall
 from hermes_browse.store.outcomes import has_failed, load_json
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, ngettext, pgettext
 
 from . import formats
 from .entries import TranscriptModel
@@ -73,9 +74,10 @@ def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None,
         facts = [formats.size(len(result.text))]
         if message.timestamp is not None and result.timestamp is not None and result.timestamp > message.timestamp:
             facts.append(formats.duration(result.timestamp - message.timestamp))
-        tail = [(f"  {' · '.join(facts)} · ", "dim"), ("error" if failed else "ok", "error" if failed else "dim")]
+        came = (pgettext("tool", "error"), "error") if failed else (pgettext("tool", "ok"), "dim")
+        tail = [(f"  {' · '.join(facts)} · ", "dim"), came]
     else:
-        tail = [("  no result", "dim")]
+        tail = [(f"  {_('no result')}", "dim")]
     room = max(width - 4 - line_width(tail), 0)
     name = formats.clip(name, max(room, 8))  # where there is little room, what came of it gives way to who did it
     argument = formats.clip(main_argument(call), max(room - cell_len(name), 0))
@@ -108,11 +110,15 @@ def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]
     more = len(text) - OPEN_LIMIT
     lines = tool_text_lines(text[:OPEN_LIMIT], width - 2, hint, full=full)
     if full and more > 0:
-        lines.append([(formats.clip(f"… {formats.size(more)} more · O opens all", width - 2), "note")])
+        said = _("… {size} more · O opens all").format(size=formats.size(more))
+        lines.append([(formats.clip(said, width - 2), "note")])
     if not full and (rest or len(lines) > _SHORT_LINES):
         count = len(lines) - _SHORT_LINES
-        left = f"{formats.size(rest)} more" if rest else f"{count:,} more line{'' if count == 1 else 's'}"
-        lines = [*lines[:_SHORT_LINES], [(formats.clip(f"… {left} · enter", width - 2), "note")]]
+        if rest:
+            said = _("… {size} more · enter").format(size=formats.size(rest))
+        else:
+            said = ngettext("… 1 more line · enter", "… {count:,} more lines · enter", count).format(count=count)
+        lines = [*lines[:_SHORT_LINES], [(formats.clip(said, width - 2), "note")]]
     return indent(lines, ("│ ", "rule"))
 
 

@@ -11,6 +11,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
+from hermes_browse.store.wording import N_
+
 from .line import TextLine
 from .text_box import TextBox
 
@@ -19,10 +21,10 @@ class AskInput(TextBox):
     """Where it is typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,ctrl+j", "submit", "done", key_display="↵"),
-        Binding("down", "step(1)", "next", key_display="↓"),
-        Binding("up", "step(-1)", "previous", key_display="↑"),
-        Binding("escape", "leave", "back"),
+        Binding("enter,ctrl+j", "submit", N_("done"), key_display="↵"),
+        Binding("down", "step(1)", N_("next"), key_display="↓"),
+        Binding("up", "step(-1)", N_("previous"), key_display="↑"),
+        Binding("escape", "leave", N_("back")),
     ]
 
     @dataclass

@@ -17,6 +17,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import N_
 
 from ..row_format import format_below, format_row
 from ..rows import FixedRows, ListRow, NoteRow, RowSource
@@ -52,15 +53,15 @@ class ConversationList(LongView, can_focus=True):
     }
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "down", show=False),
-        Binding("up,k", "move(-1)", "up", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "page down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "half a page up", show=False),
-        Binding("home,g", "jump(0)", "first", show=False),
-        Binding("end,G", "jump(-1)", "last", show=False),
-        Binding("enter,ctrl+j", "select", "resume", show=False),
+        Binding("down,j", "move(1)", N_("down"), show=False),
+        Binding("up,k", "move(-1)", N_("up"), show=False),
+        Binding("pagedown,ctrl+f", "page(1)", N_("page down"), show=False),
+        Binding("pageup,ctrl+b", "page(-1)", N_("page up"), show=False),
+        Binding("ctrl+d", "page(0.5)", N_("half a page down"), show=False),
+        Binding("ctrl+u", "page(-0.5)", N_("half a page up"), show=False),
+        Binding("home,g", "jump(0)", N_("first"), show=False),
+        Binding("end,G", "jump(-1)", N_("last"), show=False),
+        Binding("enter,ctrl+j", "select", N_("resume"), show=False),
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False)

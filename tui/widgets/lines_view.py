@@ -11,6 +11,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import N_
 
 from ..styled import Line, breaks, line_text, line_width, slice_spans, wrap_spans
 from .long_view import TranscriptLooks
@@ -28,12 +29,12 @@ class LinesView(TranscriptLooks, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "down", show=False),
-        Binding("up,k", "move(-1)", "up", show=False),
-        Binding("pagedown,space,ctrl+f", "page(1)", "page down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "page up", show=False),
-        Binding("home,g", "scroll_home", "start", show=False),
-        Binding("end,G", "scroll_end", "end", show=False),
+        Binding("down,j", "move(1)", N_("down"), show=False),
+        Binding("up,k", "move(-1)", N_("up"), show=False),
+        Binding("pagedown,space,ctrl+f", "page(1)", N_("page down"), show=False),
+        Binding("pageup,ctrl+b", "page(-1)", N_("page up"), show=False),
+        Binding("home,g", "scroll_home", N_("start"), show=False),
+        Binding("end,G", "scroll_end", N_("end"), show=False),
     ]
 
     def __init__(self, lines: Sequence[Line], *, hang: int = 0, id: str | None = None) -> None:

@@ -16,9 +16,11 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 
+from hermes_browse.store.wording import N_, _
+
 from .text_box import TextBox
 
-_HINT = 'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
+_HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live')
 
 
 class _Marks(Highlighter):
@@ -39,13 +41,13 @@ class SearchBox(TextBox):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"search--filter", "search--problem"}
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "move('down')", "next hit", key_display="↓"),
-        Binding("up", "move('up')", "previous", show=False),
-        Binding("pagedown", "move('pagedown')", "page down", show=False),
-        Binding("pageup", "move('pageup')", "page up", show=False),
-        Binding("enter,ctrl+j", "submit", "open", key_display="↵"),
-        Binding("escape", "step_back", "clear, then the list"),
-        Binding("tab", "accept", "complete", show=False),
+        Binding("down", "move('down')", N_("next hit"), key_display="↓"),
+        Binding("up", "move('up')", N_("previous"), show=False),
+        Binding("pagedown", "move('pagedown')", N_("page down"), show=False),
+        Binding("pageup", "move('pageup')", N_("page up"), show=False),
+        Binding("enter,ctrl+j", "submit", N_("open"), key_display="↵"),
+        Binding("escape", "step_back", N_("clear, then the list")),
+        Binding("tab", "accept", N_("complete"), show=False),
     ]
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
@@ -65,7 +67,7 @@ class SearchBox(TextBox):
 
     def __init__(self, *, id: str | None = None) -> None:
         self._looks: dict[str, Style] = {}  # Textual tells of styles while the widget is being made
-        super().__init__(placeholder=_HINT, id=id, compact=True, select_on_focus=False)
+        super().__init__(placeholder=_(_HINT), id=id, compact=True, select_on_focus=False)
         self.on_edit: Callable[[str], None] = lambda text: None
         """Called with the query in the keystroke's own message: `Input.Changed` would cost a frame more."""
         self.stops: Callable[[], bool] = lambda: False

@@ -7,30 +7,35 @@ from typing import NamedTuple
 from textual import events
 from textual.binding import Binding, BindingType
 
+from hermes_browse.store.wording import N_, _
+
 from ..entries import EntryKind
 from .transcript_base import TranscriptScroll
 
-_NAMES = {EntryKind.DAY: "day", EntryKind.SEAM: "segment"}
+_NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further segment")}
+_NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier segment")}
 
 MOVES: list[BindingType] = [
-    Binding("down,j", "scroll_lines(1)", "down", show=False),
-    Binding("up,k", "scroll_lines(-1)", "up", show=False),
-    Binding("pagedown,space,ctrl+f", "scroll_pages(1)", "page down", show=False),
-    Binding("pageup,ctrl+b", "scroll_pages(-1)", "page up", show=False),
-    Binding("ctrl+d", "scroll_pages(0.5)", "half a page down", show=False),
-    Binding("ctrl+u", "scroll_pages(-0.5)", "half a page up", show=False),
-    Binding("home,g", "to_start", "start", show=False),
-    Binding("end,G", "to_end", "end", show=False),
-    Binding("J", "step(1, 'user')", "next prompt", show=False),
-    Binding("K", "step(-1, 'user')", "previous prompt", show=False),
-    Binding("right_curly_bracket", "step(1, '')", "next message", show=False),
-    Binding("left_curly_bracket", "step(-1, '')", "previous message", show=False),
-    Binding("right_square_bracket", "step_rule(1, 'day')", "next day", show=False),
-    Binding("left_square_bracket", "step_rule(-1, 'day')", "previous day", show=False),
-    Binding("right_parenthesis", "step_rule(1, 'seam')", "next segment", show=False),
-    Binding("left_parenthesis", "step_rule(-1, 'seam')", "previous segment", show=False),
-    Binding("m", "mark", "mark", tooltip="Remember this place", show=False),
-    Binding("apostrophe", "to_mark", "back", tooltip="To the mark, else to where the last jump began", show=False),
+    Binding("down,j", "scroll_lines(1)", N_("down"), show=False),
+    Binding("up,k", "scroll_lines(-1)", N_("up"), show=False),
+    Binding("pagedown,space,ctrl+f", "scroll_pages(1)", N_("page down"), show=False),
+    Binding("pageup,ctrl+b", "scroll_pages(-1)", N_("page up"), show=False),
+    Binding("ctrl+d", "scroll_pages(0.5)", N_("half a page down"), show=False),
+    Binding("ctrl+u", "scroll_pages(-0.5)", N_("half a page up"), show=False),
+    Binding("home,g", "to_start", N_("start"), show=False),
+    Binding("end,G", "to_end", N_("end"), show=False),
+    Binding("J", "step(1, 'user')", N_("next prompt"), show=False),
+    Binding("K", "step(-1, 'user')", N_("previous prompt"), show=False),
+    Binding("right_curly_bracket", "step(1, '')", N_("next message"), show=False),
+    Binding("left_curly_bracket", "step(-1, '')", N_("previous message"), show=False),
+    Binding("right_square_bracket", "step_rule(1, 'day')", N_("next day"), show=False),
+    Binding("left_square_bracket", "step_rule(-1, 'day')", N_("previous day"), show=False),
+    Binding("right_parenthesis", "step_rule(1, 'seam')", N_("next segment"), show=False),
+    Binding("left_parenthesis", "step_rule(-1, 'seam')", N_("previous segment"), show=False),
+    Binding("m", "mark", N_("mark"), tooltip=N_("Remember this place"), show=False),
+    Binding(
+        "apostrophe", "to_mark", N_("back"), tooltip=N_("To the mark, else to where the last jump began"), show=False
+    ),
 ]
 """Bindings of the transcript that move."""
 
@@ -119,7 +124,7 @@ class TranscriptMoves(TranscriptScroll):
             return
         target = self.page.model.step(start, by, role)
         if target is None:
-            self.post_message(self.Told("no further " + ("prompt" if role else "message")))
+            self.post_message(self.Told(_("no further prompt") if role else _("no further message")))
         else:
             self._go_to(target)
 
@@ -134,7 +139,7 @@ class TranscriptMoves(TranscriptScroll):
         if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
             target = 0  # the first segment has no seam above it
         if target is None:
-            self.post_message(self.Told(f"no {'further' if by > 0 else 'earlier'} {_NAMES[kind]}"))
+            self.post_message(self.Told(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind])))
         else:
             self._go_to(target)
 
@@ -171,18 +176,18 @@ class TranscriptMoves(TranscriptScroll):
         """Mark this place."""
         self._mark = self.here()
         if self._mark is not None:
-            self.post_message(self.Told("marked · ' comes back here"))
+            self.post_message(self.Told(_("marked · ' comes back here")))
 
     def action_to_mark(self) -> None:
         """To the mark, or back to where the last jump began; again: back."""
         model = self.page.model
         goal = self._mark if self._mark is not None else self._before
         if model is None or goal is None or goal.root_id != model.conversation.root_id:
-            self.post_message(self.Told("no mark in this conversation: m makes one"))
+            self.post_message(self.Told(_("no mark in this conversation: m makes one")))
             return
         here = self.here()
         if not self.go_back_to(goal):
-            self.post_message(self.Told("the marked message is not part of this reading: v shows everything"))
+            self.post_message(self.Told(_("the marked message is not part of this reading: v shows everything")))
         elif self._mark is not None:
             self._mark = here
         else:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
+from hermes_browse.store.wording import N_, _
+
 from ..blocks import Look, Tools, is_foldable
 from ..entries import TranscriptModel
 from ..styled import line_text
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LOOKS", "TranscriptView"]
 
+_TOOLS_ARE = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tools.FULL: N_("tools: full")}
+
 
 class TranscriptView(TranscriptFind):
     """The viewer of a conversation over a `TranscriptModel`."""
@@ -28,37 +32,58 @@ class TranscriptView(TranscriptFind):
     BINDINGS: ClassVar[list[BindingType]] = [
         *MOVES,
         # With priority: what is typed right behind them must find the box focused, however fast it comes.
-        Binding("backslash,ctrl+s", "screen.find", "find here", tooltip="Find in this conversation", priority=True),
         Binding(
-            "number_sign", "screen.go_to_id", "go to", tooltip="To the message of an id", priority=True, show=False
+            "backslash,ctrl+s", "screen.find", N_("find here"), tooltip=N_("Find in this conversation"), priority=True
         ),
-        Binding("n", "find_step(1)", "next find", tooltip="While finding: to the next find", show=False),
-        Binding("N", "find_step(-1)", "previous find", tooltip="While finding: to the previous find", show=False),
-        Binding("escape", "find_end", "end finding", tooltip="While finding: no longer", show=False),
-        Binding("enter,ctrl+j", "toggle_fold", "more, less", show=False),
-        Binding("c", "screen.take('message')", "copy", tooltip="Copy this message"),
         Binding(
-            "C", "screen.take('code')", "copy code", tooltip="Copy its code block; again: the next one", show=False
+            "number_sign",
+            "screen.go_to_id",
+            N_("go to"),
+            tooltip=N_("To the message of an id"),
+            priority=True,
+            show=False,
+        ),
+        Binding("n", "find_step(1)", N_("next find"), tooltip=N_("While finding: to the next find"), show=False),
+        Binding(
+            "N", "find_step(-1)", N_("previous find"), tooltip=N_("While finding: to the previous find"), show=False
+        ),
+        Binding("escape", "find_end", N_("end finding"), tooltip=N_("While finding: no longer"), show=False),
+        Binding("enter,ctrl+j", "toggle_fold", N_("more, less"), show=False),
+        Binding("c", "screen.take('message')", N_("copy"), tooltip=N_("Copy this message")),
+        Binding(
+            "C",
+            "screen.take('code')",
+            N_("copy code"),
+            tooltip=N_("Copy its code block; again: the next one"),
+            show=False,
         ),
         Binding(
             "ctrl+y",
             "screen.take('output')",
-            "copy output",
-            tooltip="Copy its tool output; again: the next",
+            N_("copy output"),
+            tooltip=N_("Copy its tool output; again: the next"),
             show=False,
         ),
-        Binding("O", "screen.take('pager')", "pager", tooltip="All of this message in $PAGER", show=False),
-        Binding("E", "screen.take('editor')", "editor", tooltip="A copy of this message in $EDITOR", show=False),
-        Binding("ampersand", "screen.take('raw')", "raw", tooltip="This message as it is stored, as JSON", show=False),
+        Binding("O", "screen.take('pager')", N_("pager"), tooltip=N_("All of this message in $PAGER"), show=False),
+        Binding(
+            "E", "screen.take('editor')", N_("editor"), tooltip=N_("A copy of this message in $EDITOR"), show=False
+        ),
+        Binding(
+            "ampersand",
+            "screen.take('raw')",
+            N_("raw"),
+            tooltip=N_("This message as it is stored, as JSON"),
+            show=False,
+        ),
         Binding(
             "L",
             "screen.take('links')",
-            "links",
-            tooltip="Links and images of this message: open, copy",
+            N_("links"),
+            tooltip=N_("Links and images of this message: open, copy"),
             show=False,
         ),
-        Binding("t", "cycle_tools", "tools", tooltip="Tool calls off, short, full"),
-        Binding("r", "toggle_reasoning", "reasoning", tooltip="Reasoning folded or shown"),
+        Binding("t", "cycle_tools", N_("tools"), tooltip=N_("Tool calls off, short, full")),
+        Binding("r", "toggle_reasoning", N_("reasoning"), tooltip=N_("Reasoning folded or shown")),
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -138,7 +163,7 @@ class TranscriptView(TranscriptFind):
         index = self._current_index()
         message = self.current
         if index is None or message is None or not is_foldable(message, self.model):
-            self.post_message(self.Told("nothing is folded here"))
+            self.post_message(self.Told(_("nothing is folded here")))
             return
         self.page.opened ^= {index}
         self._unfolded = None  # the reader has decided
@@ -156,9 +181,9 @@ class TranscriptView(TranscriptFind):
         """Tool calls off → short → full."""
         order = list(Tools)
         self._set_look(replace(self.look, tools=order[(order.index(self.look.tools) + 1) % len(order)]))
-        self.post_message(self.Told(f"tools: {self.look.tools.value}"))
+        self.post_message(self.Told(_(_TOOLS_ARE[self.look.tools])))
 
     def action_toggle_reasoning(self) -> None:
         """Reasoning folded or shown."""
         self._set_look(replace(self.look, reasoning=not self.look.reasoning))
-        self.post_message(self.Told(f"reasoning {'shown' if self.look.reasoning else 'folded'}"))
+        self.post_message(self.Told(_("reasoning shown") if self.look.reasoning else _("reasoning folded")))
