@@ -23,7 +23,7 @@ from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Sort, View
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_, _, language
 
 from .config.applying import set_up
 from .config.start import Start
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 else:
     _App = App  # what makes plans is loaded when one is wanted
 
+_OF_TEXTUAL = (
+    N_("Theme"), N_("Change the current theme"), N_("Quit"), N_("Quit the application as soon as possible"),
+)  # fmt: skip
+"""What Textual 8 offers in its palette, for the collector of texts."""
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 DARK = Theme(
@@ -229,12 +233,13 @@ class BrowseApp(_App):
         """Everything that keys do, by name, and what Textual itself offers."""
         if isinstance(screen, MainScreen):
             for binding in screen.commands():
-                yield SystemCommand(
-                    _(binding.description).capitalize(), _(binding.tooltip), self._runner(screen, binding)
-                )
+                title = _(binding.description)
+                # Other languages have no capitals, or none at this place: theirs are those of names.
+                title = title.capitalize() if language() == "en" else title
+                yield SystemCommand(title, _(binding.tooltip), self._runner(screen, binding))
         for command in super().get_system_commands(screen):
             if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
-                yield command
+                yield command._replace(title=_(command.title), help=_(command.help))
 
     def _runner(self, screen: Screen[object], binding: Binding) -> Callable[[], None]:
         async def run() -> None:

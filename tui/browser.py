@@ -8,7 +8,7 @@ import webbrowser
 
 _PATIENCE = 8.0
 """Seconds the browser's starter is waited for; what takes longer goes on without us."""
-_QUIETLY = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
+_QUIETLY = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"  # not shown
 _IN_TERMINAL = ("GenericBrowser", "Elinks")
 """Classes of `webbrowser` (Python 3.11 to 3.14) for programs that run in the foreground and take the terminal."""
 

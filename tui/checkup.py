@@ -14,6 +14,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.index_health import SearchHealth, search_health
 from hermes_browse.store.old.finding import count_files
 from hermes_browse.store.resume import find_hermes
+from hermes_browse.store.wording import _, ngettext
 
 from .cli.columns import short_number
 from .config.reading import Configuration, read_config
@@ -88,32 +89,39 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
 def facts(found: Checkup) -> list[tuple[str, str]]:
     """What was found, in words: a name and a sentence for each; what is not known is left out."""
     summary, search, told = found.summary, found.search, found.terminal
-    rows: list[tuple[str, str]] = [("store", str(summary.path))]
+    rows: list[tuple[str, str]] = [(_("store"), str(summary.path))]
     if summary.profile is not None:
-        rows.append(("profile", summary.profile))
+        rows.append((_("profile"), summary.profile))
     if summary.sessions is not None:
-        rows.append(("holds", f"{summary.sessions:,} sessions, {summary.messages or 0:,} messages"))
+        holds = _("{sessions:,} sessions, {messages:,} messages")
+        holds = holds.format(sessions=summary.sessions, messages=summary.messages or 0)
+        rows.append((_("holds"), holds))
     if summary.schema_version is not None:
-        rows.append(("schema", str(summary.schema_version)))
+        rows.append((_("schema"), str(summary.schema_version)))
     if summary.journal_mode is not None:
-        rows.append(("journal mode", summary.journal_mode + (", opened for reading only" * summary.read_only)))
-    rows.append(("size", f"{_size(summary.size)}, write-ahead log {_size(summary.wal_size)}"))
+        mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
+        rows.append((_("journal mode"), mode.format(mode=summary.journal_mode)))
+    sizes = _("{size}, write-ahead log {wal}").format(size=_size(summary.size), wal=_size(summary.wal_size))
+    rows.append((_("size"), sizes))
     if found.free is not None:
-        rows.append(("disk", f"{_size(found.free)} free"))
+        rows.append((_("disk"), _("{size} free").format(size=_size(found.free))))
     if summary.sessions is not None:
-        rows.append(("search index", _index(search)))
+        rows.append((_("search index"), _index(search)))
     if found.holders is None:
-        rows.append(("open in", "this system does not tell"))
+        rows.append((_("open in"), _("this system does not tell")))
     else:
         names = ", ".join(f"{each.name} ({each.pid})" for each in found.holders)
-        rows.append(("open in", names or "no other process"))
-    rows.append(("hermes", f"{found.hermes} {found.hermes_version or ''}".rstrip() if found.hermes else "not on PATH"))
-    rows.append(("terminal", _terminal(told)))
-    rows.append(("clipboard", f"by {told['clipboard']}"))
-    rows.append(("new windows", f"by {told['windows']}" if told["windows"] else "not from this terminal"))
-    there = "" if found.configuration.exists else " (not there: nothing is set)"
-    rows.append(("configuration", f"{found.configuration.path}{there}"))
-    rows.append(("log", f"{found.log}{'' if found.log.exists() else ' (nothing went wrong yet)'}"))
+        rows.append((_("open in"), names or _("no other process")))
+    hermes = f"{found.hermes} {found.hermes_version or ''}".rstrip() if found.hermes else _("not on PATH")
+    rows.append(("hermes", hermes))
+    rows.append((_("terminal"), _terminal(told)))
+    rows.append((_("clipboard"), _("by {tool}").format(tool=told["clipboard"])))
+    windows = _("by {tool}").format(tool=told["windows"]) if told["windows"] else _("not from this terminal")
+    rows.append((_("new windows"), windows))
+    there = "{path}" if found.configuration.exists else _("{path} (not there: nothing is set)")
+    rows.append((_("configuration"), there.format(path=found.configuration.path)))
+    log = "{path}" if found.log.exists() else _("{path} (nothing went wrong yet)")
+    rows.append((_("log"), log.format(path=found.log)))
     return rows
 
 
@@ -123,20 +131,23 @@ def _size(count: int) -> str:
 
 def _index(search: SearchHealth) -> str:
     if not search.fts:
-        return "none: searches look through the messages"
+        return _("none: searches look through the messages")
     share = f" ({search.indexed / search.messages:.1%})" if search.messages else ""
-    substring = "with" if search.trigram else "without"
-    return f"{search.indexed:,} of {search.messages:,} messages{share}, {substring} an index of substrings"
+    if search.trigram:
+        told = _("{indexed:,} of {messages:,} messages{share}, with an index of substrings")
+    else:
+        told = _("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
+    return told.format(indexed=search.indexed, messages=search.messages, share=share)
 
 
 def _terminal(told: Mapping[str, object]) -> str:
     parts = [
         f"{told['columns']} × {told['rows']}",
-        f"{told['term'] or 'no TERM'}",
-        f"colours {told['colors']}",
+        f"{told['term'] or _('no TERM')}",
+        _("colours {depth}").format(depth=told["colors"]),
         f"{told['encoding']}",
-        f"in {told['multiplexer']}" if told["multiplexer"] else "",
-        "over SSH" if told["ssh"] else "",
+        _("in {program}").format(program=told["multiplexer"]) if told["multiplexer"] else "",
+        _("over SSH") if told["ssh"] else "",
     ]
     return ", ".join(part for part in parts if part)
 
@@ -152,12 +163,16 @@ def old_problems(location: Location, reader: Reader) -> list[Problem]:
     found = count_files(folder, reader)
     if not found.files:
         return []
-    count = "1 file is a transcript" if found.files == 1 else f"{found.files:,} files are transcripts"
+    told = ngettext(
+        "1 file is a transcript without a session in the store ({size} in {folder}).",
+        "{count:,} files are transcripts without a session in the store ({size} in {folder}).",
+        found.files,
+    )
     return [
         Problem(
             "info",
             "old-transcripts",
-            f"{count} without a session in the store ({short_number(float(found.bytes))}B in {folder}).",
-            "Read them with `hermes-browse --old list`, or with the key 5 in the browser.",
+            told.format(count=found.files, size=f"{short_number(float(found.bytes))}B", folder=folder),
+            _("Read them with `hermes-browse --old list`, or with the key 5 in the browser."),
         )
     ]

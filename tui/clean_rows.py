@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.prune.rules import Standing, idle_seconds
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, pgettext
 
 from . import formats
 
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 Span = tuple[str, str]
 
-_STANDINGS = {Standing.ENDED: "ended", Standing.OPEN: "open", Standing.STALE: "stale"}
+_STANDINGS = {
+    Standing.ENDED: lambda: pgettext("standing", "ended"),
+    Standing.OPEN: lambda: pgettext("standing", "open"),
+    Standing.STALE: lambda: pgettext("standing", "stale"),
+}
+"""In five cells."""
 _BAR = "▏▎▍▌▋▊▉█"
 
 
@@ -56,7 +62,7 @@ class PlanRow(NamedTuple):
         size = formats.size(each.own.total + each.along.total) if each.is_measured else "…"
         columns = formats.fit(_idle(conversation, now), 6, right=True)
         if width >= 52:
-            columns += f" {formats.fit(_STANDINGS[each.standing], 5)} "
+            columns += f" {formats.fit(_STANDINGS[each.standing](), 5)} "
             columns += formats.fit(formats.source(conversation.source), 6)
         if width >= 60:
             columns += formats.fit(formats.number(each.own.rows + each.along.rows), 6, right=True)
@@ -100,7 +106,7 @@ class PlanJobRow(NamedTuple):
         all_go = self.goes == len(self.runs)
         mark = "✓" if all_go else "−" if self.goes else "·"
         runs = formats.counted(len(self.runs), "run")
-        count = runs if all_go or not self.goes else f"{self.goes:,} of {runs}"
+        count = runs if all_go or not self.goes else _("{count:,} of {runs}").format(count=self.goes, runs=runs)
         name = f"{'▾' if self.is_open else '▸'} {one_line(self.name, 200)} · {count}"
         look = "title" if self.goes else "dim"
         return _line((f" {mark} ", "mark" if self.goes else "dim"), (name, look), columns, width)
@@ -227,9 +233,10 @@ class BundleRow(NamedTuple):
         each = self.bundle
         columns = formats.fit(formats.age(each.created_at, now), 6, right=True)
         if width >= 50:
-            columns += formats.fit(f"{formats.number(each.messages)} msgs", 12, right=True)
+            columns += formats.fit(formats.messages(each.messages), 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)
-        state = "  damaged" if each.damage else "  put back" if each.restored_at is not None else ""
+        state = _("damaged") if each.damage else _("put back") if each.restored_at is not None else ""
+        state = state and f"  {state}"
         name = one_line(each.title or (each.conversations[0] if each.conversations else each.name), 200)
         look = "note" if each.damage else "dim" if each.restored_at is not None else "title"
         lead = (" ✓ ", "mark") if self.is_marked else (" ! ", "accent") if each.damage else (" · ", "dim")
@@ -250,7 +257,10 @@ class FateRow(NamedTuple):
     def spans(self, width: int, now: float) -> list[Span]:
         """In exactly so many cells."""
         days = self.fate.prune_in_days
-        when = "never" if days is None else "now" if days < 1 else f"{days:,.0f} d"
+        if days is None or days < 1:
+            when = _("never") if days is None else pgettext("deadline", "now")
+        else:
+            when = _("{days:,.0f} d").format(days=days)
         urgent = days is not None and days < 7
         mark = ("★", "accent") if self.conversation.pinned else ("!" if urgent else "·", "accent" if urgent else "dim")
         columns = formats.fit(_idle(self.conversation, now), 6, right=True)
@@ -258,7 +268,7 @@ class FateRow(NamedTuple):
             columns += " " + formats.fit(formats.source(self.conversation.source), 6)
         if width >= 60:
             columns += formats.fit(formats.number(self.conversation.message_count), 6, right=True)
-        archived = "  archived" if self.conversation.archived else ""
+        archived = f"  {_('archived')}" if self.conversation.archived else ""
         name = one_line(formats.name(self.conversation), 300) + archived
         lead = f" {mark[0]} {formats.fit(when, 6, right=True)}  "
         return _line((lead, mark[1]), (name, "title"), columns, width)

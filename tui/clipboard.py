@@ -11,6 +11,8 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 
+from hermes_browse.store.wording import _
+
 from .clipboard_tools import Tool, harmless, tools
 
 _PATIENCE = 2.0
@@ -62,8 +64,9 @@ async def copy(text: str, to_terminal: Callable[[str], None]) -> str:
     safe = harmless(text)
     where = await asyncio.to_thread(run_tool, safe, tools(os.environ))
     if where is not None:
-        return f"copied {where}"
+        return where
     to_terminal(safe)
     size = len(safe.encode("utf-8", "replace"))
-    doubt = "more than some terminals take" if size > _OSC_LIMIT else "it does not say whether it took it"
-    return f"sent to the terminal's clipboard (OSC 52; {doubt})"
+    if size > _OSC_LIMIT:
+        return _("sent to the terminal's clipboard (OSC 52; more than some terminals take)")
+    return _("sent to the terminal's clipboard (OSC 52; it does not say whether it took it)")

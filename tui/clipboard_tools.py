@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from hermes_browse.store.wording import _
+
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)}
 _CONTROLS = {**_PICTURES, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 
@@ -21,7 +23,7 @@ class Tool(NamedTuple):
 
     argv: tuple[str, ...]
     where: str
-    """What it fills, in words that follow "copied"."""
+    """What is said when it took the text."""
     encoding: str = "utf-8"
 
 
@@ -44,23 +46,27 @@ def tools(environment: Mapping[str, str], platform: str | None = None) -> list[T
     remote = "SSH_CONNECTION" in environment or "SSH_TTY" in environment
     if not remote:
         if platform == "darwin":
-            found.append(Tool(("pbcopy",), "with pbcopy"))
+            found.append(Tool(("pbcopy",), _("copied with {tool}").format(tool="pbcopy")))
         elif platform == "win32":
-            found.append(Tool(("clip",), "with clip", "utf-16"))
+            found.append(Tool(("clip",), _("copied with {tool}").format(tool="clip"), "utf-16"))
         else:
             if environment.get("WAYLAND_DISPLAY"):
-                found.append(Tool(("wl-copy",), "with wl-copy"))
+                found.append(Tool(("wl-copy",), _("copied with {tool}").format(tool="wl-copy")))
             if environment.get("DISPLAY"):
-                found.append(Tool(("xclip", "-selection", "clipboard"), "with xclip"))
-                found.append(Tool(("xsel", "--clipboard", "--input"), "with xsel"))
+                found.append(Tool(("xclip", "-selection", "clipboard"), _("copied with {tool}").format(tool="xclip")))
+                found.append(Tool(("xsel", "--clipboard", "--input"), _("copied with {tool}").format(tool="xsel")))
             if "TERMUX_VERSION" in environment:
-                found.append(Tool(("termux-clipboard-set",), "with termux-clipboard-set"))
+                found.append(
+                    Tool(("termux-clipboard-set",), _("copied with {tool}").format(tool="termux-clipboard-set"))
+                )
             if platform == "linux" and _is_wsl(environment):
-                found.append(Tool(("clip.exe",), "with clip.exe", "utf-16"))
+                found.append(Tool(("clip.exe",), _("copied with {tool}").format(tool="clip.exe"), "utf-16"))
     if environment.get("TMUX"):
         # -w (tmux 3.2) passes the buffer on to the terminal where `set-clipboard` allows it.
-        found.append(Tool(("tmux", "load-buffer", "-w", "-"), "to tmux's buffer, which it offers to the terminal"))
-        found.append(Tool(("tmux", "load-buffer", "-"), "to tmux's buffer alone"))
+        found.append(
+            Tool(("tmux", "load-buffer", "-w", "-"), _("copied to tmux's buffer, which it offers to the terminal"))
+        )
+        found.append(Tool(("tmux", "load-buffer", "-"), _("copied to tmux's buffer alone")))
     return found
 
 

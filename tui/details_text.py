@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.cells import cell_len
+
 from hermes_browse.store.details import Details, ModelUse
 from hermes_browse.store.models import Conversation, Kind, Relation, Session, State, Status
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from . import formats
 from .styled import Line
@@ -14,26 +17,27 @@ from .styled import Line
 BYTES_PER_TOKEN = 4
 """By which Hermes guesses as well (agent/model_metadata.py, 0.19: four characters)."""
 _TITLE_SOURCES = {
-    "user": "given by you",
-    "llm": "found by a model",
-    "derived": "from the first message",
+    "user": N_("given by you"),
+    "llm": N_("found by a model"),
+    "derived": N_("from the first message"),
 }
 _COST_STATUS = {
-    "actual": "as billed",
-    "estimated": "an estimate",
-    "included": "included in a subscription",
-    "unknown": "not known",
+    "actual": N_("as billed"),
+    "estimated": N_("an estimate"),
+    "included": N_("included in a subscription"),
+    "unknown": N_("not known"),
 }
 _COST_SOURCES = {
-    "provider_cost_api": "from the provider's cost API",
-    "provider_generation_api": "told by the provider with each answer",
-    "provider_models_api": "by the provider's list of prices",
-    "official_docs_snapshot": "by published prices Hermes knows",
-    "user_override": "by your own prices",
-    "custom_contract": "by your contract",
-    "none": "no price known",
+    "provider_cost_api": N_("from the provider's cost API"),
+    "provider_generation_api": N_("told by the provider with each answer"),
+    "provider_models_api": N_("by the provider's list of prices"),
+    "official_docs_snapshot": N_("by published prices Hermes knows"),
+    "user_override": N_("by your own prices"),
+    "custom_contract": N_("by your contract"),
+    "none": N_("no price known"),
 }
-_STATUS = {Status.LIVE: "live", Status.OPEN: "open", Status.ENDED: "ended", Status.EMPTY: "no messages"}
+_KINDS = {Kind.CHAT: N_("chat"), Kind.AUTOMATION: N_("automation"), Kind.SUBAGENT: N_("subagent")}
+_ROLES = {"user": N_("user"), "assistant": N_("assistant"), "tool": N_("tool"), "system": N_("system")}
 LABEL = 14
 """Cells of the labels."""
 
@@ -44,56 +48,80 @@ Row = tuple[str, str]
 def _when(moment: float | None, now: float) -> str:
     if moment is None:
         return ""
-    ago = formats.age(moment, now)
-    since = f" · {ago}{'' if ago in ('now', 'later') or ago[-1:].isdigit() else ' ago'}" if ago else ""
-    return f"{formats.day(moment)}, {formats.clock(moment)}{since}"
+    ago = formats.ago(moment, now)
+    told = _("{day}, {time}").format(day=formats.day(moment), time=formats.clock(moment))
+    return f"{told} · {ago}" if ago else told
+
+
+def _known(texts: dict[str, str], code: str) -> str:
+    """The words for a code, or what stands there of it."""
+    return _(texts[code]) if code in texts else one_line(code, 40)
+
+
+def _status(status: Status) -> str:
+    return _("no messages") if status is Status.EMPTY else formats.status(status)
 
 
 def _ended(tip: Session, status: Status, now: float) -> str:
     reason = formats.end_reason(tip.end_reason)
     stored = f" ({one_line(tip.end_reason, 60)})" if tip.end_reason and reason != tip.end_reason else ""
     if tip.ended_at is None:
-        return _STATUS[status] if not reason else f"{_STATUS[status]} · {reason}{stored}"
-    return f"{_when(tip.ended_at, now)} · {reason or 'no reason given'}{stored}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+        return f"{_status(status)} · {reason}{stored}" if reason else _status(status)
+    return f"{_when(tip.ended_at, now)} · {reason or _('no reason given')}{stored}"
 
 
 def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
     tokens = conversation.tokens
     if tokens.total:
-        yield "tokens", f"{tokens.total:,} in all"
+        yield _("tokens"), _("{count:,} in all").format(count=tokens.total)
         seen = tokens.input + tokens.cache_read + tokens.cache_write
-        share = f" · {tokens.cache_read / seen:.0%} of what was sent" if seen and tokens.cache_read else ""
-        yield "  sent", f"{tokens.input:,} anew · {tokens.cache_read:,} from cache{share}"
+        sent = [
+            _("{count:,} anew").format(count=tokens.input),
+            _("{count:,} from cache").format(count=tokens.cache_read),
+        ]
+        if seen and tokens.cache_read:
+            sent.append(_("{share:.0%} of what was sent").format(share=tokens.cache_read / seen))
+        yield f"  {_('sent')}", " · ".join(sent)
         if tokens.cache_write:
-            yield "", f"{tokens.cache_write:,} written to cache"
-        thought = f" · {tokens.reasoning:,} of them reasoning" if tokens.reasoning else ""
-        yield "  written", f"{tokens.output:,}{thought}"
+            yield "", _("{count:,} written to cache").format(count=tokens.cache_write)
+        thought = _("{count:,} of them reasoning").format(count=tokens.reasoning) if tokens.reasoning else ""
+        yield f"  {pgettext('tokens', 'written')}", f"{tokens.output:,}{f' · {thought}' if thought else ''}"
     if details.api_calls:
-        yield "requests", f"{details.api_calls:,}"
+        yield _("requests"), f"{details.api_calls:,}"
     size = details.live_bytes + details.prompt_bytes
-    images = f" and {_count(details.live_images, 'message')} with images" if details.live_images else ""
+    if details.live_images:
+        told = ngettext(
+            "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
+            "{messages}, {size} and {count:,} messages with images: "
+            "about {tokens} tokens (guessed, {bytes} bytes each)",
+            details.live_images,
+        )
+    else:
+        told = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
     yield (
-        "live context",
-        f"{_count(details.live_rows, 'message')}, {formats.size(size)}{images}: "
-        f"about {formats.number(size / BYTES_PER_TOKEN)} tokens (guessed, {BYTES_PER_TOKEN} bytes each)",
+        _("live context"),
+        told.format(
+            messages=formats.counted(details.live_rows, "message"),
+            size=formats.size(size),
+            count=details.live_images,
+            tokens=formats.number(size / BYTES_PER_TOKEN),
+            bytes=BYTES_PER_TOKEN,
+        ),
     )
 
 
 def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
     status, source = details.facts.get("cost_status", ""), details.facts.get("cost_source", "")
     words = [
-        formats.money(conversation.cost_usd) or ("nothing" if conversation.cost_usd == 0 else "unknown"),
-        _COST_STATUS.get(status, one_line(status, 40)),
-        _COST_SOURCES.get(source, one_line(source, 40)),
+        formats.money(conversation.cost_usd)
+        or (pgettext("cost", "nothing") if conversation.cost_usd == 0 else pgettext("cost", "unknown")),
+        _known(_COST_STATUS, status),
+        _known(_COST_SOURCES, source),
     ]
-    yield "cost", " · ".join(word for word in words if word)
+    yield _("cost"), " · ".join(word for word in words if word)
     if details.actual_usd is not None and details.estimated_usd is not None:
-        both = f"{formats.money(details.actual_usd) or '$0'} billed"
-        yield "", f"{both} · {formats.money(details.estimated_usd) or '$0'} estimated"
+        billed, estimated = (formats.money(each) or "$0" for each in (details.actual_usd, details.estimated_usd))
+        yield "", _("{billed} billed · {estimated} estimated").format(billed=billed, estimated=estimated)
 
 
 def _origin(facts: dict[str, str]) -> Iterator[Row]:
@@ -104,81 +132,90 @@ def _origin(facts: dict[str, str]) -> Iterator[Row]:
     chat = named("chat_name" if "chat_name" in facts else "display_name", "chat_id")
     if "chat_type" in facts and chat:
         chat += f" ({one_line(facts['chat_type'], 30)})"
-    yield "chat", chat
-    yield "person", named("user_name", "user_id")
-    yield "topic", named("chat_topic", "thread_id")
-    yield "platform", one_line(facts.get("platform", ""), 40)
+    yield _("chat"), chat
+    yield _("person"), named("user_name", "user_id")
+    yield _("topic"), named("chat_topic", "thread_id")
+    yield _("platform"), one_line(facts.get("platform", ""), 40)
 
 
 def _model(use: ModelUse) -> str:
     words = [
-        one_line(use.model, 60) or "unnamed",
+        one_line(use.model, 60) or _("unnamed"),
         one_line(use.provider, 30),
-        f"for {one_line(use.task, 40)}" if use.task else "",
-        _count(use.calls, "request") if use.calls else "",
-        f"{formats.number(use.tokens)} tok" if use.tokens else "",
+        _("for {task}").format(task=one_line(use.task, 40)) if use.task else "",
+        formats.counted(use.calls, "request") if use.calls else "",
+        _("{count} tok").format(count=formats.number(use.tokens)) if use.tokens else "",
         formats.money(use.cost_usd),
     ]
     return " · ".join(word for word in words if word)
 
 
+def _role(role: str) -> str:
+    """As stored where a filter would ask for it; in words of the language where there are some."""
+    return _(_ROLES[role]) if role in _ROLES else one_line(role, 20)
+
+
 def _messages(details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
-    parts = ", ".join(f"{count:,} {one_line(role, 20)}" for role, count in details.roles.items())
-    yield "messages", f"{shown:,} shown" + (f": {parts}" if parts else "")
+    parts = ", ".join(f"{count:,} {_role(each)}" for each, count in details.roles.items())
+    told = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
+    yield _("messages"), told.format(count=shown, parts=parts)
     left = [
-        (details.states.get(State.COMPACTED, 0), "summarised away for the model"),
-        (details.states.get(State.REWOUND, 0), "rewound"),
-        (details.hidden, "hidden: bookkeeping, or for the model alone"),
-        (details.repeated, "repeated by a compaction, shown once"),
+        (details.states.get(State.COMPACTED, 0), _("{count:,} summarised away for the model")),
+        (details.states.get(State.REWOUND, 0), _("{count:,} rewound")),
+        (details.hidden, _("{count:,} hidden: bookkeeping, or for the model alone")),
+        (details.repeated, _("{count:,} repeated by a compaction, shown once")),
     ]
     for count, words in left:
         if count:
-            yield "", f"{count:,} {words}"
+            yield "", words.format(count=count)
 
 
 def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
     facts, tip = details.facts, conversation.tip
-    kind = {Kind.CHAT: "chat", Kind.AUTOMATION: "automation", Kind.SUBAGENT: "subagent"}[conversation.kind]
+    kind = _(_KINDS[conversation.kind])
     relation = formats.relation(conversation.relation) if conversation.relation is not Relation.ROOT else ""
     marks = [
         kind,
         relation,
-        "archived" if conversation.archived else "",
-        "pinned" if conversation.pinned else "",
-        "hidden by Hermes" if conversation.hidden else "",
+        _("archived") if conversation.archived else "",
+        _("pinned") if conversation.pinned else "",
+        _("hidden by Hermes") if conversation.hidden else "",
         one_line(conversation.note, 80),
     ]
-    yield "kind", " · ".join(mark for mark in marks if mark)
+    yield _("kind"), " · ".join(mark for mark in marks if mark)
     if conversation.title:
         source = facts.get("title_source", "")
-        yield "title", _TITLE_SOURCES.get(source, one_line(source, 40))
-    yield "source", one_line(conversation.source, 40)
-    yield "profile", one_line(facts.get("profile_name", ""), 40)
-    yield "started", _when(conversation.root.started_at, now)
-    yield "last active", _when(conversation.last_active, now)
-    yield "ended" if tip.ended_at is not None else "state", _ended(tip, conversation.status, now)
-    yield "doing", one_line(facts.get("last_activity_description", ""), 120)
-    yield "directory", one_line(conversation.cwd or "", 200)
-    yield "repository", one_line(facts.get("git_repo_root", ""), 200)
-    yield "branch", one_line(conversation.git_branch or "", 100)
+        yield _("title"), _known(_TITLE_SOURCES, source)
+    yield _("source"), one_line(conversation.source, 40)
+    yield _("profile"), one_line(facts.get("profile_name", ""), 40)
+    yield _("started"), _when(conversation.root.started_at, now)
+    yield _("last active"), _when(conversation.last_active, now)
     yield (
-        "family",
+        pgettext("session", "ended") if tip.ended_at is not None else pgettext("session", "state"),
+        _ended(tip, conversation.status, now),
+    )
+    yield _("doing"), one_line(facts.get("last_activity_description", ""), 120)
+    yield _("directory"), one_line(conversation.cwd or "", 200)
+    yield _("repository"), one_line(facts.get("git_repo_root", ""), 200)
+    yield _("branch"), one_line(conversation.git_branch or "", 100)
+    yield (
+        _("family"),
         ", ".join(
-            _count(count, word)
+            formats.counted(count, word)
             for count, word in ((conversation.branches, "branch"), (conversation.subagents, "subagent"))
             if count
-        ).replace("branchs", "branches"),
+        ),
     )
 
 
 def _identity(conversation: Conversation) -> Iterator[Row]:
     for number, segment in enumerate(conversation.segments, 1):
-        label = "id" if len(conversation.segments) == 1 else f"segment {number}"
-        yield label, one_line(segment.id, 200) + ("  resumes here" if segment is conversation.tip else "")
+        label = "id" if len(conversation.segments) == 1 else _("segment {number}").format(number=number)
+        yield label, one_line(segment.id, 200) + (f"  {_('resumes here')}" if segment is conversation.tip else "")
     if conversation.tip.parent_id and len(conversation.segments) == 1:
-        yield "parent", one_line(conversation.tip.parent_id, 200)
-    yield "session key", one_line(conversation.tip.session_key or "", 200)
+        yield pgettext("session", "parent"), one_line(conversation.tip.parent_id, 200)
+    yield _("session key"), one_line(conversation.tip.session_key or "", 200)
 
 
 def details_lines(conversation: Conversation, details: Details, now: float, fate: str = "") -> list[Line]:
@@ -193,21 +230,24 @@ def details_lines(conversation: Conversation, details: Details, now: float, fate
     facts = details.facts
     route = [one_line(facts.get(name, ""), 120) for name in ("billing_provider", "billing_mode", "billing_base_url")]
     models = [
-        ("model", one_line(conversation.model or "", 80)),
-        ("provider", " · ".join(each for each in route if each)),
+        (_("model"), one_line(conversation.model or "", 80)),
+        (_("provider"), " · ".join(each for each in route if each)),
     ]
-    models += [("used" if not number else "", _model(use)) for number, use in enumerate(details.models)]
+    models += [(_("used") if not number else "", _model(use)) for number, use in enumerate(details.models)]
     tools = [
-        (one_line(tool.name, 40) or "unnamed", f"{_count(tool.results, 'result')} · {formats.size(tool.bytes)}")
+        (
+            one_line(tool.name, 40) or _("unnamed"),
+            f"{formats.counted(tool.results, 'result')} · {formats.size(tool.bytes)}",
+        )
         for tool in details.tools
     ]
     sections: list[tuple[str, list[Row]]] = [
-        ("", [*_about(conversation, details, now), ("retention", one_line(fate, 200))]),
-        ("Where it comes from", list(_origin(facts))),
-        ("Model, tokens, cost", [*models, *_tokens(conversation, details), *_cost(conversation, details)]),
-        ("Messages", list(_messages(details))),
-        ("Tools", tools),
-        ("Ids", list(_identity(conversation))),
+        ("", [*_about(conversation, details, now), (_("retention"), one_line(fate, 200))]),
+        (_("Where it comes from"), list(_origin(facts))),
+        (_("Model, tokens, cost"), [*models, *_tokens(conversation, details), *_cost(conversation, details)]),
+        (_("Messages"), list(_messages(details))),
+        (_("Tools"), tools),
+        (_("Ids"), list(_identity(conversation))),
     ]
     lines: list[Line] = []
     for title, rows in sections:
@@ -218,5 +258,7 @@ def details_lines(conversation: Conversation, details: Details, now: float, fate
             lines.append([])
         if title:
             lines.append([(title, "heading")])
-        lines += [[(formats.fit(label, max(LABEL, len(label) + 1)), "dim"), (value, "text")] for label, value in kept]
+        lines += [
+            [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")] for label, value in kept
+        ]
     return lines

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_browse.store.wording import _, ngettext
+
 from .places import env_files, store_files
 
 if TYPE_CHECKING:
@@ -52,7 +54,8 @@ def make_redactor(location: Location, tell: Callable[[str], object], *, active: 
         try:
             pairs += read_env(path)
         except OSError as error:
-            tell(f"{path} cannot be read ({error.strerror}): its values are not looked for.")
+            sentence = _("{path} cannot be read ({reason}): its values are not looked for.")
+            tell(sentence.format(path=path, reason=error.strerror))
     return Redactor(telling_values(pairs), active=active)
 
 
@@ -127,8 +130,8 @@ def redacted_words(redactor: Redactor) -> str:
     from hermes_browse.store.export.redact import describe
 
     if not redactor.active:
-        return "Secrets are kept as they are: look through it before you share it."
+        return _("Secrets are kept as they are: look through it before you share it.")
     if redactor.total:
-        some = "1 secret" if redactor.total == 1 else f"{redactor.total:,} secrets"
-        return f"Redacted {some}: {describe(redactor.counts)}."
-    return "No secret of a known form was found; look through it before you share it."
+        told = ngettext("Redacted 1 secret: {kinds}.", "Redacted {count:,} secrets: {kinds}.", redactor.total)
+        return told.format(count=redactor.total, kinds=describe(redactor.counts))
+    return _("No secret of a known form was found; look through it before you share it.")

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from hermes_browse.store.wording import _
+
 _MOST = 200
 _LONGEST = 500
 """Code points of a query that is remembered; longer ones were pasted."""
@@ -63,7 +65,7 @@ class History:
         except FileNotFoundError:
             return
         except OSError as error:
-            self._said(f"earlier searches cannot be read ({error.strerror})")
+            self._said(_("earlier searches cannot be read ({reason})").format(reason=error.strerror))
             return
         with self._lock:
             self._past = [each for each in past if each not in self._past] + self._past
@@ -185,4 +187,4 @@ class History:
                     file.write("\n".join(lines) + "\n")
                 temporary.replace(path)
             except OSError as error:
-                self._said(f"this search cannot be remembered ({error.strerror})")
+                self._said(_("this search cannot be remembered ({reason})").format(reason=error.strerror))

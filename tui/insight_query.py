@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.insights.periods import bucket_from, first_day
 from hermes_browse.store.insights.usage import UNKNOWN
+from hermes_browse.store.wording import _
 
 _FILTERS = {"source": "source", "model": "model", "project": "cwd", "tool": "tool", "conversation": "id"}
 
@@ -33,22 +34,22 @@ def search_for(by: str, key: str, period: str, now: float) -> Search:
         now: Unix seconds.
     """
     if key == UNKNOWN:
-        return Search("", "the search cannot ask for what is unknown")
+        return Search("", _("the search cannot ask for what is unknown"))
     if by == "hour":
-        return Search("", "the search cannot ask for an hour of the week")
+        return Search("", _("the search cannot ask for an hour of the week"))
     bucket = bucket_from(key, by) if by in ("day", "week", "month") else None
     if bucket is not None:
         if by == "week":
             before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
-            return Search(f"after:{after} before:{before}", "")
+            return Search(f"after:{after} before:{before}", "")  # not shown
         return Search(f"on:{key}", "")
     if '"' in key or not key.strip():
-        return Search("", "the search cannot ask for this name")
+        return Search("", _("the search cannot ask for this name"))
     query, words = _written(_FILTERS[by], key), []
     if by == "model":
-        words.append("models helpers used are left out")
+        words.append(_("models helpers used are left out"))
     if by in ("model", "project"):
-        words.append("longer names match")
+        words.append(_("longer names match"))
     since = first_day(period, now)
     if since is not None and by != "conversation":
         query += f" after:{since - timedelta(days=1)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -11,15 +11,15 @@ from rich.cells import cell_len
 from hermes_browse.store.insights.periods import bucket_from
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
 
-from . import formats
+from . import days, formats
 from .rows import NoteRow
 
 Span = tuple[str, str]
 
 METRICS = ("tokens", "cost", "messages", "sessions")
 TOOL_METRICS = ("calls", "failed")
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _BAR = "▏▎▍▌▋▊▉█"
 
 
@@ -57,17 +57,16 @@ def label(by: str, key: str) -> str:
         key: As of a group.
     """
     if by == "hour":
-        day, _, hour = key.partition("-")
-        if day.isdecimal() and hour.isdecimal():
-            return f"{_DAYS[int(day)]} {hour}:00–{(int(hour) + 1) % 24:02}:00"
+        day, dash, hour = key.partition("-")
+        if dash and day.isdecimal() and hour.isdecimal():
+            return f"{days.weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
     bucket = bucket_from(key, by) if by in ("day", "week", "month") else None
     if bucket is not None:
-        return f"{_short(bucket)} to {_short(bucket + timedelta(days=6))}" if by == "week" else _short(bucket, by)
+        if by == "week":
+            last = days.short_day(bucket + timedelta(days=6))
+            return _("{first} to {last}").format(first=days.short_day(bucket), last=last)
+        return days.month(bucket) if by == "month" else days.short_day(bucket)
     return one_line(key, 200)
-
-
-def _short(day: date, unit: str = "day") -> str:
-    return day.strftime("%B %Y") if unit == "month" else f"{day:%a} {day.day} {day:%b %Y}"
 
 
 def tick(by: str, key: str) -> str:
@@ -75,7 +74,7 @@ def tick(by: str, key: str) -> str:
     bucket = bucket_from(key, by)
     if bucket is None:
         return key
-    return f"{bucket:%b %y}" if by == "month" else f"{bucket.day} {bucket:%b}"
+    return days.short_month(bucket) if by == "month" else days.short_date(bucket)
 
 
 class _Column(NamedTuple):
@@ -95,22 +94,22 @@ def _number(read: Callable[[Group], float]) -> Callable[[Group], str]:
 
 
 _COLUMNS = (
-    _Column("convs", 7, 0, _number(lambda group: len(group.conversations))),
-    _Column("sessions", 9, 96, _number(lambda group: group.sessions)),
-    _Column("msgs", 7, 0, _number(lambda group: group.messages)),
-    _Column("fresh", 7, 60, _number(lambda group: group.tokens.input)),
-    _Column("cached", 8, 48, _number(lambda group: group.tokens.cache_read + group.tokens.cache_write)),
-    _Column("out", 7, 60, _number(lambda group: group.tokens.output)),
-    _Column("thought", 8, 76, _number(lambda group: group.tokens.reasoning)),
-    _Column("cost", 10, 0, cost),
+    _Column(N_("convs"), 7, 0, _number(lambda group: len(group.conversations))),
+    _Column(N_("sessions"), 9, 96, _number(lambda group: group.sessions)),
+    _Column(N_("msgs"), 7, 0, _number(lambda group: group.messages)),
+    _Column(N_("fresh"), 7, 60, _number(lambda group: group.tokens.input)),
+    _Column(N_("cached"), 8, 48, _number(lambda group: group.tokens.cache_read + group.tokens.cache_write)),
+    _Column(N_("out"), 7, 60, _number(lambda group: group.tokens.output)),
+    _Column(N_("thought"), 8, 76, _number(lambda group: group.tokens.reasoning)),
+    _Column(N_("cost"), 10, 0, cost),
 )
 _TOOL_COLUMNS = (
-    _Column("convs", 7, 0, _number(lambda group: len(group.conversations))),
-    _Column("sessions", 9, 60, _number(lambda group: group.sessions)),
-    _Column("calls", 8, 0, _number(lambda group: group.calls)),
-    _Column("answers", 9, 0, _number(lambda group: group.results)),
-    _Column("failed", 8, 0, _number(lambda group: group.failed)),
-    _Column("rate", 7, 0, lambda group: f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else ""),
+    _Column(N_("convs"), 7, 0, _number(lambda group: len(group.conversations))),
+    _Column(N_("sessions"), 9, 60, _number(lambda group: group.sessions)),
+    _Column(N_("calls"), 8, 0, _number(lambda group: group.calls)),
+    _Column(N_("answers"), 9, 0, _number(lambda group: group.results)),
+    _Column(N_("failed"), 8, 0, _number(lambda group: group.failed)),
+    _Column(N_("rate"), 7, 0, lambda group: f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else ""),
 )
 
 
@@ -122,6 +121,37 @@ def _share_width(width: int) -> int:
     return 12 if width >= 110 else 0
 
 
+_METRICS = {
+    "tokens": N_("tokens"),
+    "cost": N_("cost"),
+    "messages": N_("messages"),
+    "sessions": N_("sessions"),
+    "calls": N_("calls"),
+    "failed": N_("failed"),
+}
+_BY = {
+    "hour": N_("hour of the week"),
+    "project": N_("directory"),
+    "day": N_("day"),
+    "week": N_("week"),
+    "month": N_("month"),
+    "source": N_("source"),
+    "model": N_("model"),
+    "tool": N_("tool"),
+    "conversation": N_("conversation"),
+}
+
+
+def metric_name(metric: str) -> str:
+    """A metric in words."""
+    return _(_METRICS[metric])
+
+
+def by_name(by: str) -> str:
+    """What sums are grouped by, in words."""
+    return _(_BY[by]) if by in _BY else by
+
+
 def headings(by: str, metric: str, width: int) -> str:
     """The line above the rows.
 
@@ -131,10 +161,10 @@ def headings(by: str, metric: str, width: int) -> str:
         width: Cells of a row.
     """
     columns = _shown(by, width)
-    text = "".join(each.title.rjust(each.width) for each in columns)
-    share = f"{metric}".ljust(_share_width(width)) if _share_width(width) else ""
-    name = {"hour": "hour of the week", "project": "directory"}.get(by, by)
-    return formats.fit(f" {name}", max(width - cell_len(text) - len(share) - 1, 0)) + share + text + " "
+    text = "".join(formats.fit(_(each.title), each.width, right=True) for each in columns)
+    share = formats.fit(metric_name(metric), _share_width(width)) if _share_width(width) else ""
+    name = by_name(by)
+    return formats.fit(f" {name}", max(width - cell_len(text) - cell_len(share) - 1, 0)) + share + text + " "
 
 
 class GroupRow(NamedTuple):
@@ -183,19 +213,27 @@ def tokens_line(group: Group, width: int) -> str:
     """
     tokens = group.tokens
     cached = tokens.cache_read + tokens.cache_write
-    kinds = (
-        f"{formats.number(tokens.input)} fresh, {formats.number(cached)} cached, {formats.number(tokens.output)} out"
+    kinds = _("{fresh} fresh, {cached} cached, {out} out").format(
+        fresh=formats.number(tokens.input), cached=formats.number(cached), out=formats.number(tokens.output)
     )
-    thought = f" ({formats.number(tokens.reasoning)} thought)" if tokens.reasoning else ""
+    thought = _(" ({count} thought)").format(count=formats.number(tokens.reasoning)) if tokens.reasoning else ""
     many = len(group.conversations)
     told = ""
+    convs = _("{count:,} convs").format(count=many)
+    msgs = _("{count:,} msgs").format(count=group.messages)
+    sessions = formats.counted(group.sessions, "session")
+    begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions).format(count=group.sessions)
     heads = (
-        [_many(many, "conversation"), f"{_many(group.sessions, 'session')} begun", _many(group.messages, "message")],
-        [f"{many:,} convs", _many(group.sessions, "session"), f"{group.messages:,} msgs"],
-        [f"{many:,} convs", f"{group.messages:,} msgs"],
+        [formats.counted(many, "conversation"), begun, formats.counted(group.messages, "message")],
+        [convs, sessions, msgs],
+        [convs, msgs],
     )
-    for head, used, more in zip(heads, ("tokens", "tok", "tok"), (thought, thought, ""), strict=True):
-        used = f"{formats.number(tokens.total)} {used}: {kinds}{more}" if tokens.total else f"no {used} recorded"
+    for head, is_short, more in zip(heads, (False, True, True), (thought, thought, ""), strict=True):
+        if tokens.total:
+            used = _("{count} tok: {kinds}") if is_short else _("{count} tokens: {kinds}")
+        else:
+            used = _("no tok recorded") if is_short else _("no tokens recorded")
+        used = used.format(count=formats.number(tokens.total), kinds=f"{kinds}{more}")
         told = " · ".join([*head, used])
         if cell_len(told) <= width:
             break
@@ -209,18 +247,20 @@ def cost_line(group: Group, strays: int) -> str:
         group: The sums.
         strays: Messages of no session.
     """
-    told = [f"{_paid(group.cost_usd)}: {_paid(group.actual_usd)} actual + {_paid(group.estimated_usd)} estimated"]
+    told = [
+        _("{total}: {actual} actual + {estimated} estimated").format(
+            total=_paid(group.cost_usd), actual=_paid(group.actual_usd), estimated=_paid(group.estimated_usd)
+        )
+    ]
     if group.unknown:
-        told.append(f"{_many(group.unknown, 'session')} of unknown cost")
+        unknown = ngettext("1 session of unknown cost", "{count:,} sessions of unknown cost", group.unknown)
+        told.append(unknown.format(count=group.unknown))
     if group.included:
-        told.append(f"{group.included:,} in a subscription")
+        told.append(_("{count:,} in a subscription").format(count=group.included))
     if strays:
-        told.append(f"{_many(strays, 'message')} of no session left out")
+        left = ngettext("1 message of no session left out", "{count:,} messages of no session left out", strays)
+        told.append(left.format(count=strays))
     return " · ".join(told)
-
-
-def _many(number: int, one: str) -> str:
-    return f"{number:,} {one}" + ("" if number == 1 else "s")
 
 
 def _paid(amount: float) -> str:
@@ -230,9 +270,14 @@ def _paid(amount: float) -> str:
 def tools_line(group: Group) -> str:
     """What tools did, in a sentence."""
     rate = f" ({group.failure_rate:.1%})" if group.failure_rate is not None else ""
-    return (
-        f"{_many(group.calls, 'call')} · {_many(group.results, 'answer')} · {group.failed:,} tell of a failure{rate} · "
-        f"in {_many(group.sessions, 'session')} of {_many(len(group.conversations), 'conversation')}"
+    told = _("{calls} · {answers} · {failed:,} tell of a failure{rate} · in {sessions} of {conversations}")
+    return told.format(
+        calls=formats.counted(group.calls, "call"),
+        answers=formats.counted(group.results, "answer"),
+        failed=group.failed,
+        rate=rate,
+        sessions=formats.counted(group.sessions, "session"),
+        conversations=formats.counted(len(group.conversations), "conversation"),
     )
 
 
@@ -255,4 +300,4 @@ def group_rows(
     rows: list[GroupRow | NoteRow] = [
         GroupRow(each, by, metric, most, names(each.key) if names is not None else "") for each in ordered
     ]
-    return rows or [NoteRow("Nothing in this period: ] looks further back.")]
+    return rows or [NoteRow(_("Nothing in this period: ] looks further back."))]

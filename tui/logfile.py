@@ -16,6 +16,7 @@ from pathlib import Path
 
 from hermes_browse.store import reader
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
 
 _MOST = 512 * 1024
 _MOST_IN_DEBUG = 8 * 1024 * 1024
@@ -49,7 +50,7 @@ def _write(lines: Sequence[str]) -> str:
             with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
                 file.write("\n".join(lines) + "\n")
     except OSError as error:
-        return f"no log could be written ({error.strerror})"
+        return _("no log could be written ({reason})").format(reason=error.strerror)
     return str(path)
 
 
@@ -64,7 +65,7 @@ def _frames() -> list[str]:
     while error is not None and len(lines) < 200:
         name = getattr(error, "sqlite_errorname", None) or getattr(error, "errno", None)
         kind = type(error).__name__ + (f" ({name})" if name else "")
-        lines.append(f"{_stamp()} {kind}" if not lines else f"  because of {kind}")
+        lines.append(f"{_stamp()} {kind}" if not lines else f"  because of {kind}")  # not shown
         lines += [
             f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
         ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from hermes_browse.store.wording import N_, _
+
 from . import formats
 from .clean_rows import KindRow, SpaceRow
 from .rows import ListRow, NoteRow
@@ -18,13 +20,13 @@ if TYPE_CHECKING:
 _MOST_BELOW = 100
 """Conversations shown of one source or job: the biggest."""
 _KINDS = (
-    ("tool output", "tool_output"),
-    ("said", "text"),
-    ("tool calls", "tool_calls"),
-    ("reasoning", "reasoning"),
-    ("images", "images"),
-    ("system prompts", "prompts"),
-    ("search index, estimated", "search"),
+    (N_("tool output"), "tool_output"),
+    (N_("said"), "text"),
+    (N_("tool calls"), "tool_calls"),
+    (N_("reasoning"), "reasoning"),
+    (N_("images"), "images"),
+    (N_("system prompts"), "prompts"),
+    (N_("search index, estimated"), "search"),
 )
 
 
@@ -95,15 +97,16 @@ def space_rows(
         if not is_open:
             return
         kinds = [(name, getattr(space.sizes, field)) for name, field in _KINDS]
-        rows.extend(KindRow(name, size, whole, depth + 1, key) for name, size in kinds if size)
+        rows.extend(KindRow(_(name), size, whole, depth + 1, key) for name, size in kinds if size)
         if not space.below and not space.sizes.total:
-            rows.append(NoteRow(f"{'  ' * (depth + 1)}  nothing in it"))
+            rows.append(NoteRow(f"{'  ' * (depth + 1)}  {_('nothing in it')}"))
         for each in space.below[:_MOST_BELOW]:
             add(each, depth + 1)
         if len(space.below) > _MOST_BELOW:
             more = len(space.below) - _MOST_BELOW
-            rows.append(NoteRow(f"{'  ' * (depth + 1)}  … and {more:,} smaller ones"))
+            told = _("… and {count:,} smaller ones").format(count=more)
+            rows.append(NoteRow(f"{'  ' * (depth + 1)}  {told}"))
 
     for source in space_map.sources:
         add(source, 0)
-    return rows or [NoteRow("This store has no sessions.")]
+    return rows or [NoteRow(_("This store has no sessions."))]

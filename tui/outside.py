@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import _
 
 _PAGERS = ("less", "more")
 _EDITORS = ("nano", "vi", "notepad")
@@ -63,7 +64,7 @@ def private_file(text: str, suffix: str) -> Iterator[Path]:
 @contextmanager
 def _left_to_the_child() -> Iterator[None]:
     """Ctrl+C is for the program in front, not for us; by a handler, for what is ignored here is ignored there too."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+    before = signal.signal(signal.SIGINT, lambda number, stack: None)
     try:
         yield
     finally:
@@ -85,5 +86,8 @@ def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
         try:
             ended = subprocess.run([*command, str(path)])
         except OSError as error:
-            return f"{printable(command[0])} could not be started: {error.strerror or type(error).__name__}"
-    return f"{printable(command[0])} ended with {ended.returncode}" if ended.returncode else ""
+            reason = error.strerror or type(error).__name__
+            return _("{program} could not be started: {reason}").format(program=printable(command[0]), reason=reason)
+    if not ended.returncode:
+        return ""
+    return _("{program} ended with {code}").format(program=printable(command[0]), code=ended.returncode)

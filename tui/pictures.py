@@ -15,8 +15,9 @@ import tempfile
 from pathlib import Path
 
 from hermes_browse.store.images import LONGEST_HEAD, suffix_of
+from hermes_browse.store.wording import N_, _
 
-HOW_TO_GET = "pip install 'hermes-browse[images]' shows images here · ↵ opens outside"
+HOW_TO_GET = N_("pip install 'hermes-browse[images]' shows images here · ↵ opens outside")
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 """Formats that are decoded; of the many others Pillow reads, some run programs."""
 _PATIENCE = 1.5
@@ -85,7 +86,7 @@ def open_outside(path: Path) -> str:
     """
     command = _viewer()
     if command is None:
-        return "no program here that opens images (xdg-open)"
+        return _("no program here that opens images (xdg-open)")
     silent = subprocess.DEVNULL
     name = Path(command[0]).stem
     try:
@@ -97,8 +98,9 @@ def open_outside(path: Path) -> str:
     except subprocess.TimeoutExpired:
         failed = False  # some starters stay as long as the viewer does
     except OSError as error:
-        return f"{name} could not be started: {error.strerror or type(error).__name__}"
-    return f"{name} did not take it" if failed else f"handed to {name}"
+        reason = error.strerror or type(error).__name__
+        return _("{program} could not be started: {reason}").format(program=name, reason=reason)
+    return (_("{program} did not take it") if failed else _("handed to {program}")).format(program=name)
 
 
 def cells_of(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
@@ -144,9 +146,9 @@ def show_here(path: Path) -> str:
             columns, rows = cells_of(picture.width, picture.height, width, height)
             shown = Image(picture.convert("RGB"), width=columns, height=rows)
             console.print(shown, width=width, height=height)
-            console.print("\nEnter goes back", style="dim", end="")
+            console.print(f"\n{_('Enter goes back')}", style="dim", end="")
             sys.stdin.readline()
             shown.cleanup()
     except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:
-        return f"this image cannot be drawn: {type(error).__name__}"
+        return _("this image cannot be drawn: {reason}").format(reason=type(error).__name__)
     return ""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.homes import Location, default_root
+from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from hermes_browse.store.connect import Reader
@@ -54,5 +55,5 @@ def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
     from hermes_browse.store.prune.radar import read_radar
 
     config = location.path.parent / "config.yaml" if location.root is not None else None
-    reach = "this is the sample store: Hermes never opens it" if location.demo else ""
+    reach = _("this is the sample store: Hermes never opens it") if location.demo else ""
     return read_radar(reader, config, now, managed=managed_config(), beyond_reach=reach)

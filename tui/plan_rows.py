@@ -7,9 +7,11 @@ from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.models import Conversation, Session
+from hermes_browse.store.wording import _
 
 from .clean_rows import PlanJobRow, PlanRow, SparedJobRow, SparedRow
 from .list_model import job_name
+from .plan_words import spared_kinds
 from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
@@ -126,8 +128,7 @@ def _reasons(runs: Sequence[Spared]) -> str:
     """Why they stay: the words where all are alike, else how many there are of each kind."""
     if len({each.why.words for each in runs}) == 1:
         return runs[0].why.words
-    counts = Counter(each.why.code for each in runs)
-    return ", ".join(f"{count:,} {code}" for code, count in counts.most_common())
+    return spared_kinds(Counter(each.why.code for each in runs))
 
 
 class PlanRows:
@@ -157,7 +158,8 @@ class PlanRows:
         }
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
         self._sums = self.job_sums(plan)
-        self._note = NoteRow(f"{len(plan.spared):,} more that the rules mean, and that stay:") if plan.spared else None
+        stay = _("{count:,} more that the rules mean, and that stay:").format(count=len(plan.spared))
+        self._note = NoteRow(stay) if plan.spared else None
         self._empty = NoteRow(empty)
         self._first_spared = max(len(self._goes), 1) + 1
         self._index = self._keys()

@@ -6,6 +6,7 @@ from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.prune.plan import narrowed
+from hermes_browse.store.wording import ngettext
 
 from .list_model import Details, job_name
 from .plan_rows import JobSum, LeftOut, PlanRows, freed_by
@@ -67,9 +68,9 @@ def look_at(plan: Plan, catalog: Catalog, left_out: frozenset[str], rows: PlanRo
     roots = frozenset(each.conversation.root_id for each in plan.would)
     stays = [spared_line(plan)] if plan.spared else []
     cut = len(taken.reparented)
-    stays += (
-        [f"{cut:,} {'lose their' if cut > 1 else 'loses its'} parent and stay{'' if cut > 1 else 's'}"] if cut else []
-    )
+    if cut:
+        told = ngettext("1 loses its parent and stays", "{count:,} lose their parent and stay", cut)
+        stays.append(told.format(count=cut))
     return PlanView(
         rows=laid_out if laid_out is not rows else None,
         sums=laid_out.job_sums(plan),

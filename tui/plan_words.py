@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from hermes_browse.store.wording import _, pgettext
 
 from . import formats
 from .formats import counted
 
 if TYPE_CHECKING:
     from hermes_browse.store.prune.plan import Plan
+
+
+_KINDS: dict[str, Callable[[], str]] = {
+    "pinned": lambda: pgettext("spared", "{count:,} pinned"),
+    "live": lambda: pgettext("spared", "{count:,} live"),
+    "leased": lambda: pgettext("spared", "{count:,} leased"),
+    "recent": lambda: pgettext("spared", "{count:,} recent"),
+    "open": lambda: pgettext("spared", "{count:,} open"),
+    "hidden": lambda: pgettext("spared", "{count:,} hidden"),
+    "unmarked": lambda: pgettext("spared", "{count:,} unmarked"),
+    "subagent": lambda: pgettext("spared", "{count:,} subagent"),
+}
+
+
+def spared_kinds(counts: Counter[str]) -> str:
+    """`2 pinned, 1 live`.
+
+    Args:
+        counts: By the code of the reason.
+    """
+    told = (
+        (_KINDS[code]() if code in _KINDS else f"{{count:,}} {code}", count) for code, count in counts.most_common()
+    )
+    return ", ".join(words.format(count=count) for words, count in told)
 
 
 def totals_line(plan: Plan, *, archive: bool = False) -> str:
@@ -23,7 +50,7 @@ def totals_line(plan: Plan, *, archive: bool = False) -> str:
     parts = [
         counted(totals.sessions, "session"),
         counted(totals.messages, "message"),
-        ("" if plan.is_measured else "measuring, so far ") + formats.size(totals.bytes),
+        ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
         formats.money(totals.cost_usd),
     ]
     return " · ".join(part for part in parts if part)
@@ -31,6 +58,7 @@ def totals_line(plan: Plan, *, archive: bool = False) -> str:
 
 def spared_line(plan: Plan) -> str:
     """`3 spared: 2 pinned, 1 live`; empty when none is."""
-    counts = Counter(each.why.code for each in plan.spared)
-    kinds = ", ".join(f"{count:,} {code}" for code, count in counts.most_common())
-    return f"{len(plan.spared):,} spared: {kinds}" if plan.spared else ""
+    if not plan.spared:
+        return ""
+    kinds = spared_kinds(Counter(each.why.code for each in plan.spared))
+    return _("{count:,} spared: {kinds}").format(count=len(plan.spared), kinds=kinds)

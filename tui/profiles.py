@@ -17,6 +17,7 @@ from hermes_browse.store.health import summarize
 from hermes_browse.store.homes import Location, profiles
 from hermes_browse.store.models import Conversation, Hit, View
 from hermes_browse.store.preview import with_names
+from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Answer
@@ -94,7 +95,7 @@ def read_profiles(root: Path, now: float) -> list[Profile]:
 def short_reason(error: StoreError, location: Location) -> str:
     """Why a store cannot be read, on one line: where it is goes without saying beside the profile's name."""
     if isinstance(error, StoreMissingError | StoreEmptyError):
-        return "it has not been used yet"
+        return _("it has not been used yet")
     return error.sentence.replace(str(location.path), location.path.name)
 
 

@@ -12,6 +12,7 @@ from hermes_browse.store.messages import without_injections
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.outcomes import load_json
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
 
 from . import formats
 from .entries import TranscriptModel
@@ -126,8 +127,8 @@ def _in_call(arguments: str) -> Iterator[Reference]:
 def _images(message: ChatMessage) -> Iterator[Reference]:
     for number, part in enumerate(part for part in message.parts if part.kind == "image"):
         if not part.url and part.size:
-            name = f"{one_line(part.mime.rpartition('/')[2], 30) or 'image'}, {formats.size(part.size)}"
-            yield Reference(Kind.IMAGE, name, f"in message {message.id}", message.id, number)
+            name = f"{one_line(part.mime.rpartition('/')[2], 30) or _('image')}, {formats.size(part.size)}"
+            yield Reference(Kind.IMAGE, name, _("in message {id}").format(id=message.id), message.id, number)
         elif part.url:
             is_address = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", part.url) is not None
             path = unquote(part.url[7:]) if part.url.startswith("file:///") else part.url

@@ -24,11 +24,18 @@ from hermes_browse.store.search import (
     count_conversations,
     suggest,
 )
+from hermes_browse.store.wording import N_, _
 
 from .rows import SuggestionRow
 
 _SECONDS = 1.0
 """Time to look whether another view or profile has hits."""
+_WHERE = {
+    View.CHATS: N_("in chats"),
+    View.AUTOMATION: N_("in automation"),
+    View.ARCHIVED: N_("in archived"),
+    View.ALL: N_("everywhere"),
+}
 _MOST_PROFILES = 20
 """More than these are not looked into."""
 
@@ -99,7 +106,7 @@ def _measure(
     profile: str = "",
 ) -> list[SuggestionRow]:
     """The search somewhere else as a row, if it finds anything there."""
-    where = f"in profile {profile}" if profile else f"in {view.value}" if view is not View.ALL else "everywhere"
+    where = _("in profile {name}").format(name=profile) if profile else _(_WHERE[view])
     if asks_for_conversations(query, conditions):
         number = count_conversations(catalog, conditions, allowed_sessions(catalog, view))
         return [SuggestionRow(where, query.text, view, number, False, True, profile)] if number else []
@@ -134,7 +141,9 @@ def _other_profiles(
         except QueryInterruptedError:
             raise
         except BrowseError as error:
-            notes.append(f"profile {name} could not be searched: {error.sentence}")
+            sentence = _("profile {name} could not be searched: {reason}")
+            notes.append(sentence.format(name=name, reason=error.sentence))
     if len(others) > _MOST_PROFILES:
-        notes.append(f"{len(others) - _MOST_PROFILES:,} further profiles were not searched")
+        left = len(others) - _MOST_PROFILES
+        notes.append(_("{count:,} further profiles were not searched").format(count=left))
     return found, tuple(notes)

@@ -17,12 +17,18 @@ from hermes_browse.store.search import (
     Query,
     Total,
 )
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 if TYPE_CHECKING:
     from .search_count import Counted
 
+_FIRST = {
+    "newest": N_("the newest {count:,} hits are shown: end to read on"),
+    "oldest": N_("the oldest {count:,} hits are shown: end to read on"),
+    "relevance": N_("the best {count:,} hits are shown: end to read on"),
+}
 SOME = 3
 """Hits of a conversation that are shown unless it is unfolded."""
 
@@ -120,16 +126,15 @@ class Found:
 
     def _nothing(self) -> str:
         if self.of_list:
-            return "No conversation is like this: Esc goes back to all."
-        return "Nothing contains this." if self.answer.complete else "Nothing found until it was stopped."
+            return _("No conversation is like this: Esc goes back to all.")
+        return _("Nothing contains this.") if self.answer.complete else _("Nothing found until it was stopped.")
 
     def _what_follows(self) -> str:
         if self.is_partial:
-            return "scanning on …"
+            return _("scanning on …")
         if not self.answer.complete:
-            return "stopped here: what follows was not looked at"
-        first = {"relevance": "best"}.get(self.sort, self.sort)
-        return f"the {first} {len(self.hits):,} hits are shown: end to read on"
+            return _("stopped here: what follows was not looked at")
+        return _(_FIRST[self.sort]).format(count=len(self.hits))
 
     def completed(self, reader: Reader) -> Found:
         """The same with the messages of each conversation counted."""
@@ -168,12 +173,12 @@ class Found:
         roots = len({each.root_id for each in self.conversations.values()})
         if self.total is not None:
             plus, count = "+" if self.total.at_least else "", max(self.total.count, len(answer.hits))
-            return f"{count:,}{plus} {_hits(count)} in {max(self.roots, roots):,}{plus}"
+            return _hits(count, plus, f"{max(self.roots, roots):,}{plus}")
         count = max(answer.total or 0, len(answer.hits))
         plus = "" if self.is_counted else "+"
         # How many conversations further hits are in is not known before they have been counted.
         more = "+" if answer.more else ""
-        return f"{count:,}{plus} {_hits(count)} in {roots:,}{more}"
+        return _hits(count, plus, f"{roots:,}{more}")
 
     def status(self, problems: Sequence[str] = ()) -> str:
         """Hits and conversations, then what is wrong or was not covered, then how; a narrow terminal cuts the end.
@@ -183,10 +188,10 @@ class Found:
         """
         answer, coverage = self.answer, self.coverage
         if self.of_list:
-            return " · ".join(["0 conversations", *problems])
+            return " · ".join([_("0 conversations"), *problems])
         parts = [self._count()]
         if not answer.complete:
-            parts.append("stopped: not everything was looked at")
+            parts.append(_("stopped: not everything was looked at"))
         parts += problems
         if coverage is not None and coverage.reason:
             parts.append(coverage.reason)
@@ -201,5 +206,6 @@ def no_conversations(query: Query) -> Found:
     return Found(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 
-def _hits(count: int) -> str:
-    return "hit" if count == 1 else "hits"
+def _hits(count: int, plus: str, conversations: str) -> str:
+    told = ngettext("{count}{plus} hit in {conversations}", "{count}{plus} hits in {conversations}", count)
+    return told.format(count=f"{count:,}", plus=plus, conversations=conversations)

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from hermes_browse.store.health import Problem
 from hermes_browse.store.holders import Holder
+from hermes_browse.store.wording import _
 
 from .clipboard_tools import route
 from .config.keymap import troubles_of
@@ -68,21 +69,23 @@ def problems_around(
     found = [*_held(holders), *_room(free, size)]
     for trouble in troubles_of(configuration):
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
-        found.append(Problem("warning", "config", sentence, trouble.remedy or "`hermes-browse config show` says more."))
+        found.append(
+            Problem("warning", "config", sentence, trouble.remedy or _("`hermes-browse config show` says more."))
+        )
     if configuration.options.resume == "window" and told["windows"] is None and told["interactive"]:
-        text = 'resume = "window" has no terminal here that opens windows.'
-        found.append(Problem("warning", "no-windows", text, "Start the browser in tmux, Zellij, WezTerm or kitty."))
+        text = _('resume = "window" has no terminal here that opens windows.')
+        found.append(Problem("warning", "no-windows", text, _("Start the browser in tmux, Zellij, WezTerm or kitty.")))
     return found + (_terminal(told) if told["interactive"] else [])
 
 
 def _held(holders: Sequence[Holder]) -> list[Problem]:
     found = []
     if gone := [f"{each.name} ({each.pid})" for each in holders if each.is_gone]:
-        text = f"{', '.join(gone)} writes to a store that has been removed or replaced: what it writes is lost."
-        found.append(Problem("error", "held-gone", text, "Restart it."))
+        text = _("{names} writes to a store that has been removed or replaced: what it writes is lost.")
+        found.append(Problem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it.")))
     if here := [f"{each.name} ({each.pid})" for each in holders if not each.is_gone]:
-        text = f"{', '.join(here)} has the store open."
-        remedy = "Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse."
+        text = _("{names} has the store open.").format(names=", ".join(here))
+        remedy = _("Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse.")
         found.append(Problem("info", "held", text, remedy))
     return found
 
@@ -91,27 +94,31 @@ def _room(free: int | None, size: int) -> list[Problem]:
     if free is None:
         return []
     if free < _LITTLE:
-        text = f"The disk of the store has {free / 1e6:,.0f} MB left: Hermes cannot write to a full one."
-        return [Problem("warning", "disk-low", text, "Make room, or prune: `hermes-browse prune --dry-run`.")]
+        text = _("The disk of the store has {free:,.0f} MB left: Hermes cannot write to a full one.")
+        remedy = _("Make room, or prune: `hermes-browse prune --dry-run`.")
+        return [Problem("warning", "disk-low", text.format(free=free / 1e6), remedy)]
     if free < 2 * size:  # https://sqlite.org/lang_vacuum.html
-        text = f"The disk has {free / 1e6:,.0f} MB left, and VACUUM may need twice the size of the store."
-        return [Problem("info", "disk-vacuum", text, "Make room before `hermes sessions optimize`.")]
+        text = _("The disk has {free:,.0f} MB left, and VACUUM may need twice the size of the store.")
+        remedy = _("Make room before `hermes sessions optimize`.")
+        return [Problem("info", "disk-vacuum", text.format(free=free / 1e6), remedy)]
     return []
 
 
 def _terminal(told: Mapping[str, object]) -> list[Problem]:
     found = []
     if str(told["encoding"] or "").lower().replace("-", "") != "utf8":
-        text = f"The terminal's encoding is {told['encoding']}: other letters become question marks."
-        found.append(Problem("warning", "encoding", text, "Set LANG to a locale with UTF-8, such as C.UTF-8."))
+        text = _("The terminal's encoding is {encoding}: other letters become question marks.")
+        remedy = _("Set LANG to a locale with UTF-8, such as C.UTF-8.")
+        found.append(Problem("warning", "encoding", text.format(encoding=told["encoding"]), remedy))
     if told["term"] in (None, "", "dumb"):
-        text = "The terminal does not say what it is (TERM), so it has no screen for the browser."
-        found.append(Problem("warning", "terminal-dumb", text, "Set TERM, for example to xterm-256color."))
+        text = _("The terminal does not say what it is (TERM), so it has no screen for the browser.")
+        found.append(Problem("warning", "terminal-dumb", text, _("Set TERM, for example to xterm-256color.")))
     elif told["colors"] not in ("none", "truecolor", "24bit"):
-        text = "The terminal does not say that it has true colours, so the first rows are not painted ahead."
-        found.append(Problem("info", "no-truecolor", text, "Set COLORTERM=truecolor where it has them."))
+        text = _("The terminal does not say that it has true colours, so the first rows are not painted ahead.")
+        found.append(Problem("info", "no-truecolor", text, _("Set COLORTERM=truecolor where it has them.")))
     columns, rows = int(str(told["columns"])), int(str(told["rows"]))
     if columns < 80 or rows < 24:
-        text = f"The terminal has {columns} × {rows} cells; the browser wants 80 × 24."
-        found.append(Problem("info", "terminal-small", text, "Make it larger, or its letters smaller."))
+        text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
+        text = text.format(columns=columns, rows=rows)
+        found.append(Problem("info", "terminal-small", text, _("Make it larger, or its letters smaller.")))
     return found

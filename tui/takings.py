@@ -7,6 +7,7 @@ from typing import NamedTuple
 from hermes_browse.store.messages import without_injections
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
 
 from . import formats
 from .entries import TranscriptModel
@@ -33,8 +34,9 @@ def said(message: ChatMessage) -> Piece:
     text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
-    name = "message" if message.role != "tool" else "tool output"
-    return Piece(f"{name} {message.id}, {formats.size(len(text.encode('utf-8', 'replace')))}", text, ".md")
+    name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
+    size = formats.size(len(text.encode("utf-8", "replace")))
+    return Piece(name.format(id=message.id, size=size), text, ".md")
 
 
 def code_blocks(message: ChatMessage) -> list[Piece]:
@@ -48,8 +50,9 @@ def code_blocks(message: ChatMessage) -> list[Piece]:
         if token.type in ("fence", "code_block") and token.content.strip():
             language = one_line(token.info.split()[0], 20) if token.info.split() else ""
             count = token.content.rstrip("\n").count("\n") + 1
-            facts = [language, f"{count:,} line{'s' if count != 1 else ''}"]
-            found.append(Piece(f"code block ({', '.join(fact for fact in facts if fact)})", token.content.rstrip("\n")))
+            facts = [language, formats.counted(count, "line")]
+            name = _("code block ({facts})").format(facts=", ".join(fact for fact in facts if fact))
+            found.append(Piece(name, token.content.rstrip("\n")))
     return found
 
 
@@ -68,7 +71,7 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
         name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
         text = what_it_said(row.text)
         size = formats.size(len(text.encode("utf-8", "replace")))
-        found.append(Piece(f"output of {name}, {size}", text))
+        found.append(Piece(_("output of {name}, {size}").format(name=name, size=size), text))
     return found
 
 
@@ -80,7 +83,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> Piece:
         model: Where results are found, as far as they have been read.
     """
     if message.role == "tool":
-        return Piece(f"tool output {message.id}", what_it_said(message.text))
+        return Piece(_("tool output {id}").format(id=message.id), what_it_said(message.text))
     parts = [
         f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
         f"{formats.clock(message.timestamp).strip()}".rstrip()
@@ -95,4 +98,4 @@ def document(message: ChatMessage, model: TranscriptModel) -> Piece:
         result = model.result(call.id) if call.id else None
         if result is not None:
             parts.append(f"### result\n\n{as_shown(result.text)}")
-    return Piece(f"message {message.id}", "\n\n".join(parts) + "\n", ".md")
+    return Piece(_("message {id}").format(id=message.id), "\n\n".join(parts) + "\n", ".md")

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
 
 _PATIENCE = 5.0
 """Seconds a terminal may take to answer."""
@@ -49,9 +50,9 @@ def _ask(argv: Sequence[str]) -> _Answer:
             argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False, errors="replace"
         )
     except subprocess.TimeoutExpired:
-        return _Answer(-1, "", "it does not answer")
+        return _Answer(-1, "", _("it does not answer"))
     except OSError as error:
-        return _Answer(-1, "", error.strerror or "it cannot be started")
+        return _Answer(-1, "", error.strerror or _("it cannot be started"))
     return _Answer(ended.returncode, ended.stdout.strip(), one_line(ended.stderr.strip(), 200))
 
 
@@ -93,7 +94,8 @@ def _title(plan: ResumePlan) -> str:
 
 
 def _failed(name: str, answer: _Answer) -> Outcome:
-    return Outcome(False, f"{name} opened no window: {answer.err or f'it ended with {answer.code}'}")
+    reason = answer.err or _("it ended with {code}").format(code=answer.code)
+    return Outcome(False, _("{program} opened no window: {reason}").format(program=name, reason=reason))
 
 
 class Windows:
@@ -115,17 +117,17 @@ class Windows:
             target = ["-t", here] if here else []
             listed = _ask(["tmux", "list-windows", *target, "-F", f"#{{window_id}} #{{{_MARK}}}"])
             for line in listed.out.splitlines():
-                window, _, held = line.partition(" ")
+                window, _space, held = line.partition(" ")
                 if held == key and _ask(["tmux", "select-window", "-t", window]).code == 0:
-                    return Outcome(True, "this conversation was open in a window of tmux: it is in front now")
+                    return Outcome(True, _("this conversation was open in a window of tmux: it is in front now"))
         elif name == "wezterm" and key in self._wezterm:
             if _ask(["wezterm", "cli", "activate-pane", "--pane-id", self._wezterm[key]]).code == 0:
-                return Outcome(True, "this conversation was open in a tab of WezTerm: it is in front now")
+                return Outcome(True, _("this conversation was open in a tab of WezTerm: it is in front now"))
             del self._wezterm[key]
         elif name == "kitty" and self._environment.get("KITTY_LISTEN_ON"):
             match = f"var:hermes_session={key}"
             if _ask(["kitty", "@", "focus-window", "--match", match]).code == 0:
-                return Outcome(True, "this conversation was open in a window of kitty: it is in front now")
+                return Outcome(True, _("this conversation was open in a window of kitty: it is in front now"))
         return None
 
     def open(self, plan: ResumePlan) -> Outcome:
@@ -140,18 +142,20 @@ class Windows:
         if name == "zellij":
             words = ["zellij", "run", "--close-on-exit", "--name", _title(plan), "--cwd", os.getcwd(), "--"]
             answer = _ask([*words, *_command(plan)])
-            return Outcome(True, "Hermes is in a new pane of Zellij") if answer.code == 0 else _failed("Zellij", answer)
+            return (
+                Outcome(True, _("Hermes is in a new pane of Zellij")) if answer.code == 0 else _failed("Zellij", answer)
+            )
         if name == "wezterm":
             answer = _ask(["wezterm", "cli", "spawn", "--cwd", os.getcwd(), "--", *_command(plan)])
             if answer.code != 0:
                 return _failed("WezTerm", answer)
             self._wezterm[_key(plan)] = answer.out
-            return Outcome(True, "Hermes is in a new tab of WezTerm")
+            return Outcome(True, _("Hermes is in a new tab of WezTerm"))
         if name == "kitty":
             return self._kitty(plan)
         if name == "wt":
             return self._windows_terminal(plan)
-        return Outcome(False, "no window here: it takes tmux, Zellij, WezTerm or kitty · Y copies")
+        return Outcome(False, _("no window here: it takes tmux, Zellij, WezTerm or kitty · Y copies"))
 
     def _tmux(self, plan: ResumePlan) -> Outcome:
         # A directory is a format to tmux, and a word that ends in a semicolon ends its command.
@@ -161,16 +165,16 @@ class Windows:
         if made.code != 0:
             return _failed("tmux", made)
         if _ask(["tmux", "set-option", "-w", "-t", made.out, _MARK, _key(plan)]).code != 0:
-            return Outcome(False, "Hermes ended at once in its new window of tmux")
-        return Outcome(True, "Hermes is in a new window of tmux")
+            return Outcome(False, _("Hermes ended at once in its new window of tmux"))
+        return Outcome(True, _("Hermes is in a new window of tmux"))
 
     def _kitty(self, plan: ResumePlan) -> Outcome:
         if not self._environment.get("KITTY_LISTEN_ON"):
             # Without a socket kitty would answer through the terminal, in the midst of what is typed.
-            return Outcome(False, "kitty wants allow_remote_control and listen_on in its kitty.conf")
+            return Outcome(False, _("kitty wants allow_remote_control and listen_on in its kitty.conf"))
         words = ["kitty", "@", "launch", "--type=tab", "--tab-title", _title(plan), "--cwd", os.getcwd()]
         answer = _ask([*words, "--var", f"hermes_session={_key(plan)}", *_command(plan)])
-        return Outcome(True, "Hermes is in a new tab of kitty") if answer.code == 0 else _failed("kitty", answer)
+        return Outcome(True, _("Hermes is in a new tab of kitty")) if answer.code == 0 else _failed("kitty", answer)
 
     def _windows_terminal(self, plan: ResumePlan) -> Outcome:
         tab = ["-w", "0", "new-tab"]
@@ -183,7 +187,7 @@ class Windows:
             run += _command(plan)
             words = run
         if not all(_PLAIN.fullmatch(word) for word in words):
-            return Outcome(False, "Windows Terminal would misread this command · Y copies it")
+            return Outcome(False, _("Windows Terminal would misread this command · Y copies it"))
         answer = _ask([shutil.which("wt.exe") or "wt.exe", *tab, *run])
-        done = Outcome(True, "Hermes is in a new tab of Windows Terminal")
-        return done if answer.code == 0 else _failed("Windows Terminal", answer)
+        done = Outcome(True, _("Hermes is in a new tab of Windows Terminal"))
+        return done if answer.code == 0 else _failed("Windows Terminal", answer)  # not shown

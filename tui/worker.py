@@ -17,6 +17,7 @@ from textual.message import Message
 
 from hermes_browse.store.connect import Fingerprint, Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError
+from hermes_browse.store.wording import _
 
 from .logfile import log_expected, log_failure
 
@@ -237,8 +238,8 @@ class Worker:
                     self._fail(job, error)
                 except Exception as error:  # the border of the thread: the screen says it, the log has the rest
                     self._release()
-                    sentence = f"Something unexpected went wrong ({type(error).__name__})."
-                    self._fail(job, BrowseError(sentence, remedy=f"Details: {log_failure()}"))
+                    sentence = _("Something unexpected went wrong ({kind}).").format(kind=type(error).__name__)
+                    self._fail(job, BrowseError(sentence, remedy=_("Details: {log}").format(log=log_failure())))
         finally:
             self._release()
 

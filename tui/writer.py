@@ -10,6 +10,7 @@ from typing import TypeVar
 from textual.message import Message
 
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.wording import _
 
 from .logfile import log_expected, log_failure
 
@@ -72,8 +73,8 @@ class Writer:
             log_expected()
             self._answer(failed, error)
         except Exception as error:  # the border of the thread: the screen says it, the log has the rest
-            sentence = f"Something unexpected went wrong ({type(error).__name__})."
-            self._answer(failed, BrowseError(sentence, remedy=f"Details: {log_failure()}"))
+            sentence = _("Something unexpected went wrong ({kind}).").format(kind=type(error).__name__)
+            self._answer(failed, BrowseError(sentence, remedy=_("Details: {log}").format(log=log_failure())))
         else:
             self._answer(done, result)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.color import Color
 from textual.events import Click
@@ -16,12 +16,15 @@ from textual.message import Message
 from textual.widget import Widget
 from textual_plotext import PlotextPlot
 
+from hermes_browse.store.wording import _
+
+from ..days import weekday
+
 _SCALE = 7
 """Cells for the numbers on the left."""
 _WIDEST = 8
 """Cells of a bar and the gap behind it."""
 _SHADES = "·░▒▓█"
-_WEEK = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 PlotColor = int | tuple[int, int, int]
 
@@ -83,23 +86,24 @@ def axis(course: Course, layout: Layout, width: int) -> str:
 
     def put(text: str, start: int) -> None:
         start = max(0, min(start, width - cell_len(text)))
-        end = start + len(text)
+        end = start + cell_len(text)
         if end <= width and all(end < low or start > high for low, high in taken):
-            line[start:end] = text
+            # One entry for each cell: a wide letter leaves the second of its own empty.
+            line[start:end] = [part for letter in text for part in (letter, *[""] * (cell_len(letter) - 1))]
             taken.append((start, end))
 
     last = layout.first + layout.shown - 1
     if course.chosen is not None and layout.first <= course.chosen <= last:
         place = (course.chosen - layout.first) * layout.step + (layout.bar - 1) // 2
         label = course.labels[course.chosen]
-        if place + len(label) + 2 <= width:
+        if place + cell_len(label) + 2 <= width:
             put(f"▲ {label}", place)
         else:
-            put(f"{label} ▲", place - len(label) - 1)
+            put(f"{label} ▲", place - cell_len(label) - 1)
     if layout.shown:
         put(course.labels[layout.first], 0)
         end = (layout.shown - 1) * layout.step + layout.bar
-        put(course.labels[last], end - len(course.labels[last]))
+        put(course.labels[last], end - cell_len(course.labels[last]))
     return "".join(line)
 
 
@@ -235,8 +239,8 @@ class WeekPlot(Widget):
         text = Text("      ", no_wrap=True)
         for hour in range(0, 24, 3):
             text.append(f"{hour:02}".ljust(3 * step)[: 3 * step], "dim")
-        for day, name in enumerate(_WEEK):
-            text.append(f"\n {name}  ", "dim")
+        for day in range(7):
+            text.append(f"\n {set_cell_size(weekday(day), 4)} ", "dim")
             for hour in range(24):
                 key = f"{day}-{hour:02}"
                 value = self._values.get(key, 0.0)
@@ -246,10 +250,10 @@ class WeekPlot(Widget):
                 text.append(cell, f"bold {accent}" if is_chosen else style if level else "dim")
                 if step > 1:
                     text.append("◂" if is_chosen else " ", accent if is_chosen else "")
-        text.append(f"\n      {_SHADES[0]} none", "dim")
+        text.append(f"\n      {_SHADES[0]} {_('none')}", "dim")
         for level in range(1, 5):
             text.append(f"  {_SHADES[level] * 2}", style)
-            text.append(f" to {self._form(most * level / 4)}", "dim")
+            text.append(" " + _("to {value}").format(value=self._form(most * level / 4)), "dim")
         return text
 
     def on_click(self, event: Click) -> None:
