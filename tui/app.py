@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.theme import Theme
+from textual.theme import Theme, ThemeProvider
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
@@ -42,6 +43,8 @@ _OF_TEXTUAL = (
     N_("Theme"), N_("Change the current theme"), N_("Quit"), N_("Quit the application as soon as possible"),
 )  # fmt: skip
 """What Textual 8 offers in its palette, for the collector of texts."""
+_PALETTE = "--command-palette"
+"""By which Textual knows its palette."""
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 DARK = Theme(
@@ -240,6 +243,15 @@ class BrowseApp(_App):
         for command in super().get_system_commands(screen):
             if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
                 yield command._replace(title=_(command.title), help=_(command.help))
+
+    def action_command_palette(self) -> None:
+        """Textual's palette, asking in the language of the rest."""
+        if self.use_command_palette and self.screen.id != _PALETTE:
+            self.push_screen(CommandPalette(id=_PALETTE, placeholder=_("Search for commands…")))
+
+    def search_themes(self) -> None:
+        """Its list of themes likewise."""
+        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
     def _runner(self, screen: Screen[object], binding: Binding) -> Callable[[], None]:
         async def run() -> None:
