@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from hermes_browse.store.text import printable
-from hermes_browse.tui import formats
+from hermes_browse.store.wording import LANGUAGES, speak
+from hermes_browse.tui import days, formats
 from hermes_browse.tui.styled import breaks
 
 NOW = 1_700_000_000.0
+_DAYS = range(0, 900 * 86_400, 86_400)
+"""Seconds: every day of two years and a half."""
 _JOINER = "\u200d"
 _CHARACTERS = st.one_of(
     st.characters(exclude_categories=["Cs"], exclude_characters=_JOINER + "\n\t"),
@@ -40,6 +43,21 @@ TEXTS = st.lists(_CHARACTERS, max_size=60).map("".join).map(printable)
 def test_age(passed: float, shown: str) -> None:
     """An age is never rounded into a unit that does not exist, like 60m."""
     assert formats.age(NOW - passed, NOW) == shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_moments_keep_to_their_column(language: str) -> None:
+    """In every language and form, from seconds to years: a column of a list is as wide as it claims."""
+    speak(language)
+    try:
+        for form, width in formats.DATE_WIDTHS.items():
+            formats.set_dates(form)
+            moments = [formats.moment(NOW - passed, NOW) for passed in (*range(0, 90_000, 977), *_DAYS)]
+            assert max(map(cell_len, moments)) <= width, form
+        assert max(cell_len(days.weekday(number)) for number in range(7)) <= 4
+    finally:
+        formats.set_dates("relative")
+        speak("en")
 
 
 @pytest.mark.parametrize("moment", [0.0, -1e18, 1e18, 1.7e12, math.nan, math.inf, -math.inf])

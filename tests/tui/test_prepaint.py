@@ -55,6 +55,24 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
     assert terminal.is_restored
 
 
+def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
+    """What is painted ahead has the words, and the widths of the words, that Textual's frame has."""
+    terminal = Terminal(["--home", str(hermes_home)], **CONDITIONS, LANG="zh_CN.UTF-8", LC_ALL="", LANGUAGE="")
+    terminal.wait_for("started 119 days ago")
+    terminal.read(0.05)
+    assert "source:cli" not in terminal.text, "this was not painted ahead"
+    lines = range(3, 3 + Shares().of(120, 31)[1])
+    before = cells(terminal, lines, 54)
+    names = terminal.screen.display[2][:12]
+    terminal.wait_for("answered yesterday")
+    terminal.wait_for("source:cli")
+    terminal.read(0.5)
+    assert cells(terminal, lines, 54) == before
+    assert terminal.screen.display[2][:12].split()[:2] == names.split()[:2]
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+
+
 def test_no_colours_no_painting_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where another look is asked for, the start is as long as it is."""
     for name in ("stdin", "stdout", "stderr"):
