@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from words import LOCALE, MARKS, ROOT, compiled, po_path, sources, translations
+from words import LOCALE, MARKS, ROOT, collected, compiled, missing, po_path, sources, translations
 
 from hermes_browse.store.wording import LANGUAGES, _, language, language_of, ngettext, pgettext, speak
 
@@ -75,9 +75,24 @@ def _fields(text: str) -> set[str]:
     return {f"{name}:{spec}" for _, name, spec, _ in string.Formatter().parse(text) if name is not None}
 
 
+def test_every_text_is_marked() -> None:
+    """Words that stand together in a string are either for people, and marked, or said not to be."""
+    assert [line for path in sources() for line in unmarked(path)] == []
+
+
 def test_none_is_translated_too_early() -> None:
     """A table of a module is translated where it is shown: when it is made nobody knows the language yet."""
     assert [line for path in sources() for line in early(path)] == []
+
+
+@pytest.mark.parametrize("spoken", _TRANSLATED)
+def test_every_text_is_translated(spoken: str) -> None:
+    """None is missing, and none is left of which the sources know nothing."""
+    texts, there = collected(), translations(spoken)
+    assert len(texts) > 500
+    assert sorted(str(each.id) for each in texts if each.id and there.get(each.id, each.context) is None) == []
+    assert sorted(str(each.id) for each in there if each.id and texts.get(each.id, each.context) is None) == []
+    assert [str(each.id) for each in missing(there)] == []
 
 
 @pytest.mark.parametrize("spoken", _TRANSLATED)
