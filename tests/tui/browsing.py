@@ -17,6 +17,7 @@ from hermes_browse.store.demo import build
 from hermes_browse.store.homes import Location, locate_file
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.rows import ListRow
 from hermes_browse.tui.screens.main import MainScreen
@@ -41,7 +42,7 @@ def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
     """The browser on a fresh demo store."""
     path = folder / "state.db"
     build(path, now=now)
-    return open_app(Location(path, demo=True, note="a sample store: yours opens without --demo"), now)
+    return open_app(Location(path, demo=True, note=_("a sample store: yours opens without --demo")), now)
 
 
 class Browser:

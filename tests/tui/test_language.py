@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from browsing import Browser, browsing, demo_app
 from rich.cells import cell_len
+from textual.pilot import Pilot
 from words import translations
 
+from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.wording import language, speak
-from hermes_browse.tui.rows import ConversationRow
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
@@ -81,9 +82,22 @@ async def test_the_columns_of_the_list_stand_below_each_other(tmp_path: Path, wi
     """Words of two cells a letter push nothing aside."""
     async with browsing(demo_app(tmp_path), (width, 30)) as browser:
         rows = browser.screen.rows
-        drawn = [rows.render_line(y) for y in range(rows.size.height)]
-        assert {strip.cell_length for strip in drawn} == {rows.size.width}
-        assert isinstance(rows.current, ConversationRow)
+        drawn = [rows.render_line(y).text for y in range(rows.size.height)]
+        assert len({cell_len(line) for line in drawn}) == 1
+        sources = {cell_len(line[: line.rindex(" cli ")]) for line in drawn if " cli " in line}
+        assert len(sources) == 1 and _CHINESE.search("".join(drawn))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+def test_looks(size: tuple[int, int], tmp_path: Path, snap_compare: Callable[..., bool]) -> None:
+    """For a reviewer who reads it."""
+
+    async def run(pilot: Pilot[ResumePlan]) -> None:
+        browser = Browser(pilot.app, pilot)  # type: ignore[arg-type]  # the pilot's app is the browser
+        await browser.settle()
+        browser.screen.line("status").update("")  # it tells milliseconds
+
+    assert snap_compare(demo_app(tmp_path), terminal_size=size, run_before=run)
 
 
 async def test_english_again(tmp_path: Path) -> None:
