@@ -16,7 +16,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Reading, View
 from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.screens.help import HelpScreen
-from hermes_browse.tui.screens.preflight import PreflightScreen, place_and_cost
+from hermes_browse.tui.screens.preflight import PreflightScreen, anew_at_most, place_and_cost
 
 
 async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:
@@ -237,7 +237,12 @@ def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store: Callable[[
         lines = list(place_and_cost(known._replace(segments=(*known.segments[:-1], tip)), details))
         assert lines[0] == f"in {place}{word} · branch main"
         assert str(known.model) in lines[1] and "router" in lines[1] and "\x1b" not in lines[1]
-        assert "context about 3k tokens" in lines[1]
+        assert "context about 3k tokens" in lines[1] and "at most" not in lines[1], "no cost is recorded"
+    used = {"input_tokens": 1000, "output_tokens": 500, "cache_write_tokens": 500, "cache_read_tokens": 20_000}
+    tip = known.tip._replace(cost_usd=2.0, **used)
+    paid = known._replace(segments=(tip,))
+    assert anew_at_most(paid, 1000) == pytest.approx(0.5), "2 dollars for the weight of 4,000 tokens"
+    assert list(place_and_cost(paid, details))[-1].endswith(" · that is $1.50 at most")
     bare = known._replace(segments=(known.tip._replace(cwd=None, git_branch=None),))
     assert list(place_and_cost(bare, None)) == []
 

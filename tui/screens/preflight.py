@@ -24,6 +24,27 @@ from .. import clipboard, formats
 from ..details_text import BYTES_PER_TOKEN
 from .card import Card
 
+_CACHED = 0.1
+"""What a token from the cache costs at least, of one that is sent anew: a tenth with Anthropic, more elsewhere."""
+
+
+def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
+    """The most that sending so many tokens anew can cost in USD, by what this conversation has cost so far.
+
+    Nothing in a store tells prices. But a token written costs no less than one sent anew, one from the cache no less
+    than a tenth of it: what was paid for all of them bounds the price of one.
+
+    Args:
+        conversation: With its recorded cost.
+        tokens: Of the context.
+
+    Returns:
+        None where no cost is recorded.
+    """
+    spent, cost = conversation.tokens, conversation.cost_usd
+    weight = spent.input + spent.cache_write + spent.output + _CACHED * spent.cache_read
+    return tokens * cost / weight if cost and weight > 0 else None
+
 
 def place_and_cost(conversation: Conversation, details: Details | None) -> Iterator[str]:
     """Where it goes on, with what, and how much that is: printable lines.
@@ -49,6 +70,8 @@ def place_and_cost(conversation: Conversation, details: Details | None) -> Itera
     if tokens:
         sentence = _("context about {count} tokens, all sent anew unless the provider still has them cached")
         told.append(sentence.format(count=formats.number(tokens)))
+        if (most := anew_at_most(conversation, tokens)) is not None:
+            told.append(_("that is {cost} at most").format(cost=formats.money(most)))
     if told:
         yield " · ".join(told)
 
