@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import termios
 from collections.abc import Callable
 from typing import IO, Any
 
@@ -64,6 +66,18 @@ class BrowserDriver(LinuxDriver):
         self._mouse = not self._mouse  # also what holds after the terminal was lent
         self._enable_mouse_support()
         return self._mouse
+
+    def suspend_application_mode(self) -> None:
+        """Give the terminal back with the settings it had before anything was painted ahead.
+
+        Textual 8 puts back those it found: where the first rows were painted ahead, keys were silent by then, and
+        after a SIGTSTP Enter would have been no Enter to whoever came next.
+        """
+        super().suspend_application_mode()
+        put_back = getattr(self._app, "put_terminal_back", None)
+        if put_back is not None:
+            with contextlib.suppress(OSError, termios.error):  # a terminal that is gone needs nothing put back
+                put_back()
 
     def _sigcont_application(self, *given: Any) -> None:
         """Go on after a stop.
