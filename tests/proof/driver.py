@@ -31,6 +31,9 @@ class Step:
     left to leave it leaves the browser."""
 
 
+STOPPED = "stopped: F5 reads again"
+"""What a screen that reads for long says of the first Escape; the second one leaves it."""
+
 LEFT, NO_QUERY = "\x1b[D", "\x05\x15"
 """Back to the list from any pane; and no word in the search box."""
 
@@ -100,11 +103,20 @@ class Driven(Terminal):
         super().__init__(
             ["--home" if store.is_dir() else "--db", str(store)], columns=columns, rows=rows, code=code, **env
         )
+        self.usual = self.settings
+        """Of the terminal, before the browser has come to change them."""
 
     @property
     def pid(self) -> int:
         """Of the browser."""
         return int(self.child.pid)
+
+    @property
+    def settings(self) -> list[object]:
+        """Of the terminal now, as termios tells them."""
+        import termios  # not on Windows, where this module is imported too
+
+        return list(termios.tcgetattr(self.child.child_fd))
 
     def opened(self) -> None:
         """Wait until the list is on the screen."""
@@ -134,7 +146,10 @@ class Driven(Terminal):
                 self._until(lambda text, step=step: step.shown in text, step)
             if step.leave:
                 self.send(step.leave)
-                self._until(lambda text, step=step: step.shown not in text, step)
+                self._until(lambda text, step=step: step.shown not in text or STOPPED in text, step)
+                if STOPPED in self.text:
+                    self.send(step.leave)
+                    self._until(lambda text, step=step: step.shown not in text, step)
             assert self.child.isalive(), f"gone after {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
         assert b"Traceback" not in self.raw
         return len(steps)
@@ -153,6 +168,22 @@ class Driven(Terminal):
         os.kill(self.pid, signal.SIGCONT)
         self.read(0.3)
 
+    def leave(self) -> int:
+        """Leave it by a key.
+
+        Returns:
+            Its exit code; the terminal is as it was before.
+        """
+        self.send("\x03")
+        return self._end()
+
+    def _end(self) -> int:
+        self.wait_until(lambda it: not it.child.isalive())
+        assert self.settings == self.usual
+        code = self.wait_for_end()
+        assert self.is_restored
+        return code
+
     def finish(self, how: str) -> None:
         """End it.
 
@@ -160,8 +191,7 @@ class Driven(Terminal):
             how: One of `ENDINGS`.
         """
         if how == "q":
-            self.send("\x03")
-            self.wait_for_end()
+            assert self.leave() == 0
         elif how == "lost":
             self.lose()
         else:
@@ -169,7 +199,7 @@ class Driven(Terminal):
             if how == "KILL":
                 self.wait_for_death()
             else:
-                self.wait_for_end()
+                self._end()
 
 
 def handles(pid: int, store: Path) -> list[str]:

@@ -25,6 +25,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=int, default=5, metavar="N", help="browse so long beside writers, per mode")
     parser.add_argument("--opens", type=int, default=400, metavar="N", help="open and leave the browser so often")
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="walk so often beside Hermes' clean-ups")
+    parser.add_argument("--store", metavar="FILE", help="browse without end on a copy of this store")
     parser.add_argument("--only", choices=sorted(PARTS), action="append", help="prove only this")
     parser.add_argument("--output", type=Path, default=_HERE.parent.parent / "docs" / "proof.txt", metavar="FILE")
     return parser.parse_args(argv)
@@ -45,9 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 when everything held.
     """
     given = _arguments(argv)
-    lines: dict[str, str] = {}
-    if given.output.exists():
-        lines = {text.partition(":")[0]: text for text in given.output.read_text(encoding="utf-8").splitlines()}
+    new: dict[str, str] = {}
     failed = False
     for name in given.only or PARTS:
         with tempfile.TemporaryDirectory() as folder:
@@ -59,13 +58,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                 "HERMES_BROWSE_PROOF_MINUTES": str(given.minutes),
                 "HERMES_BROWSE_PROOF_OPENS": str(given.opens),
                 "HERMES_BROWSE_PROOF_ROUNDS": str(given.rounds),
+                "HERMES_BROWSE_PROOF_STORE": given.store or "",
             }
             code = subprocess.run(
                 [sys.executable, "-m", "pytest", "-p", "no:xdist", str(PARTS[name])], env=env
             ).returncode
             options = f"--only {name}"
             if name == "endurance":
-                options += f" --minutes {given.minutes}"
+                options += f" --minutes {given.minutes}" + (" --store FILE" if given.store else "")
             if name == "harmless":
                 options += f" --minutes {given.minutes} --opens {given.opens} --rounds {given.rounds}"
             if code:
@@ -73,7 +73,11 @@ def main(argv: Sequence[str] | None = None) -> int:
                 print(f"{name}: does not hold", file=sys.stderr)
                 continue  # figures of what does not hold are none
             for idea, told in json.loads(report.read_text(encoding="utf-8")).items():
-                lines[idea] = line(idea, told, f'make proof ARGS="{options}"')
+                new[idea] = line(idea, told, f'make proof ARGS="{options}"')
+    lines: dict[str, str] = {}
+    if given.output.exists():  # read now: another run may have ended meanwhile
+        lines = {text.partition(":")[0]: text for text in given.output.read_text(encoding="utf-8").splitlines()}
+    lines |= new
     text = "\n".join(lines.values()) + "\n"
     given.output.write_text(text, encoding="utf-8")
     print(text, end="")

@@ -4,16 +4,21 @@ writer. It goes on answering, and does not grow."""
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import shutil
+import signal
 import statistics
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from builders import big_store
 from counts import IS_LONG, Tell, setting
-from driver import LEFT, NO_QUERY, Driven
+from driver import ESCAPE, LEFT, NO_QUERY, Driven
 from watching import check_and_count
 from writers import writing
 
@@ -68,21 +73,86 @@ def test_storms(store: Path, tell: Tell) -> None:
     tell("stops", 2)
     browser.send(f"{NO_QUERY}\r{LEFT}")
     browser.wait_for("search: words", 60)
-    browser.send("\x03")
-    assert browser.wait_for_end(60) == 0
-    assert browser.is_restored and b"Traceback" not in browser.raw
+    assert browser.leave() == 0
+    assert b"Traceback" not in browser.raw
 
 
-def _use(browser: Driven) -> tuple[int, int]:
-    """Memory in KB and open files of a browser."""
-    place = Path(f"/proc/{browser.pid}")
-    found = re.search(r"VmRSS:\s+(\d+)", (place / "status").read_text())
-    assert found is not None
-    return int(found[1]), len(list((place / "fd").iterdir()))
+@pytest.mark.long
+def test_a_key_held_for_a_minute(store: Path, tell: Tell) -> None:
+    """Thirty a second in the list, in a transcript, by pages and in the search box; let go, it stands and answers."""
+    browser = Driven(store)
+    browser.opened()
+    for before, key in (("g", "\x1b[B"), (f"{LEFT}g\t", "j"), ("g", "\x1b[6~"), (f"{LEFT}/", "x")):
+        browser.send(before)
+        browser.read(0.5)
+        end = time.monotonic() + 15
+        while time.monotonic() < end:
+            browser.send(key)
+            browser.read(1 / 30)
+            tell("presses of a key that is held for a minute")
+        still = 0
+        while still < 4:  # what was sent is taken, and no more comes
+            was = browser.text
+            browser.read(0.3)
+            still = still + 1 if browser.text == was else 0
+        assert browser.child.isalive(), browser.text
+    browser.send(f"{NO_QUERY}\r{LEFT}")
+    browser.wait_for("search: words", 60)
+    _help(browser)
+    assert browser.leave() == 0
+    assert b"Traceback" not in browser.raw
 
 
-def _answer(browser: Driven) -> float:
-    """Milliseconds from a key to what it draws; the cursor moves down and up again."""
+def _help(browser: Driven) -> None:
+    browser.send("?")
+    browser.wait_for("Everywhere", 60)
+    browser.send(ESCAPE)
+    browser.wait_until(lambda it: "Everywhere" not in it.text)
+
+
+def _state(browser: Driven) -> str:
+    """`T` for a process that stands still, by /proc/PID/stat."""
+    return Path(f"/proc/{browser.pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_sleep_and_waking(store: Path, tell: Tell) -> None:
+    """Ctrl+z as a shell sends it: the terminal is given back before it stands still, and taken again after."""
+    browser = Driven(store)
+    browser.opened()
+    _help(browser)  # the first rows are there before a key or a signal is heard
+    held = browser.settings
+    assert held != browser.usual
+    for _ in range(10 if IS_LONG else 2):
+        os.kill(browser.pid, signal.SIGTSTP)
+        browser.wait_until(lambda it: _state(it) == "T")
+        browser.read(0.1)
+        assert browser.is_restored
+        assert browser.settings == browser.usual
+        browser.resize(100, 30)  # while it sleeps
+        os.kill(browser.pid, signal.SIGCONT)
+        browser.wait_until(lambda it: not it.is_restored and "search: words" in it.text)
+        assert browser.settings == held
+        browser.resize(120, 36)
+        _help(browser)
+        tell("sleeps and wakings")
+    assert browser.leave() == 0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How a browser fares at a moment."""
+
+    minute: float
+    memory: float
+    """Resident, in MB."""
+    files: int
+    """Open, of any kind."""
+    answer: float
+    """Median of milliseconds from a key to what it draws; the cursor moves down and up again."""
+
+
+def _sample(browser: Driven, began: float) -> Sample:
     times = []
     for number in range(20):
         before, begun = len(browser.raw), time.perf_counter()
@@ -91,33 +161,58 @@ def _answer(browser: Driven) -> float:
             browser.read(0.002)
         times.append((time.perf_counter() - begun) * 1000)
         browser.read(0.05)
-    return statistics.median(times)
+    place = Path(f"/proc/{browser.pid}")
+    found = re.search(r"VmRSS:\s+(\d+)", (place / "status").read_text())
+    assert found is not None
+    files = len(list((place / "fd").iterdir()))
+    return Sample((time.monotonic() - began) / 60, int(found[1]) / 1024, files, statistics.median(times))
+
+
+def _middle(samples: Sequence[Sample], figure: str) -> float:
+    return statistics.median(getattr(sample, figure) for sample in samples)
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 @pytest.mark.skipif(not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed")
-def test_browsing_without_end(store: Path, tell: Tell) -> None:
-    """Walks beside a writer for minutes: as many open files at the end as after the first walks, hardly more memory."""
-    with writing(store, 1) as writers:
+def test_browsing_without_end(store: Path, tmp_path: Path, tell: Tell) -> None:
+    """Walks beside a writer who talks and has bursts: in the end as many open files, memory that has levelled off."""
+    given = os.environ.get("HERMES_BROWSE_PROOF_STORE")
+    if given:
+        shutil.copy(given, store)
+        tell.remark(f"on a store of {store.stat().st_size / 1e6:,.0f} MB")
+    minutes, samples = setting("MINUTES", 0, 5), []
+    log = tmp_path / "samples.txt"
+    with writing(store, 1, pace="human") as writers:
         browser = Driven(store)
         browser.opened()
-        for _ in range(2):  # what is loaded once
-            browser.walk()
-        memory, files, answer = *_use(browser), _answer(browser)
-        end = time.monotonic() + setting("MINUTES", 0, 5) * 60
-        while time.monotonic() < end:
+        browser.walk()  # what is loaded once
+        began = time.monotonic()
+        samples.append(_sample(browser, began))
+        while time.monotonic() < began + minutes * 60:
             tell("steps through reading features", browser.walk())
+            browser.raw = browser.raw[:20_000] + browser.raw[-20_000:]  # an hour of frames is much
+            browser.read(3)
+            if (time.monotonic() - began) / 60 >= samples[-1].minute + 1:
+                samples.append(_sample(browser, began))
+                with log.open("a") as file:
+                    print(samples[-1], file=file)
         browser.read(3)
-        more_memory, more_files, later = *_use(browser), _answer(browser)
-        assert more_files <= files + 2
-        assert more_memory < memory * 1.5 + 50_000
+        samples.append(_sample(browser, began))
         browser.finish("q")
         (written,) = writers.stop()
     assert not written.errors
     tell("writer errors", 0)
     tell("appends beside it", len(written.times))
     assert check_and_count(store) == len(written.times)
-    tell.remark(f"memory {memory / 1024:.0f} MB, later {more_memory / 1024:.0f} MB")
-    tell.remark(f"open files {files}, later {more_files}")
-    tell.remark(f"a key answered in {answer:.0f} ms, later in {later:.0f} ms (median of 20)")
+    third = max(1, len(samples) // 3)
+    first, last = samples[:third], samples[-third:]
+    assert _middle(last, "files") <= _middle(first, "files") + 2
+    assert _middle(last, "memory") < _middle(first, "memory") * 1.25 + 30
+    every = samples[:: max(1, len(samples) // 10)]
+    tell.most("minutes of browsing", int(samples[-1].minute))
+    tell.remark(f"memory {' '.join(f'{sample.memory:.0f}' for sample in every)} MB (from first to last)")
+    tell.remark(f"open files {_middle(first, 'files'):.0f}, in the last third {_middle(last, 'files'):.0f}")
+    tell.remark(
+        f"a key answered in {_middle(first, 'answer'):.0f} ms, in the last third in {_middle(last, 'answer'):.0f} ms"
+    )

@@ -101,9 +101,7 @@ def _walk(root: Path, tell: Tell) -> tuple[Driven, str]:
     modes, charset = set(browser.screen.mode), browser.screen.g0_charset
     browser.opened()
     tell("screens walked through", browser.walk(1.0 if IS_LONG else 0.5, STEPS))
-    browser.send("\x03")
-    assert browser.wait_for_end() == 0
-    assert browser.is_restored
+    assert browser.leave() == 0
     # What is in force where a mode is not an emulator's own is told by the last word about it.
     assert {mode for mode in browser.screen.mode if mode in (pyte.modes.DECTCEM, pyte.modes.DECAWM)} <= modes
     assert browser.screen.g0_charset == charset and pyte.modes.DECTCEM in browser.screen.mode

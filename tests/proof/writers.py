@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _WRITER = """
-import json, logging, sys, threading, time
+import json, logging, random, sys, threading, time
 from pathlib import Path
 import hermes_state
 path, session, journal, maintenance = Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4].split()
+pace = random.Random(1) if sys.argv[5] == "human" else None
 heard = []
 class Hear(logging.Handler):
     def emit(self, record): heard.append(record.getMessage()[:200])
@@ -29,6 +30,8 @@ told = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.readline(), told.set()), daemon=True).start()
 times, errors, done = [], [], 0
 while not told.is_set():
+    if pace and len(times) % 100 < 30:  # thirty at the pace of somebody who talks, then seventy in a burst
+        told.wait(pace.uniform(0.3, 4.0))
     begun = time.perf_counter()
     try:
         number = len(times)
@@ -93,20 +96,23 @@ class Writers:
 
 
 @contextmanager
-def writing(store: Path, count: int, journal: str = "wal", maintenance: Sequence[str] = ()) -> Iterator[Writers]:
-    """Hermes' own SessionDB appends as fast as it can, with its own retries.
+def writing(
+    store: Path, count: int, journal: str = "wal", maintenance: Sequence[str] = (), pace: str = "fastest"
+) -> Iterator[Writers]:
+    """Hermes' own SessionDB appends, with its own retries.
 
     Args:
         store: Is written to; made when it is not there.
         count: How many processes.
         journal: `wal` or `delete`.
         maintenance: What the first of them does after each 400 messages, in turn: `optimize`, `rebuild`, `vacuum`.
+        pace: `fastest`, or `human`: seconds between appends, and bursts.
     """
     writers = Writers()
     for number in range(count):
         done = " ".join(maintenance) if number == 0 else ""
         process = subprocess.Popen(
-            [sys.executable, "-c", _WRITER, str(store), f"writer-{number}", journal, done],
+            [sys.executable, "-c", _WRITER, str(store), f"writer-{number}", journal, done, pace],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stdout is not None
