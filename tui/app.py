@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
+from textual._styles_cache import StylesCache
 from textual.app import App, SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.driver import Driver
@@ -150,6 +152,18 @@ class BrowseApp(_App):
         )
         self._exit_renderables.append(Text(sentence))
         self._close_messages_no_wait()
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave a screen, and let go of what was drawn for it.
+
+        Textual 8 remembers two colours for each widget that was drawn, in a cache of 1,024 entries that is shared by
+        all of them and keeps the widget's lines with it: hours of opening and leaving screens cost some 200 MB.
+        """
+        left = super().pop_screen()
+        forget = getattr(StylesCache.get_inner_outer, "cache_clear", None)
+        if forget is not None:
+            forget()
+        return left
 
     @contextmanager
     def lent(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import big_store
+from textual._styles_cache import StylesCache
 from textual.geometry import Region
 from textual.widget import Widget
 
@@ -182,6 +184,25 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
         assert kept == sorted(kept, reverse=True), "nothing more is kept from being collected with each change"
         assert len(whole) == 1 and len(steps) >= 3, "the file is watched as well"
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
+
+
+async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path) -> None:
+    """Also one that was open while the list was read whole, when everything there is kept from being collected."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        left, main = [], browser.screen
+        for _ in range(2):
+            await browser.press("question_mark")
+            await browser.settle()
+            left.append(weakref.ref(browser.app.screen))
+            main.listing.read()
+            await browser.settle()
+            await browser.press("escape")
+            await browser.settle()
+            assert StylesCache.get_inner_outer.cache_info().currsize < 30, "lines of widgets that are gone"
+        main.listing.read()
+        await browser.settle()
+        gc.collect()
+        assert [ref() for ref in left] == [None, None]
 
 
 def test_between_statements_nothing_is_locked(tmp_path: Path) -> None:
