@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import Browser, browsing, demo_app, loose, open_app
 from pruning import NOW, family
 from textual.widgets import Input
 from trashing import differences, dump, health
@@ -19,6 +21,7 @@ from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.dropping import DropScreen
 from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.insights import InsightsScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.prune import PruneScreen
 from hermes_browse.tui.screens.retention import RetentionScreen
@@ -305,3 +308,16 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
         if isinstance(screen, PruneScreen):
             screen.space._show_measuring()  # what its timer does
             screen._make_plan()
+
+
+@pytest.mark.parametrize("kind", [PruneScreen, RetentionScreen, InsightsScreen, TrashScreen])
+async def test_a_list_read_while_a_screen_opens(tmp_path: Path, kind: Callable[[MainScreen], SubScreen]) -> None:
+    """A screen hears that the list was read between any two steps of its being put together, panes last."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        screen = kind(browser.screen)
+        browser.app.push_screen(screen)
+        for _ in range(300):
+            browser.screen.catalog_changed()
+            await asyncio.sleep(0)
+        await browser.settle()
+        assert browser.app.screen is screen and screen.is_whole

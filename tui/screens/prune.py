@@ -176,6 +176,8 @@ class PruneScreen(PlanScreen):
 
     def catalog_changed(self) -> None:
         """The list has been read again: what was planned may have changed."""
+        if self._parsed is None:  # still being put together, its panes last: the first plan is yet to be made
+            return
         self._make_plan()
         if self.app.screen is self:  # not for each portion of a long work
             self.space.again()
