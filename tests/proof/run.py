@@ -25,6 +25,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=int, default=5, metavar="N", help="browse so long beside writers, per mode")
     parser.add_argument("--opens", type=int, default=400, metavar="N", help="open and leave the browser so often")
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="walk so often beside Hermes' clean-ups")
+    parser.add_argument("--examples", type=int, default=20_000, metavar="N", help="fuzz each part with so many")
     parser.add_argument("--store", metavar="FILE", help="browse without end on a copy of this store")
     parser.add_argument("--only", choices=sorted(PARTS), action="append", help="prove only this")
     parser.add_argument("--output", type=Path, default=_HERE.parent.parent / "docs" / "proof.txt", metavar="FILE")
@@ -58,6 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 "HERMES_BROWSE_PROOF_MINUTES": str(given.minutes),
                 "HERMES_BROWSE_PROOF_OPENS": str(given.opens),
                 "HERMES_BROWSE_PROOF_ROUNDS": str(given.rounds),
+                "HERMES_BROWSE_PROOF_EXAMPLES": str(given.examples),
+                "HERMES_BROWSE_PROOF_RUNS": str(given.examples),
                 "HERMES_BROWSE_PROOF_STORE": given.store or "",
             }
             code = subprocess.run(
@@ -66,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             options = f"--only {name}"
             if name == "endurance":
                 options += f" --minutes {given.minutes}" + (" --store FILE" if given.store else "")
+            if name == "fuzzing":
+                options += f" --examples {given.examples}"
             if name == "harmless":
                 options += f" --minutes {given.minutes} --opens {given.opens} --rounds {given.rounds}"
             if code:
