@@ -6,7 +6,7 @@ SOURCES := store tui tests screenshots
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test slow check format lint types bench proof screenshots words lock clean
+.PHONY: help run test slow check format lint types bench proof screenshots dist words lock clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,9 @@ proof: $(VENV)/.dev-ready ## Prove what docs/safety.md says, and count (ARGS="--
 
 screenshots: $(VENV)/.dev-ready ## Draw the pictures of the README anew
 	$(BIN)/python screenshots/make.py
+
+dist: $(VENV)/.dev-ready ## Build wheel and source archive, the same to the byte each time
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python tests/archive.py dist
 
 words: $(VENV)/.dev-ready ## Bring the catalogs in store/locale up to date with the texts in the sources
 	$(BIN)/python tests/words.py
