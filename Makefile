@@ -6,7 +6,7 @@ SOURCES := store tui tests screenshots
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test slow check format lint types bench proof screenshots dist words lock clean
+.PHONY: help run test slow check format lint types bench proof screenshots dist words audit lock clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -66,6 +66,13 @@ dist: $(VENV)/.dev-ready ## Build wheel and source archive, the same to the byte
 
 words: $(VENV)/.dev-ready ## Bring the catalogs in store/locale up to date with the texts in the sources
 	$(BIN)/python tests/words.py
+
+# Exit code 1 of pip-audit is both "found something" and "nobody to ask"; only the first has an answer on its output.
+audit: ## Ask for known holes in what is pinned (needs pip-audit and a network, else says so)
+	@if ! command -v pip-audit >/dev/null; then echo "audit skipped: pip-audit is not installed"; \
+	elif found=$$(pip-audit --disable-pip -r requirements.lock -f json 2>/dev/null); then echo "audit: no known hole"; \
+	elif [ -n "$$found" ]; then echo "$$found"; exit 1; \
+	else echo "audit skipped: nobody to ask for known holes can be reached"; fi
 
 lock: ## Pin the newest allowed versions (needs uv)
 	uv pip compile pyproject.toml --generate-hashes --universal --no-header --quiet -o requirements.lock
