@@ -8,8 +8,9 @@ the process itself, after the runs that were asked for or at the first failure.
 
 from __future__ import annotations
 
-import os
+import random
 import sys
+import tempfile
 from pathlib import Path
 
 import atheris
@@ -38,8 +39,11 @@ def main() -> None:
     def one(data: bytes) -> None:
         feed(data)
 
-    os.environ.setdefault("PYTHONHASHSEED", "0")
-    atheris.Setup([sys.argv[0], f"-runs={runs}", "-seed=1", "-max_len=4096", "-timeout=60", "-rss_limit_mb=0"], one)
+    seeds = Path(tempfile.mkdtemp(prefix="hermes-browse-seeds-"))
+    for number in range(32):  # from nothing it would begin with bytes that are too few to draw anything of
+        (seeds / str(number)).write_bytes(random.Random(number).randbytes(2048))
+    options = [f"-runs={runs}", "-seed=1", "-max_len=4096", "-len_control=0", "-timeout=60", "-rss_limit_mb=0"]
+    atheris.Setup([sys.argv[0], *options, str(seeds)], one)
     atheris.Fuzz()
 
 
