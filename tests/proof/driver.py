@@ -175,9 +175,6 @@ class Driven(Terminal):
             Its exit code; the terminal is as it was before.
         """
         self.send("\x03")
-        return self._end()
-
-    def _end(self) -> int:
         self.wait_until(lambda it: not it.child.isalive())
         assert self.settings == self.usual
         code = self.wait_for_end()
@@ -191,7 +188,8 @@ class Driven(Terminal):
             how: One of `ENDINGS`.
         """
         if how == "q":
-            assert self.leave() == 0
+            self.send("\x03")
+            self.wait_for_end()
         elif how == "lost":
             self.lose()
         else:
@@ -199,7 +197,7 @@ class Driven(Terminal):
             if how == "KILL":
                 self.wait_for_death()
             else:
-                self._end()
+                self.wait_for_end()
 
 
 def handles(pid: int, store: Path) -> list[str]:
