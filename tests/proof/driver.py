@@ -26,6 +26,8 @@ class Step:
     shown: str = ""
     """What must then be on the screen, however long it takes. The keys are never sent a second time: they might close
     again what the first ones open late, on a machine with much to do, or behind a lock of a writer's."""
+    gone: str = ""
+    """What must be gone from it then: long work, which Escape would stop before it leaves."""
     leave: str = ""
     """Keys that are sent when it is, once; then it must be gone. Escape stands nowhere else: where there is nothing
     left to leave it leaves the browser."""
@@ -69,7 +71,7 @@ READING = (
     Step("what Hermes deletes", "W", shown="b bundle", leave=ESCAPE),
     Step("rules", "P", 0.3, shown="v reclaim", leave=ESCAPE),
     Step("trash", "X", shown="c check", leave=ESCAPE),
-    Step("insights", "I", 0.3, shown="m measure", leave=ESCAPE),
+    Step("insights", "I", 0.3, shown="m measure", gone="adding up", leave=ESCAPE),
     Step("doctor", "H", shown="look again", leave=ESCAPE),
     Step("marks", "  "),
     Step("zoom", "zz"),
@@ -143,7 +145,7 @@ class Driven(Terminal):
             self.send(step.keys)
             self.read(step.seconds * pace)
             if step.shown:
-                self._until(lambda text, step=step: step.shown in text, step)
+                self._until(lambda text, step=step: step.shown in text and not (step.gone and step.gone in text), step)
             if step.leave:
                 self.send(step.leave)
                 self._until(lambda text, step=step: step.shown not in text or STOPPED in text, step)
