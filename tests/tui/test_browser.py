@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -168,6 +170,27 @@ async def test_readings_and_folds(tmp_path: Path) -> None:
         assert "tools: full" in browser.text("#status")
         await browser.press("r")
         assert "reasoning shown" in browser.text("#status")
+
+
+async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path: Path) -> None:
+    """In DELETE mode a writer locks readers out: the conversation is not left unread once the list is read again."""
+    app = demo_app(tmp_path)
+    with closing(sqlite3.connect(app.store.path, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode=DELETE")
+        app.store.busy_seconds = 0.05
+        async with browsing(app) as browser:
+            before = browser.screen.transcript.model
+            writer.execute("BEGIN EXCLUSIVE")
+            await browser.press("down")
+            row = browser.row
+            assert isinstance(row, ConversationRow)
+            assert browser.screen.transcript.model is before and "is locked by another process" in browser.text(
+                "#status"
+            )
+            writer.execute("ROLLBACK")
+            await browser.press("f5")
+            model = browser.screen.transcript.model
+            assert model is not None and model.conversation.root_id == row.conversation.root_id
 
 
 async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:

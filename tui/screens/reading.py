@@ -9,6 +9,7 @@ from textual.timer import Timer
 
 from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
@@ -66,6 +67,8 @@ class ConversationPane:
         self.reading = Reading.SAID
         self._recap = False
         self._timer: Timer | None = None
+        self._again: Callable[[], None] | None = None
+        """Asks anew for what could not be read: a writer kept us out for too long."""
 
     def preview(self, row: ListRow) -> None:
         """Show what a row is about: a conversation at its end, a hit in its place."""
@@ -84,6 +87,7 @@ class ConversationPane:
             self._show_nothing()
 
     def _forget_the_row(self) -> None:
+        self._again = None
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -129,13 +133,17 @@ class ConversationPane:
             self._screen.finding.shown(model)
             self._show_titles(model.conversation)
 
+        def failed(error: BrowseError) -> None:
+            self._again = begin
+            self._screen.failed(error)
+
         def begin() -> None:
             self._show_titles(conversation)
             self._screen.transcript_worker.submit(
                 "open",
                 lambda reader: open_conversation(reader, conversation, reading, message_id, segment),
                 done,
-                self._screen.failed,
+                failed,
             )
             if not same or not len(self._screen.lineage):
                 self._read_lineage(conversation)
@@ -268,8 +276,12 @@ class ConversationPane:
         self._screen.transcript_worker.submit("tail", work, done, self._screen.failed)
 
     def catalog_read(self, catalog: Catalog) -> None:
-        """The whole list is known: the conversation on screen may have grown a segment."""
+        """The whole list is known: the conversation on screen may have grown a segment, or can be read now."""
         if self.conversation is None:
+            return
+        again, self._again = self._again, None
+        if again is not None:
+            again()
             return
         known = catalog.of_session(self.conversation.root_id)
         if known is not None and len(known.segments) != len(self.conversation.segments):
