@@ -24,13 +24,18 @@ class Step:
     seconds: float = 0.2
     """What comes of the keys is read for so long."""
     shown: str = ""
-    """What must then be on the screen, however long it takes. The keys are never sent a second time: they might close
-    again what the first ones open late, on a machine with much to do, or behind a lock of a writer's."""
+    """What must then be on the screen, however long it takes; of texts with a bar between them, one. The keys are never
+    sent a second time: they might close again what the first ones open late, on a machine with much to do, or behind a
+    lock of a writer's."""
     gone: str = ""
     """What must be gone from it then: long work, which Escape would stop before it leaves."""
     leave: str = ""
     """Keys that are sent when it is, once; then it must be gone. Escape stands nowhere else: where there is nothing
     left to leave it leaves the browser."""
+
+    def holds(self, text: str) -> bool:
+        """Whether a screen shows what must be shown, and no more what must be gone."""
+        return any(each in text for each in self.shown.split("|")) and not (self.gone and self.gone in text)
 
 
 STOPPED = "stopped: F5 reads again"
@@ -43,6 +48,8 @@ READING = (
     Step("move", "jjjj\x1b[6~kG"),
     Step("top", "g", shown=" msgs"),
     Step("into the transcript", LEFT + "\t", shown="find here"),
+    # Behind a lock of a writer's it may take seconds, and a key for a text that is not there yet does nothing.
+    Step("its text", "", shown="  you|  assistant"),
     Step("turns", "JJK}{"),
     Step("ends", "Gg"),
     Step("tools", "ttt"),
@@ -94,6 +101,20 @@ raise SystemExit(main(sys.argv[1:]))
 """
 """The browser, its fuse of statements two seconds long, so that what never ends is seen to be ended."""
 
+TIMED = """
+import atexit, os, sys
+from hermes_browse.store import reader
+from hermes_browse.tui.cli import main
+times = []
+reader.observe = lambda sql, seconds, rows: times.append(seconds * 1000)
+def tell():
+    with open(os.environ["HERMES_BROWSE_TIMES"], "a") as file:
+        file.write("".join(f"{each:.3f}\\n" for each in times))
+atexit.register(tell)
+raise SystemExit(main(sys.argv[1:]))
+"""
+"""The browser, which notes how many milliseconds each statement took: in DELETE mode it locks writers out so long."""
+
 ENDINGS = ("q", "TERM", "HUP", "KILL", "lost")
 """How a browser ends: the last is a terminal that goes away under it."""
 
@@ -101,10 +122,18 @@ ENDINGS = ("q", "TERM", "HUP", "KILL", "lost")
 class Driven(Terminal):
     """A browser on a store that is read, or on a Hermes root, and the moments at which something may go wrong."""
 
-    def __init__(self, store: Path, *, columns: int = 120, rows: int = 36, code: str = "", **env: str) -> None:
-        super().__init__(
-            ["--home" if store.is_dir() else "--db", str(store)], columns=columns, rows=rows, code=code, **env
-        )
+    def __init__(
+        self,
+        store: Path,
+        *,
+        columns: int = 120,
+        rows: int = 36,
+        code: str = "",
+        before: Sequence[str] = (),
+        **env: str,
+    ) -> None:
+        where = ["--home" if store.is_dir() else "--db", str(store)]
+        super().__init__(where, columns=columns, rows=rows, code=code, before=before, **env)
         self.usual = self.settings
         """Of the terminal, before the browser has come to change them."""
 
@@ -145,7 +174,7 @@ class Driven(Terminal):
             self.send(step.keys)
             self.read(step.seconds * pace)
             if step.shown:
-                self._until(lambda text, step=step: step.shown in text and not (step.gone and step.gone in text), step)
+                self._until(lambda text, step=step: step.holds(text), step)
             if step.leave:
                 self.send(step.leave)
                 self._until(lambda text, step=step: step.shown not in text or STOPPED in text, step)

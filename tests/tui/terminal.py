@@ -13,18 +13,33 @@ import pyte
 
 
 class Terminal:
-    """A program on a pty; its output is fed to a VT emulator."""
+    """A program on a pty; its output is fed to a VT emulator.
+
+    Args:
+        arguments: Of the browser.
+        code: Run instead of it, with the same arguments.
+        before: A command that runs it, like strace.
+    """
 
     def __init__(
-        self, arguments: Sequence[str], *, columns: int = 120, rows: int = 36, code: str = "", **env: str
+        self,
+        arguments: Sequence[str],
+        *,
+        columns: int = 120,
+        rows: int = 36,
+        code: str = "",
+        before: Sequence[str] = (),
+        **env: str,
     ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
         """Everything the program wrote."""
+        program = [sys.executable, "-c", code] if code else [sys.executable, "-m", "hermes_browse.tui"]
+        command = [*before, *program, *arguments]
         self.child = pexpect.spawn(
-            sys.executable,
-            ["-c", code, *arguments] if code else ["-m", "hermes_browse.tui", *arguments],
+            command[0],
+            command[1:],
             dimensions=(rows, columns),
             env={**{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}, **env},
             timeout=30,
