@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 when everything held.
     """
     given = _arguments(argv)
-    new: dict[str, str] = {}
+    found: dict[str, str] = {}
     failed = False
     for name in given.only or PARTS:
         with tempfile.TemporaryDirectory() as folder:
@@ -72,18 +72,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             if name == "fuzzing":
                 options += f" --examples {given.examples}"
             if name == "harmless":
-                options += f" --minutes {given.minutes} --opens {given.opens} --rounds {given.rounds}"
+                options += f" --minutes {given.minutes} --rounds {given.rounds}"
+            if name == "opens":
+                options += f" --opens {given.opens}"
             if code:
                 failed = True
                 print(f"{name}: does not hold", file=sys.stderr)
                 continue  # figures of what does not hold are none
             for idea, told in json.loads(report.read_text(encoding="utf-8")).items():
-                new[idea] = line(idea, told, f'make proof ARGS="{options}"')
+                found[idea] = line(idea, told, f'make proof ARGS="{options}"')
     lines: dict[str, str] = {}
-    if given.output.exists():  # read now: another run may have ended meanwhile
+    if given.output.exists():  # read only now: another run may have told of other parts meanwhile
         lines = {text.partition(":")[0]: text for text in given.output.read_text(encoding="utf-8").splitlines()}
-    lines |= new
-    text = "\n".join(lines.values()) + "\n"
+    text = "\n".join({**lines, **found}.values()) + "\n"
     given.output.write_text(text, encoding="utf-8")
     print(text, end="")
     return int(failed)

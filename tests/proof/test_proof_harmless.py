@@ -7,10 +7,8 @@ pseudo-terminal and is driven through every feature that reads; it is left in ev
 from __future__ import annotations
 
 import importlib.util
-import random
 import shutil
 import sqlite3
-import statistics
 import subprocess
 import sys
 import time
@@ -21,16 +19,14 @@ import pytest
 from builders import big_store
 from counts import IS_LONG, Tell, setting
 from driver import ENDINGS, FEW, READING, Driven, handles
-from watching import Watch, check_and_count, digest
-from writers import Written, writing
+from watching import BESIDE, Watch, check_and_count, digest
+from writers import faultless, writing
 
 IDEA = "harmless viewer"
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
     pytest.mark.skipif(not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"),
 ]
-BESIDE = {"state.db", "state.db-wal", "state.db-shm"}
-"""The store, and what SQLite puts beside one that it opens to read."""
 SIZE = (120, 4000)
 PACE = 1.0 if IS_LONG else 0.35
 """Of a walk through the features: 8 seconds, or 3."""
@@ -44,22 +40,6 @@ def store(tmp_path: Path) -> Path:
     folder = tmp_path / "root"
     folder.mkdir()
     return big_store(folder / "state.db", *SIZE)
-
-
-def faultless(tell: Tell, written: list[Written]) -> int:
-    """No writer met an error, nor had Hermes anything to warn of.
-
-    Returns:
-        How many messages were appended.
-    """
-    for each in written:
-        assert not each.errors, each.errors[:5]
-        assert not [text for text in each.warnings if "lock" in text.lower() or "wal" in text.lower()], each.warnings
-        assert each.times
-        tell("appends beside it", len(each.times))
-        tell("clean-ups by Hermes beside it", each.maintenance)
-    tell("writer errors", 0)
-    return sum(len(each.times) for each in written)
 
 
 @pytest.mark.parametrize("journal", ["wal", pytest.param("delete", marks=pytest.mark.long)])
@@ -89,29 +69,6 @@ def test_every_reading_feature_beside_writers(store: Path, tell: Tell, journal: 
         assert len(inodes) == 1 and names <= BESIDE
     else:
         assert inodes == {0} and names <= {"state.db", "state.db-journal"}
-    assert check_and_count(store) == written
-    tell("integrity checks ok")
-
-
-def test_opened_and_left_in_every_way(store: Path, tell: Tell) -> None:
-    """Opened, and ended by a key, TERM, HUP, KILL or the loss of its terminal, at any moment, beside a writer."""
-    chance = random.Random(7)
-    opens = setting("OPENS", 5, 400)
-    with writing(store, 1) as writers, Watch(store) as watch:
-        for number in range(opens):
-            browser = Driven(store)
-            browser.opened()
-            for keys in chance.sample(("jj", "\t", "l", "/zebra", "P", "4", "G", "v"), 2):
-                browser.send(keys)
-                browser.read(chance.random() * 0.15)
-            if number % 3 == 0:
-                browser.suspend()
-            browser.finish(ENDINGS[number % len(ENDINGS)])
-            tell("opens")
-            tell(f"ended by {ENDINGS[number % len(ENDINGS)]}")
-        inodes, names = set(watch.inodes), set(watch.names)
-        written = faultless(tell, writers.stop())
-    assert len(inodes) == 1 and names <= BESIDE
     assert check_and_count(store) == written
     tell("integrity checks ok")
 
@@ -221,35 +178,3 @@ def test_a_restore_that_replaces_the_file(store: Path, tmp_path: Path, tell: Tel
     assert digest(store) == before
     assert check_and_count(store) == 0
     tell("restores under an open browser")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_what_a_writer_feels(store: Path, tmp_path: Path, tell: Tell, journal: str) -> None:
-    """Median and 99th percentile of an append, alone and beside us, in turns; told, since a machine is busy or not."""
-    if journal == "delete":
-        with closing(sqlite3.connect(store)) as connection:
-            connection.execute("PRAGMA journal_mode=DELETE")
-    alone: list[float] = []
-    beside: list[float] = []
-    for _ in range(3):
-        with writing(store, 1, journal) as writers:
-            time.sleep(8)
-            for each in writers.stop():
-                alone += each.times
-        with writing(store, 1, journal) as writers:
-            browser = Driven(store)
-            browser.opened()
-            browser.walk(PACE)
-            (each,) = writers.stop()
-            beside += each.times
-            assert not each.errors
-            browser.finish("q")
-
-    def figures(times: list[float]) -> str:
-        return f"{statistics.median(times):.2f} / {statistics.quantiles(times, n=100)[98]:.1f} / {max(times):.0f}"
-
-    tell.remark(
-        f"an append in {journal.upper()} mode, median / 99th percentile / slowest in ms: "
-        f"alone {figures(alone)}, beside us {figures(beside)}"
-    )

@@ -9,6 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
+BESIDE = {"state.db", "state.db-wal", "state.db-shm"}
+"""The store, and what SQLite puts beside one that it opens to read."""
 _CHECK = """
 import json, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=10)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from counts import Tell
+
 _WRITER = """
 import json, logging, random, sys, threading, time
 from pathlib import Path
@@ -131,3 +133,19 @@ def writing(
             if process.poll() is None:
                 process.kill()
             process.wait()
+
+
+def faultless(tell: Tell, written: list[Written]) -> int:
+    """No writer met an error, nor had Hermes anything to warn of.
+
+    Returns:
+        How many messages were appended.
+    """
+    for each in written:
+        assert not each.errors, each.errors[:5]
+        assert not [text for text in each.warnings if "lock" in text.lower() or "wal" in text.lower()], each.warnings
+        assert each.times
+        tell("appends beside it", len(each.times))
+        tell("clean-ups by Hermes beside it", each.maintenance)
+    tell("writer errors", 0)
+    return sum(len(each.times) for each in written)
