@@ -114,7 +114,7 @@ def test_the_kernel_sees_no_write_of_the_browser(
     with writing(store, 1, journal) if is_beside else nullcontext():
         browser = Driven(store, before=strace)
         browser.opened()
-        tell("steps of a browser under strace", browser.walk(1.0, READING if IS_LONG else FEW))
+        tell("steps of a browser under strace", browser.walk(1.0 if IS_LONG else 0.35, READING if IS_LONG else FEW))
         browser.finish("q")
     assert browser.is_restored
     _judge(tmp_path / "trace", store, tell)
