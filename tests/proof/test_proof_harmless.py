@@ -75,7 +75,8 @@ def test_every_reading_feature_beside_writers(store: Path, tell: Tell, journal: 
 
 def test_beside_a_clean_up(store: Path, tell: Tell) -> None:
     """While Hermes optimises its index, rebuilds it and rewrites the whole file, the browser goes on reading."""
-    with writing(store, 2, maintenance=("optimize", "vacuum", "rebuild")) as writers, Watch(store) as watch:
+    # One of them: two keep each other out, and Hermes warns of its optimize that failed, whether we are there or not.
+    with writing(store, 1, maintenance=("optimize", "vacuum", "rebuild")) as writers, Watch(store) as watch:
         for _ in range(setting("ROUNDS", 1, 10)):
             browser = Driven(store)
             browser.opened()

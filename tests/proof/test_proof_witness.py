@@ -61,8 +61,8 @@ def _judge(log: Path, store: Path, tell: Tell) -> None:
         elif call == "fcntl":
             # A lock for writing on the store itself would keep Hermes out. SQLite asks for one when it closes, to see
             # whether it is the last one there; on a file opened read-only the kernel refuses it.
-            assert not (f"<{store}>" in line and "F_WRLCK" in line and " = 0" in line), line
-            locks += "F_RDLCK" in line
+            assert not (f"<{store}>" in line and "F_SETLK" in line and "F_WRLCK" in line and " = 0" in line), line
+            locks += "F_SETLK" in line and "F_RDLCK" in line
         else:
             assert call.startswith("open"), line
             assert "O_TRUNC" not in line, line
