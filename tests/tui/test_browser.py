@@ -191,6 +191,13 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             await browser.press("f5")
             model = browser.screen.transcript.model
             assert model is not None and model.conversation.root_id == row.conversation.root_id
+            writer.execute("BEGIN EXCLUSIVE")
+            await browser.press("slash")
+            await browser.type("auth")
+            assert "is locked by another process" in browser.text("#status")
+            writer.execute("ROLLBACK")
+            await browser.press("f5")
+            assert isinstance(browser.row, ConversationRow) and browser.row.hits
 
 
 async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:

@@ -123,6 +123,7 @@ class Listing:
         self._screen.changing.catalog_read()
         self._take_rows(read.rows)
         self._screen.reading.catalog_read(self.catalog)
+        self._screen.searching.catalog_read()
         self._screen.catalog_changed()
 
     def _take_rows(self, rows: CatalogRows) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.models import View
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -56,6 +56,7 @@ class Searching(HitWalk):
         """What is done while the keyboard rests."""
         self._scan: Scan | None = None
         """What is being looked for, until it has been answered."""
+        self._was_kept_out = False
 
     def get_ready(self) -> None:
         """Load what searching needs, behind the first frame: its modules take as long to load as three frames."""
@@ -107,6 +108,7 @@ class Searching(HitWalk):
 
     def _leave(self) -> None:
         self._query = self._found = self._scan = None
+        self._was_kept_out = False
         self._screen.search_worker.cancel("search")
         self._screen.listing.refresh()
         self._screen.show_header()
@@ -121,6 +123,7 @@ class Searching(HitWalk):
         from .. import search_model, search_run
 
         self.resting.forget()
+        self._was_kept_out = False
         now = self._screen.clock()
         catalog, view, order = self._screen.listing.catalog, self.view, self.order
         conditions = make_conditions(query, now)
@@ -170,7 +173,13 @@ class Searching(HitWalk):
 
     def _failed(self, error: BrowseError) -> None:
         self._scan = None
+        self._was_kept_out = isinstance(error, StoreBusyError)
         self._screen.failed(error)
+
+    def catalog_read(self) -> None:
+        """The list could be read: so can, now, what a writer kept us from searching."""
+        if self._was_kept_out:
+            self._search()
 
     def _follow(self, scan: Scan) -> None:
         if self._scan is scan:
