@@ -143,7 +143,12 @@ def faultless(tell: Tell, written: list[Written]) -> int:
     """
     for each in written:
         assert not each.errors, each.errors[:5]
-        assert not [text for text in each.warnings if "lock" in text.lower() or "wal" in text.lower()], each.warnings
+        # Hermes optimises its index after a thousand messages and waits a second for its turn: with two writers at full
+        # speed the other one may have it longer, and Hermes warns and goes on. A reader beside a log keeps no one out.
+        own = [text for text in each.warnings if len(written) > 1 and text.startswith("FTS optimize failed")]
+        tell("optimisations put off by another writer", len(own))
+        others = [text for text in each.warnings if text not in own]
+        assert not [text for text in others if "lock" in text.lower() or "wal" in text.lower()], others
         assert each.times
         tell("appends beside it", len(each.times))
         tell("clean-ups by Hermes beside it", each.maintenance)
