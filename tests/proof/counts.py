@@ -32,8 +32,8 @@ class Counts:
     def write(self, path: Path) -> None:
         """Write them down as JSON, beside what other runs have written there."""
         known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        for idea, counted in self.counted.items():
-            known[idea] = {"counts": counted, "remarks": self.remarks[idea]}
+        for idea in {**self.counted, **self.remarks}:  # some ideas have remarks alone
+            known[idea] = {"counts": self.counted[idea], "remarks": self.remarks[idea]}
         path.write_text(json.dumps(known), encoding="utf-8")
 
 
