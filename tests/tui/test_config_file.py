@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import pytest
@@ -16,10 +17,10 @@ from hermes_browse.store import surface
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui import row_format
-from hermes_browse.tui.config.actions import SCREENS, known_actions, pane_action
+from hermes_browse.tui.config.actions import CARDS, SCREENS, final_keys, known_actions, pane_action
 from hermes_browse.tui.config.applying import with_names
 from hermes_browse.tui.config.folders import config_path, memory_path
-from hermes_browse.tui.config.keymap import final_keys, key_name, resolve_keymap
+from hermes_browse.tui.config.keymap import key_name, resolve_keymap
 from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.presets import KEYMAPS
@@ -27,17 +28,35 @@ from hermes_browse.tui.config.reading import parse_config, read_config
 from hermes_browse.tui.config.sample import sample
 from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.screens.bindings import MAIN_BINDINGS
+from hermes_browse.tui.screens.card import Card
+from hermes_browse.tui.screens.deleting import DeleteScreen
+from hermes_browse.tui.screens.details import DetailsScreen
 from hermes_browse.tui.screens.doctor import DoctorScreen
+from hermes_browse.tui.screens.dropping import DropScreen
 from hermes_browse.tui.screens.everywhere import EverywhereScreen
+from hermes_browse.tui.screens.exporting import ExportScreen
+from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.insights import InsightsScreen
+from hermes_browse.tui.screens.preflight import PreflightScreen
+from hermes_browse.tui.screens.profiles_card import ProfilesScreen
+from hermes_browse.tui.screens.progress import ProgressScreen
 from hermes_browse.tui.screens.prune import PruneScreen
+from hermes_browse.tui.screens.raw import RawScreen
+from hermes_browse.tui.screens.reclaim import ReclaimScreen
+from hermes_browse.tui.screens.references import ReferencesScreen
+from hermes_browse.tui.screens.renaming import RenameScreen
 from hermes_browse.tui.screens.retention import RetentionScreen
+from hermes_browse.tui.screens.searches import SearchesScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.widgets.conversation_list import ConversationList
 from hermes_browse.tui.widgets.transcript_view import TranscriptView
 
 HERE = Path("config.toml")
+_CARDS: tuple[type[Card[Any]], ...] = (
+    *(HelpScreen, RawScreen, ReferencesScreen, ProfilesScreen, SearchesScreen, DetailsScreen, ExportScreen),
+    *(ReclaimScreen, PreflightScreen, RenameScreen, ProgressScreen, DeleteScreen, DropScreen),
+)
 
 
 def told(text: str) -> list[tuple[int | None, str]]:
@@ -87,6 +106,10 @@ def test_everything_that_is_set_holds() -> None:
         ('keys.sort = "foo bar"', 1, "“foo bar” is no key"),
         ('[keys]\n\nsort = "j"', 3, "“j” of “sort” is that of “list-down” too"),
         ('[keys]\ntrash-back = "j"', 2, "“j” of “trash-back” is that of “list-down” too"),
+        ('[keys]\ndetails-copy = "q"', 2, "“q” of “details-copy” is that of “details-back” too"),
+        ('[keys]\ndetails-copy = "ctrl+q"', 2, "“ctrl+q” of “details-copy” is that of “quit” too"),
+        ('[keys]\npalette = "delete"', 2, "“delete” of “palette” is that of “searches-forget” too"),
+        ('[keys]\nprefligth-resume = "x"', 2, "Did you mean “preflight-resume”?"),
         ('[keys]\nprune-bakc = "x"', 2, "Did you mean “prune-back”?"),
         ('[keys]\nsort = "ctrl+q"', 2, "“ctrl+q” of “sort” is that of “quit” too"),
         ('view = "all"\nview = "all"', 2, "Nothing of the file holds"),
@@ -231,6 +254,41 @@ def test_the_actions_of_other_screens_are_those_they_have(screen: type[SubScreen
     of_screen = [each for each in actions if each.scope == scope]
     assert len(of_screen) == len(known)
     assert not any(each.meets(other) for each in of_screen for other in actions if other.scope == "main")
+
+
+@pytest.mark.parametrize("card", _CARDS)
+def test_the_actions_of_cards_are_those_they_have(card: type[Card[Any]]) -> None:
+    """By name and keys; read as text they are what the class really binds, and no two are called alike."""
+    scope = CARDS[card.__name__]
+    known = [(each.name, each.keys) for each in known_actions() if each.scope == scope]
+    bound = [each for each in card.BINDINGS if isinstance(each, Binding)]
+    assert known == [(each.id, tuple(each.key.split(","))) for each in bound]
+    assert len({name for name, _ in known}) == len(known) > 0
+    assert all(name.startswith(f"{scope}-") for name, _ in known)
+
+
+def test_every_card_is_among_those_with_actions() -> None:
+    """One that is new has to be named where they are."""
+    assert {each.__name__ for each in _CARDS} == set(CARDS)
+    below, found = list(Card.__subclasses__()), set[str]()
+    while below:
+        each = below.pop()
+        below += each.__subclasses__()
+        if each.__module__.startswith("hermes_browse.") and "BINDINGS" in vars(each):
+            found.add(each.__name__)
+    assert found == set(CARDS)
+
+
+def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
+    """What is below it has its keys, and other cards theirs; what holds over everything is in the way."""
+    text = '[keys]\ndetails-copy = "j"\nraw-copy = "s"\n'
+    text += 'preflight-resume = ["c", "ctrl+y"]\npreflight-copy-the-command = "y"\n'
+    assert told(text) == []
+    actions = {each.name: each for each in known_actions()}
+    assert not actions["details-copy"].meets(actions["raw-back"])
+    assert not actions["details-copy"].meets(actions["list-down"])
+    assert not actions["details-copy"].meets(actions["doctor-back"])
+    assert actions["details-copy"].meets(actions["palette"]) and actions["palette"].meets(actions["details-copy"])
 
 
 def test_columns() -> None:

@@ -9,9 +9,9 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..config.actions import known_actions
+from ..config.actions import final_keys, known_actions
 from ..config.folders import config_path
-from ..config.keymap import final_keys, resolve_keymap, troubles_of
+from ..config.keymap import resolve_keymap, troubles_of
 from ..config.options import Options
 from ..config.reading import read_config
 from ..config.sample import sample

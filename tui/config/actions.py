@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +28,25 @@ SCREENS = {
 """Screens behind the main one whose keys can be changed, with what their actions' names begin with: the names of their
 modules."""
 
+CARDS = {
+    "HelpScreen": "help",
+    "RawScreen": "raw",
+    "ReferencesScreen": "references",
+    "ProfilesScreen": "profiles",
+    "SearchesScreen": "searches",
+    "DetailsScreen": "details",
+    "ExportScreen": "exporting",
+    "ReclaimScreen": "reclaim",
+    "PreflightScreen": "preflight",
+    "RenameScreen": "renaming",
+    "ProgressScreen": "progress",
+    "DeleteScreen": "deleting",
+    "DropScreen": "dropping",
+}
+"""Cards, with what their actions' names begin with: the names of their modules."""
+_MODULES = {"profiles": "profiles_card"}
+"""Those that are called otherwise."""
+
 
 class Action(NamedTuple):
     """Something a key does."""
@@ -35,7 +54,7 @@ class Action(NamedTuple):
     name: str
     """What a keymap calls it; empty for a key that cannot be changed."""
     scope: str
-    """`main`, `app`, or the pane that has to have the focus."""
+    """`main`, `app`, the screen or card, or the pane that has to have the focus."""
     keys: tuple[str, ...]
     """The keys it has by itself, in Textual's names."""
     help: str
@@ -44,6 +63,8 @@ class Action(NamedTuple):
     def meets(self, other: Action) -> bool:
         """Whether both can be asked for by one key press."""
         scopes = {self.scope, other.scope}
+        if scopes.intersection(CARDS.values()):  # nothing below a card gets its keys
+            return len(scopes) == 1 or APP in scopes
         if scopes.intersection(SCREENS.values()):  # none is over another, and what they have of panes is the list
             return len(scopes) == 1 or bool(scopes & {APP, PANES["ConversationList"]})
         return len(scopes) == 1 or not scopes <= set(PANES.values())
@@ -87,7 +108,7 @@ def _tables(trees: Iterable[ast.Module]) -> dict[str, ast.expr]:
 
 
 def _of_widget(widget: ast.ClassDef, tables: dict[str, ast.expr]) -> Iterator[Action]:
-    scope = {**PANES, **SCREENS}[widget.name]
+    scope = {**PANES, **SCREENS, **CARDS}[widget.name]
     for node in widget.body:
         if not (isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.List)):
             continue
@@ -100,8 +121,22 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def known_actions() -> list[Action]:
-    """Every action in the order of the tables, the main screen first; none where there are no sources to be read."""
+def _of_screens(screens: Mapping[str, str], modules: Iterable[str]) -> Iterator[Action]:
+    """The actions of screens.
+
+    Args:
+        screens: Classes, with what the names of their actions begin with.
+        modules: Where they stand, with the tables they share.
+    """
+    trees = [_tree(_TUI / "screens" / f"{name}.py") for name in modules]
+    tables = _tables(trees)
+    for node in (node for tree in trees for node in tree.body):
+        if isinstance(node, ast.ClassDef) and node.name in screens:
+            yield from _of_widget(node, tables)
+
+
+def screen_actions() -> list[Action]:
+    """Every action but those of cards in the order of the tables, the main screen first; none without sources."""
     found: list[Action] = []
     try:
         found += _bindings(_tree(_TUI / "screens" / "bindings.py"), MAIN)
@@ -111,11 +146,36 @@ def known_actions() -> list[Action]:
             if isinstance(node, ast.ClassDef) and node.name in PANES:
                 found += _of_widget(node, tables)
         found += _bindings(_tree(_TUI / "app.py"), APP)
-        trees = [_tree(_TUI / "screens" / f"{name}.py") for name in ("sub_screen", *SCREENS.values())]
-        tables = _tables(trees)
-        for node in (node for tree in trees for node in tree.body):
-            if isinstance(node, ast.ClassDef) and node.name in SCREENS:
-                found += _of_widget(node, tables)
+        found += _of_screens(SCREENS, ("sub_screen", *SCREENS.values()))
     except (OSError, SyntaxError):  # compiled modules alone: names of actions are then taken as they are
         return []
+    return found
+
+
+def card_actions() -> list[Action]:
+    """Every action of cards, in the order of the tables; none where there are no sources to be read."""
+    try:
+        return list(_of_screens(CARDS, (_MODULES.get(name, name) for name in CARDS.values())))
+    except (OSError, SyntaxError):
+        return []
+
+
+def known_actions() -> list[Action]:
+    """Every action, those of cards last; none where there are no sources to be read."""
+    found = screen_actions()
+    return [*found, *card_actions()] if found else []
+
+
+def final_keys(actions: Sequence[Action], keymap: Mapping[str, str]) -> list[Action]:
+    """The actions with the keys a keymap leaves them.
+
+    A key given to one action is taken from another of the same place that has it by itself, as Textual does it.
+    """
+    given = {(action.scope, key) for action in actions for key in keymap.get(action.name, "").split(",") if key}
+    found = []
+    for action in actions:
+        if action.name in keymap:
+            found.append(action._replace(keys=tuple(keymap[action.name].split(","))))
+        else:
+            found.append(action._replace(keys=tuple(key for key in action.keys if (action.scope, key) not in given)))
     return found

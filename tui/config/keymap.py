@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hermes_browse.store.wording import _
 
-from .actions import Action, known_actions
+from .actions import APP, Action, card_actions, final_keys, screen_actions
 from .lines import line_of
 from .presets import KEYMAPS
 from .reading import Configuration, Trouble, similar
@@ -96,21 +96,6 @@ def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[
     return found, troubles
 
 
-def final_keys(actions: Sequence[Action], keymap: Mapping[str, str]) -> list[Action]:
-    """The actions with the keys a keymap leaves them.
-
-    A key given to one action is taken from another of the same place that has it by itself, as Textual does it.
-    """
-    given = {(action.scope, key) for action in actions for key in keymap.get(action.name, "").split(",") if key}
-    found = []
-    for action in actions:
-        if action.name in keymap:
-            found.append(action._replace(keys=tuple(keymap[action.name].split(","))))
-        else:
-            found.append(action._replace(keys=tuple(key for key in action.keys if (action.scope, key) not in given)))
-    return found
-
-
 def _conflicts(configuration: Configuration, actions: Sequence[Action], own: Mapping[str, str]) -> list[Trouble]:
     """Keys that the user gave to one action while another has them."""
     preset = KEYMAPS[configuration.options.keymap]
@@ -141,7 +126,7 @@ def resolve_keymap(
 
     Args:
         configuration: What the user has set.
-        actions: What there is to be given keys; those of the main screen by default.
+        actions: What there is to be given keys; all there is by default.
 
     Returns:
         Action to keys, as `App.set_keymap` takes it, and what is wrong with the user's part.
@@ -149,7 +134,11 @@ def resolve_keymap(
     options = configuration.options
     if not options.keys and not KEYMAPS[options.keymap]:
         return {}, []
-    actions = known_actions() if actions is None else actions
+    if actions is None:
+        actions = screen_actions()
+        names = {action.name for action in actions if action.scope != APP}
+        if actions and not names.issuperset(options.keys):  # reading the cards takes a third as long as all the rest
+            actions = [*actions, *card_actions()]
     own, troubles = _own_keys(configuration, (action.name for action in actions if action.name))
     troubles += _conflicts(configuration, actions, own)
     return {**KEYMAPS[options.keymap], **own}, sorted(troubles, key=lambda each: each.line or 0)

@@ -23,9 +23,10 @@ _EMACS = {
     "transcript-start": "home,alt+less_than_sign",
     "transcript-end": "end,alt+greater_than_sign",
 }
+_LETTERS_MOVE = ("list", "transcript", "help", "references", "profiles", "preflight")
 _ARROWS = {
-    **{f"{pane}-down": "down" for pane in ("list", "transcript")},
-    **{f"{pane}-up": "up" for pane in ("list", "transcript")},
+    **{f"{pane}-down": "down" for pane in _LETTERS_MOVE},
+    **{f"{pane}-up": "up" for pane in _LETTERS_MOVE},
     **{f"{pane}-page-down": "pagedown" for pane in ("list", "transcript")},
     **{f"{pane}-page-up": "pageup" for pane in ("list", "transcript")},
     "list-first": "home",

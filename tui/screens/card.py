@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from textual import on
+from textual.binding import Binding
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from hermes_browse.store.wording import _
+
+from ..config.actions import CARDS, Action, final_keys
+from ..config.applying import with_names
 from ..formats import counted
+from ..key_names import key_names
 from ..widgets.text_box import TextBox
 
 __all__ = ["STYLES", "Card", "CountCard", "CountWords", "counted", "keys_line"]
@@ -26,6 +32,59 @@ class Card(ModalScreen[Result]):
 
     CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not while the browser starts
 
+    def __init_subclass__(cls) -> None:
+        """Give its keys the names a keymap calls them by: here, as no card is loaded before it is needed."""
+        if cls.__name__ in CARDS:
+            cls.BINDINGS = with_names(cls.BINDINGS, CARDS[cls.__name__])
+        super().__init_subclass__()
+
+    def _keys(self) -> Iterator[tuple[Binding, str]]:
+        """Bindings that have a key, with the first one as it is printed on a keyboard."""
+        bindings = [each for each in self.BINDINGS if isinstance(each, Binding)]
+        actions = [Action(each.id or "", "", tuple(each.key.split(",")), each.description) for each in bindings]
+        for binding, action in zip(bindings, final_keys(actions, getattr(self.app, "keymap", {})), strict=True):
+            if action.keys:
+                is_first = action.keys[0] == binding.key.partition(",")[0]
+                yield binding, (binding.key_display if is_first else None) or key_names(action.keys[0])
+
+    def key(self, name: str) -> str:
+        """The key of an action, as it is printed on a keyboard; empty where it has none.
+
+        Args:
+            name: Of the action, without the card: `back`.
+        """
+        wanted = f"{CARDS[type(self).__name__]}-{name}"
+        return next((key for binding, key in self._keys() if binding.id == wanted), "")
+
+    def told_keys(self, *before: str, without: Collection[str] = (), between: str = " · ") -> str:
+        """What the keys of this card do; keys that do the same stand together.
+
+        Args:
+            before: What comes first, for keys that are not the card's.
+            without: Names of actions that are not told, without the card.
+            between: What parts them.
+        """
+        hidden = {f"{CARDS[type(self).__name__]}-{name}" for name in without}
+        keys: dict[str, list[str]] = {}
+        for binding, key in self._keys():
+            if binding.show and binding.id not in hidden:
+                keys.setdefault(_(binding.description), []).append(key)
+        return between.join([*before, *(f"{' '.join(each)} {text}" for text, each in keys.items())])
+
+    def with_way_back(self, text: str) -> str:
+        """A text, and the key that leaves the card."""
+        key = self.key("back")
+        return " · ".join([text, f"{key} {_('back')}"]) if key else text
+
+    def answer(self, text: str, style: str = "$accent") -> None:
+        """Say something in the place of the keys; the one that leaves stays there.
+
+        Args:
+            text: Printable.
+            style: Its colour.
+        """
+        self.query_one("#answer", Static).update(Content.styled(self.with_way_back(text), style))
+
 
 def keys_line(text: str) -> Static:
     """The keys of a card, in its last line."""
@@ -38,7 +97,7 @@ class CountWords(NamedTuple):
     asked: str
     """In the empty box: which number, and what it does."""
     keys: str
-    """The line of keys."""
+    """What does it, in the line of keys."""
     refused: str
     """Another number was typed."""
 
@@ -62,7 +121,7 @@ class CountCard(Card[bool]):
         """The box for the number, and the line of keys."""
         words = self.words(self._count)
         yield TextBox(placeholder=words.asked, id="count")
-        yield keys_line(words.keys)
+        yield keys_line(self.with_way_back(words.keys))
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
@@ -71,5 +130,4 @@ class CountCard(Card[bool]):
         if event.value.strip().replace(",", "") == str(self._count):
             self.dismiss(True)
         else:
-            refused = self.words(self._count).refused
-            self.query_one("#answer", Static).update(Content.styled(refused, "$error"))
+            self.answer(self.words(self._count).refused, "$error")

@@ -42,7 +42,7 @@ class DeleteScreen(CountCard):
     """Asks; for several conversations the answer is their number, never the key that came here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "go", N_("delete"), show=False),
+        Binding("y", "go", N_("delete")),
         Binding("down", "scroll(1)", N_("down"), show=False),
         Binding("up", "scroll(-1)", N_("up"), show=False),
         Binding("escape", "dismiss(False)", N_("back")),
@@ -57,8 +57,8 @@ class DeleteScreen(CountCard):
         """What is said around the box."""
         return CountWords(
             ngettext("type {count} to delete it", "type {count} to delete them", count).format(count=count),
-            _("{count} and Enter delete · Esc back").format(count=count),
-            _("that is not {count} · nothing is deleted · Esc back").format(count=count),
+            _("{count} and Enter delete").format(count=count),
+            _("that is not {count} · nothing is deleted").format(count=count),
         )
 
     def compose(self) -> ComposeResult:
@@ -81,7 +81,7 @@ class DeleteScreen(CountCard):
             if count > 1:
                 yield from self.question()
             else:
-                yield keys_line(_("y delete · Esc back"))
+                yield keys_line(self.told_keys())
 
     def _lines(self) -> list[Content]:
         plan = self._plan

@@ -22,7 +22,7 @@ from ..details_text import LABEL, details_lines
 from ..places import read_radar_at
 from ..styled import Line, line_text
 from ..widgets.lines_view import LinesView
-from .card import Card
+from .card import Card, keys_line
 
 if TYPE_CHECKING:
     from .main import MainScreen
@@ -50,17 +50,14 @@ class DetailsScreen(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield LinesView(self._lines, hang=LABEL, id="details")
-            yield Static(Content.styled(_("c copy · Esc back"), "$accent"), id="answer")
+            yield keys_line(self.told_keys())
 
     def action_copy(self) -> None:
         """Put the card on the clipboard, and say by which way."""
         text = "\n".join([self._title, "", *map(line_text, self._lines)])
 
         async def work() -> None:
-            route = await clipboard.copy(text, self.app.copy_to_clipboard)
-            self.query_one("#answer", Static).update(
-                Content.styled(_("{copied} · Esc back").format(copied=route), "$accent")
-            )
+            self.answer(await clipboard.copy(text, self.app.copy_to_clipboard))
 
         self.run_worker(work(), exclusive=True)
 

@@ -34,8 +34,8 @@ class DropScreen(CountCard):
         """What is said around the box."""
         return CountWords(
             ngettext("type {count} to drop it", "type {count} to drop them", count).format(count=count),
-            _("{count} and Enter drop · Esc back").format(count=count),
-            _("that is not {count} · nothing is dropped · Esc back").format(count=count),
+            _("{count} and Enter drop").format(count=count),
+            _("that is not {count} · nothing is dropped").format(count=count),
         )
 
     def compose(self) -> ComposeResult:

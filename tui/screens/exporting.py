@@ -55,11 +55,18 @@ class ExportScreen(Card[Wish | None]):
     """Asks how and where to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,ctrl+f", "format(1)", N_("format"), tooltip=N_("The next format"), priority=True),
+        Binding(
+            "up",
+            "format(-1)",
+            N_("format"),
+            tooltip=N_("The format before"),
+            priority=True,
+            id="exporting-format-before",
+        ),
+        Binding("ctrl+r", "redact", N_("secrets"), key_display="Ctrl+R", priority=True),
+        Binding("ctrl+o", "replace", N_("replace"), show=False, key_display="Ctrl+O", priority=True),
         Binding("escape", "dismiss(None)", N_("back")),
-        Binding("ctrl+f,down", "format(1)", N_("format"), priority=True),
-        Binding("up", "format(-1)", N_("format"), show=False, priority=True),
-        Binding("ctrl+r", "redact", N_("secrets"), priority=True),
-        Binding("ctrl+o", "replace", N_("replace"), show=False, priority=True),
     ]
 
     def __init__(self, conversations: Sequence[Conversation], keep: MainScreen) -> None:
@@ -79,7 +86,7 @@ class ExportScreen(Card[Wish | None]):
             yield TextBox(self._proposal(), id="path", select_on_focus=False)
             yield Static(id="secrets")
             yield Static(id="verdict")
-            yield keys_line(_("Enter save · ↓ ↑ format · Ctrl+R secrets · Esc back"))
+            yield keys_line(self.told_keys(_("Enter save")))
 
     def on_mount(self) -> None:
         """Show the choices."""
@@ -138,7 +145,8 @@ class ExportScreen(Card[Wish | None]):
         except RefusedError as refused:
             self._refused = refused.sentence
             if self._is_replaceable(wish):
-                self._refused = _("{refusal} Another name, or Ctrl+O replaces it.").format(refusal=refused.sentence)
+                remedy = _("{refusal} Another name, or {key} replaces it.")
+                self._refused = remedy.format(refusal=refused.sentence, key=self.key("replace"))
             self._show()
         else:
             self.dismiss(wish)

@@ -11,46 +11,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.keys import format_key
 from textual.widgets import Static
 
 from hermes_browse.store.wording import N_, _
 
+from ..key_names import key_names
 from ..widgets.conversation_list import ConversationList
 from ..widgets.transcript_view import TranscriptView
 from .bindings import MAIN_BINDINGS
-from .card import Card
+from .card import Card, keys_line
 from .sub_screen import SubScreen
-
-_NAMES = {
-    "slash": "/",
-    "question_mark": "?",
-    "right_curly_bracket": "}",
-    "left_curly_bracket": "{",
-    "right_square_bracket": "]",
-    "left_square_bracket": "[",
-    "right_parenthesis": ")",
-    "left_parenthesis": "(",
-    "apostrophe": "'",
-    "ampersand": "&",
-    "backslash": "\\",
-    "number_sign": "#",
-    "escape": "Esc",
-    "pagedown": "PgDn",
-    "pageup": "PgUp",
-    "enter": "Enter",
-    "space": "Space",
-    "down": "↓",
-    "up": "↑",
-    "left": "←",
-    "right": "→",
-    "tab": "Tab",
-    "shift+tab": "Shift+Tab",
-    "home": "Home",
-    "end": "End",
-    "f2": "F2",
-    "f5": "F5",
-}
 
 QUERY_HELP = (
     (N_("word word"), N_("both, anywhere in a message; punctuation is literal: don't .env src/main.py 50%")),
@@ -74,15 +44,6 @@ QUERY_HELP = (
     ("cost>1 msgs>100 tokens>1m", N_("size of the conversation")),
     (N_("Tab or →"), N_("takes what is offered behind the cursor; ↑ brings back earlier searches")),
 )
-
-
-def key_names(keys: str) -> str:
-    """Keys of a binding as they are printed on a keyboard."""
-    found = []
-    for key in keys.split(","):
-        name = _NAMES.get(key) or format_key(key)
-        found.append(name.replace("ctrl+", "Ctrl+"))
-    return " ".join(found)
 
 
 def binding_rows(bindings: Iterable[BindingType], keymap: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
@@ -158,7 +119,7 @@ class HelpScreen(Card[None]):
                 for title, rows in sections:
                     yield Static(Content.styled(title, "bold $accent"), classes="section")
                     yield Static(_table(rows))
-            yield Static(Content.styled(_("Esc back"), "$accent"), id="answer")
+            yield keys_line(self.told_keys())
 
     def action_scroll(self, lines: int) -> None:
         """Scroll."""

@@ -22,7 +22,7 @@ from hermes_browse.store.wording import N_, _
 
 from .. import clipboard, formats
 from ..details_text import BYTES_PER_TOKEN
-from .card import Card
+from .card import Card, keys_line
 
 _CACHED = 0.1
 """What a token from the cache costs at least, of one that is sent anew: a tenth with Anthropic, more elsewhere."""
@@ -105,10 +105,7 @@ class PreflightScreen(Card[bool]):
             yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
             with VerticalScroll(id="recap", can_focus=False):
                 yield Static(self._recap_content())
-            keys = _("y resume · c copy the command · Esc back")
-            if plan.executable is None:
-                keys = _("c copy the command · Esc back")
-            yield Static(Content.styled(keys, "$accent"), id="answer")
+            yield keys_line(self.told_keys(without=("resume",) if plan.executable is None else ()))
 
     def _recap_content(self) -> Content:
         looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
@@ -127,9 +124,7 @@ class PreflightScreen(Card[bool]):
         """Put the command on the clipboard, and say by which way."""
 
         async def work() -> None:
-            route = await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard)
-            told = _("{told} · Esc back").format(told=route)
-            self.query_one("#answer", Static).update(Content.styled(told, "$accent"))
+            self.answer(await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard))
 
         self.run_worker(work(), exclusive=True)
 

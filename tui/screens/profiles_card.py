@@ -33,10 +33,10 @@ class ProfilesScreen(Card["Profile | bool | None"]):
 
     AUTO_FOCUS = "#profiles"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,0", "dismiss(None)", N_("back")),
         Binding("j", "move('down')", N_("down"), show=False),
         Binding("k", "move('up')", N_("up"), show=False),
-        Binding("a", "all", N_("all"), show=False),
+        Binding("a", "all", N_("all profiles as one list"), id="profiles-all"),
+        Binding("escape,q,0", "dismiss(None)", N_("back")),
     ]
 
     def __init__(self, profiles: Sequence[Profile], current: Location, now: float) -> None:
@@ -48,7 +48,7 @@ class ProfilesScreen(Card["Profile | bool | None"]):
         with Vertical(id="card"):
             yield Static(Content.styled(_("Profiles"), "bold"))
             yield OptionList(id="profiles", markup=False)
-            yield keys_line(_("Enter open · a all profiles as one list · Esc back"))
+            yield keys_line(self.told_keys(_("Enter open")))
 
     def on_mount(self) -> None:
         """Show them, the cursor on the one after the one on screen."""

@@ -35,7 +35,8 @@ class ProgressScreen(Card[None]):
             yield ProgressBar(total=1.0, show_eta=False, id="progress")
             yield Static(_("beginning …"), id="numbers")
             yield Static(Content.styled(_("Hermes can write between two portions, and while one is saved."), "dim"))
-            yield keys_line(_("Esc stops; what is done stays done, and can be undone"))
+            told = _("{key} stops; what is done stays done, and can be undone")
+            yield keys_line(told.format(key=self.key("stop")))
 
     def show(self, share: float, words: str) -> None:
         """How far it has come.

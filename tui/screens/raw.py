@@ -11,12 +11,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_
 
 from .. import clipboard
 from ..styled import Line
 from ..widgets.lines_view import LinesView
-from .card import Card
+from .card import Card, keys_line
 
 
 class RawScreen(Card[None]):
@@ -42,14 +42,12 @@ class RawScreen(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield LinesView(self._lines, id="raw")
-            yield Static(Content.styled(_("c copy · Esc back"), "$accent"), id="answer")
+            yield keys_line(self.told_keys())
 
     def action_copy(self) -> None:
         """Put the JSON on the clipboard, and say by which way."""
 
         async def work() -> None:
-            route = await clipboard.copy(self._text, self.app.copy_to_clipboard)
-            told = _("{told} · Esc back").format(told=route)
-            self.query_one("#answer", Static).update(Content.styled(told, "$accent"))
+            self.answer(await clipboard.copy(self._text, self.app.copy_to_clipboard))
 
         self.run_worker(work(), exclusive=True)

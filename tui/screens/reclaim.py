@@ -55,8 +55,8 @@ class ReclaimScreen(Card[bool]):
     """Says what `hermes sessions optimize` does before it runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "go", N_("run")),
-        Binding("c", "copy", N_("copy")),
+        Binding("y", "go", N_("run it here"), id="reclaim-run"),
+        Binding("c", "copy", N_("copy the command")),
         Binding("escape,q,n", "dismiss(False)", N_("back")),
     ]
 
@@ -90,8 +90,7 @@ class ReclaimScreen(Card[bool]):
                 told = _("there is no hermes on PATH: copy the command")
                 yield Static(Content.styled(f"! {told}", "$warning"))
             yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
-            keys = _("c copy the command · Esc back")
-            yield keys_line(keys if reclaim.executable is None else " · ".join([_("y run it here"), keys]))
+            yield keys_line(self.told_keys(without=("run",) if reclaim.executable is None else ()))
 
     def action_go(self) -> None:
         """Run it."""
@@ -101,8 +100,7 @@ class ReclaimScreen(Card[bool]):
     def action_copy(self) -> None:
         """Put the command on the clipboard."""
         self.app.copy_to_clipboard(self._reclaim.shell)
-        told = _("sent to the terminal's clipboard (OSC 52) · Esc back")
-        self.query_one("#answer", Static).update(Content.styled(told, "$accent"))
+        self.answer(_("sent to the terminal's clipboard (OSC 52)"))
 
 
 def open_reclaim(main: MainScreen) -> None:

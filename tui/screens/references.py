@@ -26,8 +26,6 @@ from .card import Card, keys_line
 if TYPE_CHECKING:
     from .main import MainScreen
 
-_KEYS = N_("↵ open · c copy · Esc back")
-_IMAGE_KEYS = N_("↵ open · v show here · c copy · Esc back")
 _UNKNOWN = N_("not an image known here; & shows the row as it is stored")
 _WORDS = {Kind.IMAGE: N_("image"), Kind.LINK: N_("link"), Kind.PATH: N_("path")}
 
@@ -57,8 +55,8 @@ class ReferencesScreen(Card[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "move(1)", N_("down"), show=False),
         Binding("k", "move(-1)", N_("up"), show=False),
-        Binding("c,y", "copy", N_("copy")),
         Binding("v", "show_here", N_("show here")),
+        Binding("c,y", "copy", N_("copy")),
         Binding("escape,q,L", "dismiss(None)", N_("back")),
     ]
 
@@ -73,7 +71,7 @@ class ReferencesScreen(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim")))
             yield OptionList(*map(self._row, self._found), id="references", markup=False)
-            yield keys_line(_(_IMAGE_KEYS if Kind.IMAGE in kinds else _KEYS))
+            yield keys_line(self.told_keys(_("↵ open"), without=() if Kind.IMAGE in kinds else ("show-here",)))
 
     def _row(self, reference: Reference) -> Option:
         shown = one_line(reference.target, 2000)
@@ -90,8 +88,15 @@ class ReferencesScreen(Card[None]):
 
     def _tell(self, text: str) -> None:
         if self.is_attached:
-            told = _("{told} · Esc back").format(told=one_line(text, 300))
-            self.query_one("#answer", Static).update(Content.styled(told, "$accent"))
+            self.answer(one_line(text, 300))
+
+    def _tell_copies(self, text: str) -> None:
+        """What went wrong, and the key that copies instead.
+
+        Args:
+            text: Translated, with the place of the key.
+        """
+        self._tell(text.format(key=self.key("copy")))
 
     def action_move(self, by: int) -> None:
         """Up and down."""
@@ -130,19 +135,25 @@ class ReferencesScreen(Card[None]):
             return
         in_terminal = await asyncio.to_thread(browser.takes_the_terminal)
         if in_terminal is None:
-            self._tell(_("no browser on this machine · c copies"))
+            self._tell_copies(_("no browser on this machine · {key} copies"))
         elif in_terminal:
             try:
                 with self._main.browse_app().lent():
                     went = browser.open_here(reference.target)
             except SuspendNotSupported:
-                self._tell(_("the terminal cannot be handed over here · c copies"))
+                self._tell_copies(_("the terminal cannot be handed over here · {key} copies"))
                 return
-            self._tell(_("back from the browser") if went else _("the browser did not take it · c copies"))
+            if went:
+                self._tell(_("back from the browser"))
+            else:
+                self._tell_copies(_("the browser did not take it · {key} copies"))
         else:
             self._tell(_("opening …"))
             went = await asyncio.to_thread(browser.open_quietly, reference.target)
-            self._tell(_("handed to the system's browser") if went else _("no browser took it · c copies"))
+            if went:
+                self._tell(_("handed to the system's browser"))
+            else:
+                self._tell_copies(_("no browser took it · {key} copies"))
 
     # Images
 

@@ -38,7 +38,7 @@ class RenameScreen(Card[str | None]):
             )
             yield TextBox(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
             yield Static(id="verdict")
-            yield keys_line(_("Enter rename · Esc back"))
+            yield keys_line(self.told_keys(_("Enter rename")))
 
     def on_mount(self) -> None:
         """Begin with what it is called now."""

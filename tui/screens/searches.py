@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.text import one_line
@@ -17,7 +17,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..history import History
 from ..widgets.text_box import TextBox
-from .card import Card
+from .card import Card, keys_line
 
 
 class SearchesScreen(Card[str | None]):
@@ -25,11 +25,11 @@ class SearchesScreen(Card[str | None]):
 
     AUTO_FOCUS = "#narrow"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+r", "dismiss(None)", N_("back")),
         Binding("down", "move('down')", N_("down"), show=False),
         Binding("up", "move('up')", N_("up"), show=False),
-        Binding("ctrl+s", "keep", N_("keep"), show=False),
-        Binding("delete", "forget", N_("forget"), show=False, priority=True),
+        Binding("ctrl+s", "keep", N_("keep ★")),
+        Binding("delete", "forget", N_("forget"), priority=True),
+        Binding("escape,ctrl+r", "dismiss(None)", N_("back")),
     ]
 
     def __init__(self, history: History) -> None:
@@ -42,7 +42,7 @@ class SearchesScreen(Card[str | None]):
         with Vertical(id="card"):
             yield TextBox(placeholder=_("searches: type to narrow"), id="narrow", compact=True)
             yield OptionList(id="searches", markup=False)
-            yield Static(Content.styled(_("↵ take  Ctrl+s keep ★  Del forget  Esc back"), "$accent"), id="answer")
+            yield keys_line(self.told_keys(_("↵ take"), between="  "))
 
     def on_mount(self) -> None:
         """Show them all."""

@@ -1,0 +1,171 @@
+"""The keys written on cards are those in force: by default what they always were, and those of a keymap's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from browsing import NOW, Browser, browsing, demo_app
+from test_configured import configured
+
+from hermes_browse.store.models import ResumeTarget
+from hermes_browse.store.prune.spacemap import FileSpace
+from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.tui.profiles import Profile
+from hermes_browse.tui.references import Kind, Reference
+from hermes_browse.tui.screens.card import Card
+from hermes_browse.tui.screens.deleting import DeleteScreen
+from hermes_browse.tui.screens.details import DetailsScreen
+from hermes_browse.tui.screens.dropping import DropScreen
+from hermes_browse.tui.screens.exporting import ExportScreen
+from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.preflight import PreflightScreen
+from hermes_browse.tui.screens.profiles_card import ProfilesScreen
+from hermes_browse.tui.screens.progress import ProgressScreen
+from hermes_browse.tui.screens.raw import RawScreen
+from hermes_browse.tui.screens.reclaim import Reclaim, ReclaimScreen
+from hermes_browse.tui.screens.references import ReferencesScreen
+from hermes_browse.tui.screens.renaming import RenameScreen
+
+
+def _preflight(browser: Browser, executable: str | None) -> PreflightScreen:
+    conversation = browser.screen.listing.catalog.select()[0]
+    target = ResumeTarget(conversation.id, "the tip")
+    return PreflightScreen(ResumePlan(("hermes",), {}, conversation, target, executable=executable), [])
+
+
+def _reclaim(executable: str | None) -> ReclaimScreen:
+    return ReclaimScreen(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0, False, 0), 99))
+
+
+def _drop(browser: Browser) -> DropScreen:
+    bundle = Bundle("b", Path("b"), NOW, ("a",), ("a",), 1, 1, "title", "state.db")
+    return DropScreen([bundle])
+
+
+def _references(browser: Browser, kind: Kind) -> ReferencesScreen:
+    return ReferencesScreen(browser.screen, "title", [Reference(kind, "/x")])
+
+
+class _Case(NamedTuple):
+    """A card, and what stands at its bottom."""
+
+    make: Callable[[Browser], Card[Any]]
+    line: str
+
+
+CASES = {
+    "help": _Case(lambda _: HelpScreen(), "Esc back"),
+    "raw": _Case(lambda _: RawScreen("title", "{}", []), "c copy · Esc back"),
+    "references": _Case(lambda it: _references(it, Kind.LINK), "↵ open · c copy · Esc back"),
+    "image": _Case(lambda it: _references(it, Kind.IMAGE), "↵ open · v show here · c copy · Esc back"),
+    "profiles": _Case(
+        lambda it: ProfilesScreen([Profile(it.screen.location)], it.screen.location, NOW),
+        "Enter open · a all profiles as one list · Esc back",
+    ),
+    "details": _Case(lambda _: DetailsScreen("title", []), "c copy · Esc back"),
+    "export": _Case(
+        lambda it: ExportScreen(it.screen.listing.catalog.select()[:1], it.screen),
+        "Enter save · ↓ ↑ format · Ctrl+R secrets · Esc back",
+    ),
+    "reclaim": _Case(lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"),
+    "reclaim without": _Case(lambda _: _reclaim(None), "c copy the command · Esc back"),
+    "preflight": _Case(lambda it: _preflight(it, "/bin/hermes"), "y resume · c copy the command · Esc back"),
+    "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
+    "rename": _Case(lambda it: RenameScreen(it.screen.listing.catalog.select()[0]), "Enter rename · Esc back"),
+    "progress": _Case(lambda _: ProgressScreen("title"), "Esc stops; what is done stays done, and can be undone"),
+    "drop": _Case(_drop, "1 and Enter drop · Esc back"),
+}
+
+
+def line(browser: Browser) -> str:
+    """What stands at the bottom of the card on top."""
+    return str(browser.app.screen.query_one("#answer").render())
+
+
+async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
+    """As they are where nothing is set."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        told = {}
+        for name, case in CASES.items():
+            browser.app.push_screen(case.make(browser))
+            await browser.settle()
+            told[name] = line(browser)
+            browser.app.pop_screen()
+        assert told == {name: case.line for name, case in CASES.items()}
+        await browser.press("ctrl+r")
+        assert line(browser) == "↵ take  Ctrl+s keep ★  Del forget  Esc back"
+        await browser.press("escape", "down", "D")
+        assert isinstance(browser.app.screen, DeleteScreen) and line(browser) == "y delete · Esc back"
+        await browser.press("escape", "down", "space", "space", "D")
+        assert line(browser) == "2 and Enter delete · Esc back"
+        await browser.press("7", "enter")
+        assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
+
+
+async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> None:
+    """It does what the old one did, which does nothing any more; other cards keep theirs."""
+    text = '[keys]\ndetails-copy = "x"\ndetails-back = ["f5", "z"]\nexporting-secrets = "ctrl+x"\n'
+    text += 'progress-stop = "f2"\ndeleting-delete = "J"\nhelp-back = "q"\n'
+    app = configured(tmp_path, text)
+    async with browsing(app) as browser:
+        assert app.trouble == ""
+        await browser.press("i")
+        assert isinstance(app.screen, DetailsScreen) and line(browser) == "x copy · F5 back"
+        await browser.press("c", "escape")
+        await app.workers.wait_for_complete()
+        assert line(browser) == "x copy · F5 back" and app.clipboard == ""
+        await browser.press("x")
+        await app.workers.wait_for_complete()
+        assert line(browser).endswith(" · F5 back") and line(browser) != "x copy · F5 back"
+        await browser.press("z")
+        assert app.screen is browser.screen
+        await browser.press("e")
+        assert line(browser) == "Enter save · ↓ ↑ format · Ctrl+x secrets · Esc back"
+        secrets = browser.text("#secrets")
+        await browser.press("ctrl+r")
+        assert browser.text("#secrets") == secrets
+        await browser.press("ctrl+x")
+        assert browser.text("#secrets") != secrets
+        await browser.press("escape", "question_mark")
+        assert line(browser) == "q back"
+        await browser.press("escape")
+        assert isinstance(app.screen, HelpScreen)
+        await browser.press("q", "down", "D")
+        assert line(browser) == "J delete · Esc back"
+        await browser.press("y")
+        assert isinstance(app.screen, DeleteScreen)
+        await browser.press("escape")
+        app.push_screen(ProgressScreen("title"))
+        await browser.settle()
+        assert line(browser) == "F2 stops; what is done stays done, and can be undone"
+
+
+async def test_a_key_that_is_taken_away_is_not_written(tmp_path: Path) -> None:
+    """A key given to one action leaves the other the next of its own, as it is when it is pressed."""
+    app = configured(tmp_path, '[keys]\nraw-copy = "escape"\n')
+    async with browsing(app) as browser:
+        assert "raw-back" in app.trouble
+        app.push_screen(RawScreen("title", "{}", []))
+        await browser.settle()
+        assert line(browser) == "Esc copy · q back"
+        await browser.press("escape")
+        assert isinstance(app.screen, RawScreen)
+        await browser.press("q")
+        assert app.screen is browser.screen
+
+
+@pytest.mark.parametrize(("preset", "moves"), [("default", True), ("arrows", False)])
+async def test_letters_do_not_move_where_that_is_set(tmp_path: Path, preset: str, moves: bool) -> None:
+    """Also on cards."""
+    app = configured(tmp_path, f'keymap = "{preset}"\n')
+    async with browsing(app, (80, 24)) as browser:
+        await browser.press("question_mark", "j", "j")
+        scroll = app.screen.query_one("#help")
+        assert (scroll.scroll_offset.y > 0) is moves
+        before = scroll.scroll_offset.y
+        await browser.press("down")
+        assert scroll.scroll_offset.y == before + 1
