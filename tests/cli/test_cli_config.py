@@ -54,6 +54,19 @@ def test_show(capsys: Capture) -> None:
     assert f"{config_path()}, line 2: there is no option “veiw”" in people.err
 
 
+def test_keys_of_cards(capsys: Capture) -> None:
+    """In the sample and among what holds, as they are set; what cannot be is told."""
+    text = sample()
+    assert '# details-copy = ["c", "y"]  # copy\n' in text and '# exporting-format-before = "up"' in text
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text('[keys]\ndetails-copy = "x"\nraw-copy = "q"\n')
+    document = ask(capsys, "config", "show")
+    assert document["keys"]["details-copy"] == ["x"] and document["keys"]["details-back"] == ["escape", "q", "i"]
+    assert document["keys"]["raw-back"] == ["escape", "ampersand"], "the key was taken from it"
+    assert [each["line"] for each in document["problems"]] == [3]
+    assert 'preflight-resume = ["y"]' in call(capsys, "config").out
+
+
 def test_show_without_a_file(capsys: Capture) -> None:
     """The defaults, and how to get a sample."""
     document = ask(capsys, "config")

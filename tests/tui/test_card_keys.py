@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ from hermes_browse.store.models import ResumeTarget
 from hermes_browse.store.prune.spacemap import FileSpace
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.tui.config.actions import CARDS
 from hermes_browse.tui.profiles import Profile
 from hermes_browse.tui.references import Kind, Reference
 from hermes_browse.tui.screens.card import Card
@@ -169,3 +172,23 @@ async def test_letters_do_not_move_where_that_is_set(tmp_path: Path, preset: str
         before = scroll.scroll_offset.y
         await browser.press("down")
         assert scroll.scroll_offset.y == before + 1
+
+
+@pytest.mark.parametrize("keys", ['keymap = "arrows"', '[keys]\ndetails-copy = "x"'])
+def test_no_card_is_loaded_while_the_browser_starts(keys: str, tmp_path: Path) -> None:
+    """Not for a key of one either: each takes its name with it when it comes."""
+    text = f"{keys}\n"
+    program = (
+        "import sys; from pathlib import Path; from hermes_browse.tui.app import BrowseApp; "
+        "from hermes_browse.tui.config.applying import set_up; "
+        "from hermes_browse.tui.config.reading import parse_config; "
+        "from types import SimpleNamespace as Some; "
+        f"configuration = parse_config({text!r}, Path('config.toml')); "
+        "start = Some(options=configuration.options, configuration=configuration); "
+        "app = Some(start=start, set_keymap=dict, available_themes=(), trouble=''); set_up(app); "
+        "assert app.keymap and not app.trouble, app.trouble; "
+        "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.screens.')))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {each.rpartition(".")[2] for each in ended.stdout.split()}
+    assert "main" in loaded and not loaded & {"profiles_card", *CARDS.values()}
