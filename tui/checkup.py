@@ -110,7 +110,7 @@ def facts(found: Checkup) -> list[tuple[str, str]]:
     if found.holders is None:
         rows.append((_("open in"), _("this system does not tell")))
     else:
-        names = ", ".join(f"{each.name} ({each.pid})" for each in found.holders)
+        names = _(", ").join(f"{each.name} ({each.pid})" for each in found.holders)
         rows.append((_("open in"), names or _("no other process")))
     hermes = f"{found.hermes} {found.hermes_version or ''}".rstrip() if found.hermes else _("not on PATH")
     rows.append(("hermes", hermes))
@@ -149,7 +149,7 @@ def _terminal(told: Mapping[str, object]) -> str:
         _("in {program}").format(program=told["multiplexer"]) if told["multiplexer"] else "",
         _("over SSH") if told["ssh"] else "",
     ]
-    return ", ".join(part for part in parts if part)
+    return _(", ").join(part for part in parts if part)
 
 
 def old_problems(location: Location, reader: Reader) -> list[Problem]:

@@ -157,7 +157,7 @@ def _role(role: str) -> str:
 
 def _messages(details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
-    parts = ", ".join(f"{count:,} {_role(each)}" for each, count in details.roles.items())
+    parts = _(", ").join(f"{count:,} {_role(each)}" for each, count in details.roles.items())
     told = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
     yield _("messages"), told.format(count=shown, parts=parts)
     left = [
@@ -201,7 +201,7 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
     yield _("branch"), one_line(conversation.git_branch or "", 100)
     yield (
         _("family"),
-        ", ".join(
+        _(", ").join(
             formats.counted(count, word)
             for count, word in ((conversation.branches, "branch"), (conversation.subagents, "subagent"))
             if count

@@ -53,4 +53,4 @@ def search_for(by: str, key: str, period: str, now: float) -> Search:
     since = first_day(period, now)
     if since is not None and by != "conversation":
         query += f" after:{since - timedelta(days=1)}"
-    return Search(query, "; ".join(words))
+    return Search(query, _("; ").join(words))

@@ -36,7 +36,7 @@ def spared_kinds(counts: Counter[str]) -> str:
     told = (
         (_KINDS[code]() if code in _KINDS else f"{{count:,}} {code}", count) for code, count in counts.most_common()
     )
-    return ", ".join(words.format(count=count) for words, count in told)
+    return _(", ").join(words.format(count=count) for words, count in told)
 
 
 def totals_line(plan: Plan, *, archive: bool = False) -> str:

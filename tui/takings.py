@@ -51,7 +51,7 @@ def code_blocks(message: ChatMessage) -> list[Piece]:
             language = one_line(token.info.split()[0], 20) if token.info.split() else ""
             count = token.content.rstrip("\n").count("\n") + 1
             facts = [language, formats.counted(count, "line")]
-            name = _("code block ({facts})").format(facts=", ".join(fact for fact in facts if fact))
+            name = _("code block ({facts})").format(facts=_(", ").join(fact for fact in facts if fact))
             found.append(Piece(name, token.content.rstrip("\n")))
     return found
 

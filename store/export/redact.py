@@ -195,4 +195,4 @@ def describe(counts: Counter[str]) -> str:
     """
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     labels = {kind: _(label) for kind, label in LABELS.items()}
-    return ", ".join(f"{labels.get(kind, kind)} × {count:,}" for kind, count in ordered)
+    return _(", ").join(f"{labels.get(kind, kind)} × {count:,}" for kind, count in ordered)

@@ -188,7 +188,7 @@ class PruneScreen(PlanScreen):
             return
         parsed = self._parsed
         if parsed is None or parsed.problems:
-            words = "; ".join(parsed.problems) if parsed is not None else ""
+            words = _("; ").join(parsed.problems) if parsed is not None else ""
             self._show_nothing(_("A rule cannot be read: {problems}").format(problems=words))
             return
         from dataclasses import replace

@@ -9,7 +9,7 @@ from textual.timer import Timer
 
 from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
@@ -134,7 +134,7 @@ class ConversationPane:
             self._show_titles(model.conversation)
 
         def failed(error: BrowseError) -> None:
-            self._again = begin
+            self._again = begin if isinstance(error, StoreBusyError) else None
             self._screen.failed(error)
 
         def begin() -> None:
