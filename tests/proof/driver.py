@@ -41,6 +41,9 @@ class Step:
 STOPPED = "stopped: F5 reads again"
 """What a screen that reads for long says of the first Escape; the second one leaves it."""
 
+TRACEBACK = b"Traceback (most recent call last)"
+"""What Python says when it gives up; the first word alone stands in many a conversation."""
+
 LEFT, NO_QUERY = "\x1b[D", "\x05\x15"
 """Back to the list from any pane; and no word in the search box."""
 
@@ -182,7 +185,7 @@ class Driven(Terminal):
                     self.send(step.leave)
                     self._until(lambda text, step=step: step.shown not in text, step)
             assert self.child.isalive(), f"gone after {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
-        assert b"Traceback" not in self.raw
+        assert TRACEBACK not in self.raw
         return len(steps)
 
     def _until(self, holds: Callable[[str], bool], step: Step) -> None:

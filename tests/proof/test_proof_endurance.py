@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from builders import big_store
 from counts import IS_LONG, Tell, setting
-from driver import ESCAPE, LEFT, NO_QUERY, Driven
+from driver import ESCAPE, LEFT, NO_QUERY, TRACEBACK, Driven
 from watching import check_and_count
 from writers import writing
 
@@ -74,7 +74,7 @@ def test_storms(store: Path, tell: Tell) -> None:
     browser.send(f"{NO_QUERY}\r{LEFT}")
     browser.wait_for("search: words", 60)
     assert browser.leave() == 0
-    assert b"Traceback" not in browser.raw
+    assert TRACEBACK not in browser.raw
 
 
 @pytest.mark.long
@@ -100,7 +100,7 @@ def test_a_key_held_for_a_minute(store: Path, tell: Tell) -> None:
     browser.wait_for("search: words", 60)
     _help(browser)
     assert browser.leave() == 0
-    assert b"Traceback" not in browser.raw
+    assert TRACEBACK not in browser.raw
 
 
 def _help(browser: Driven) -> None:
