@@ -24,7 +24,7 @@ from hermes_browse.tui.glyph_filter import GlyphFilter
 from hermes_browse.tui.glyphs import TABLE, are_plain, encodable, plain
 
 ROOT = Path(__file__).parents[2]
-NOT_SIGNS = frozenset("\u2028\ufffc")
+NOT_SIGNS = frozenset("\u2028\ufffc，。；：、？！）》（《")
 """Letters that stand in our code to be looked for, not to be shown."""
 
 

@@ -22,9 +22,9 @@ print(f"ended {ended.returncode} [{ended.stdout}]")
 @pytest.mark.parametrize("streams", ["usual", "nothing"])
 def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) -> None:
     """As in `eval "$(…)"`, and with the other streams away too; there need be no Hermes to print its command."""
-    terminal = Terminal([streams, "--home", str(hermes_home)], code=_SHELL, columns=100, PATH="/usr/bin:/bin")
+    terminal = Terminal([streams, "--home", str(hermes_home)], code=_SHELL, columns=200, PATH="/usr/bin:/bin")
     terminal.wait_for("shown")
-    terminal.resize(110, 30)
+    terminal.resize(210, 30)  # wide enough for the line below: a space at the end of a line is not seen
     terminal.send("/walrus")
     terminal.wait_for("kept walrus answer")
     terminal.send("\x1b[B\r")
