@@ -93,7 +93,7 @@ class BrowserDriver(LinuxDriver):
 
     def _take_again(self) -> None:
         """Whoever had the terminal meanwhile has left it as they like it."""
-        self.suspend_application_mode()
+        super().suspend_application_mode()  # not with the settings of before: a Ctrl+c of this moment would be a signal
         self._must_signal_resume = True  # whoever listens is told, as after any stop
         self.resume_application_mode()
         self._app.call_later(self._app.refresh, layout=True)

@@ -199,7 +199,10 @@ class Driven(Terminal):
         """Stop it for a moment as a shell does, and let it go on."""
         os.kill(self.pid, signal.SIGSTOP)
         time.sleep(0.3)
+        self.read(0.1)
+        before = len(self.raw)
         os.kill(self.pid, signal.SIGCONT)
+        self.wait_until(lambda it: len(it.raw) > before)  # keys of before are thrown away with the rest of the line
         self.read(0.3)
 
     def leave(self) -> int:
