@@ -321,3 +321,21 @@ async def test_a_list_read_while_a_screen_opens(tmp_path: Path, kind: Callable[[
             await asyncio.sleep(0)
         await browser.settle()
         assert browser.app.screen is screen and screen.is_whole
+
+
+async def test_a_plan_that_is_looked_at_while_its_screen_goes(tmp_path: Path) -> None:
+    """Textual takes the lines away first, and calls the screen attached until it has gone too."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("P")
+        screen = browser.app.screen
+        assert isinstance(screen, PruneScreen)
+        planned, view = screen.planned, screen.view
+        assert planned is not None and view is not None
+        await screen.query_one("#totals").remove()
+        screen._pruning = True
+        assert screen.is_attached
+        screen._take_view(planned, view)
+        screen.toggle_all(lambda: [(planned.plan.would[0].conversation.root_id, None)])
+        await browser.app.workers.wait_for_complete()
+        await browser.pilot.pause(0.3)
+        assert browser.app.return_code is None and browser.app.is_running

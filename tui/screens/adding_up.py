@@ -160,7 +160,7 @@ class AddingUp:
                 self._facts = found
             else:
                 self._tools = found
-            if self._screen.is_attached:
+            if self._screen.is_whole:
                 self._screen.tell(header.status("", ""))
                 self.ask(question, done)
 
@@ -170,7 +170,7 @@ class AddingUp:
             self._unread(error)
 
         self._main.plan_worker.submit("insights", work, taken, failed)
-        follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_attached, self._tell)
+        follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_whole, self._tell)
 
     def _tell(self, text: str, *, first: bool) -> None:
         self._screen.tell(header.status(_("reading the store, {progress}").format(progress=text), ""))

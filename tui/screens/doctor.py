@@ -112,7 +112,7 @@ class DoctorScreen(SubScreen):
             return
         finally:
             self._is_looking = False
-        if self.is_attached:
+        if self.is_whole:
             self._take(found)
 
     def _take(self, found: Checkup) -> None:

@@ -121,7 +121,7 @@ class EverywhereScreen(SubScreen):
 
     def _show(self) -> None:
         everywhere = self._everywhere
-        if everywhere is None or not self.is_attached:
+        if everywhere is None or not self.is_whole:
             return
         if self.box.value.strip():
             self._search()
@@ -189,7 +189,7 @@ class EverywhereScreen(SubScreen):
                 return
             finally:
                 self._waiting = self._asked != mine
-            if self._asked == mine and self.is_attached:
+            if self._asked == mine and self.is_whole:
                 self._take(answer, time.monotonic() - begun)
 
         self.run_worker(run(), group="search")
@@ -222,7 +222,7 @@ class EverywhereScreen(SubScreen):
 
         async def run() -> None:
             named = await asyncio.to_thread(name_all, lacking)
-            if not self.is_attached:
+            if not self.is_whole:
                 return
             for index, row in enumerate(self._rows):
                 if isinstance(row, FoundRow) and (known := named.get(_place(row.found))) is not None:

@@ -151,7 +151,7 @@ class InsightPanes(SubScreen):
 
     def take(self, answer: Answer) -> None:
         """Show other sums."""
-        if not self.is_attached:
+        if not self.is_whole:
             return
         self.answer, self._part = answer, None
         total = answer.report.total
@@ -161,7 +161,7 @@ class InsightPanes(SubScreen):
 
     def unread(self, error: BrowseError) -> None:
         """The store could not be read."""
-        if self.is_attached and self.answer is None:
+        if self.is_whole and self.answer is None:
             self.groups.show(FixedRows([NoteRow(_("{error} F5 tries again.").format(error=error.sentence))]))
 
     def show_rows(self) -> None:
@@ -210,7 +210,7 @@ class InsightPanes(SubScreen):
 
         def done(named: list[Conversation]) -> None:
             self.main.details.add(named)
-            if self.is_attached and self.by == "conversation" and self.behind is None:
+            if self.is_whole and self.by == "conversation" and self.behind is None:
                 self.show_rows()
 
         self.main.page_worker.submit(
@@ -263,7 +263,7 @@ class InsightPanes(SubScreen):
             return
 
         def done(found: Report) -> None:
-            if self.is_attached and self.answer is answer:
+            if self.is_whole and self.answer is answer:
                 self._part = found
                 self.show_plot()
 

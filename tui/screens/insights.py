@@ -84,7 +84,7 @@ class InsightsScreen(InsightPanes):
 
     def catalog_changed(self) -> None:
         """The list has been read again: sums stay as they are until they are asked for."""
-        if self.answer is not None and self.is_attached:  # else nothing is shown yet, or any more
+        if self.answer is not None and self.is_whole:  # else nothing is shown yet, or any more
             self.is_stale = True
             self.show_title()
 
@@ -110,7 +110,7 @@ class InsightsScreen(InsightPanes):
 
         def done(found: list[Conversation]) -> None:
             self.main.details.add(found)
-            if self.is_attached:
+            if self.is_whole:
                 self.groups.refresh_rows()
 
         self.main.page_worker.submit(

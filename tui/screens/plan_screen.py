@@ -98,7 +98,7 @@ class PlanScreen(SubScreen):
         self.main.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.main.failed)
 
     def _take_view(self, planned: Planned, view: PlanView) -> None:
-        if not self.is_attached or self._planned is not planned:
+        if not self.is_whole or self._planned is not planned:
             return
         self._view = view
         self._left_out.take(view.gone)
@@ -245,6 +245,8 @@ class PlanScreen(SubScreen):
 
         def done(found: tuple[int, LeftOut | None]) -> None:
             before, more = found
+            if not self.is_whole:
+                return
             if more is None:
                 self.tell(header.status(_("nothing of it goes by these rules"), ""))
                 return

@@ -171,7 +171,7 @@ class SpacePane:
 
         def done(found: tuple[dict[str, int], list[ListRow]]) -> None:
             self._sums = (freed, found[0])
-            if screen.is_attached:
+            if screen.is_whole:
                 self.rows.show(FixedRows(found[1]))
 
         self._worker.submit("rows", work, done, self._failed)
