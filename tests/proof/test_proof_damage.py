@@ -78,14 +78,14 @@ def test_every_command_on_every_broken_store(runner: subprocess.Popen[str], tmp_
     tell("crashes, hangs or tracebacks", 0)
     faults = []
     for name, path in corpus(tmp_path, pages=3 if IS_LONG else 0):
-        refused = 0
+        is_read = False
         for number, command in enumerate(COMMANDS):
             if not IS_LONG and number not in FEW:
                 continue
             print(json.dumps([SECONDS, ["--db", str(path), *command]]), file=runner.stdin, flush=True)
             code, out, err = json.loads(runner.stdout.readline())
             tell("commands run on them")
-            refused += code != 0
+            is_read |= code == 0 and command != ["trash", "list"]  # which reads no store
             where = f"{name}: {' '.join(command)} → {code}\n{err[-600:]}"
             if code not in (0, 3, 4, 5) or "Traceback" in out + err:
                 faults.append(where)
@@ -98,7 +98,7 @@ def test_every_command_on_every_broken_store(runner: subprocess.Popen[str], tmp_
             if code == 0 and "--json" in command:
                 json.loads(out)
         tell("broken stores")
-        tell("of which something could be read", int(refused < len(COMMANDS if IS_LONG else FEW)))
+        tell("of which something could be read", int(is_read))
         shutil.rmtree(path.parent)
     assert not faults, "\n\n".join(faults[:20])
 
