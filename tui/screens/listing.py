@@ -26,8 +26,6 @@ _SHARE = 20.0
 """A reading that took a second is not repeated within this many."""
 _WHOLE_PAUSE, _WHOLE_SHARE = 30.0, 60.0
 """The same for reading all of a store that changes, not only what has."""
-_MANY = 5_000
-"""Conversations; with as many, to look through all that is in memory would be felt."""
 
 
 class _Read(NamedTuple):
@@ -99,7 +97,7 @@ class Listing:
                 step = read_increment(reader, known, mark, now, touched) if mark is not None else None
                 is_whole = step is None
                 if step is None:
-                    if known.exact and len(known.chains) < _MANY:  # not at the start: then there is nothing to let go
+                    if known.exact:  # not at the start: then there is nothing to let go
                         gc.unfreeze()  # a screen that was open the last time may have been left since
                     gc.collect()  # rings of the screen that nobody needs would be kept with what is kept below
                     reached = read_mark(reader)
