@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,8 @@ DATA = Path(__file__).parent / "data"
 # The snapshot plug-in names its files *.raw with the present syrupy; a picture is wanted in review.
 SVGImageExtension.file_extension = "svg"
 
+# Whoever runs the tests in the background may have Ctrl+c ignored, and every program a test starts would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TEXTUAL_ANIMATIONS"] = "none"  # read when Textual is imported
 
 
