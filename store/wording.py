@@ -105,11 +105,12 @@ def speak(wanted: str) -> None:
     _catalog, _spoken = None, ENGLISH
     if wanted == ENGLISH or wanted not in LANGUAGES:
         return
+    import struct
     from gettext import GNUTranslations  # two milliseconds that English is spared
 
     try:
         with open(_FOLDER / wanted / "LC_MESSAGES" / f"{_DOMAIN}.mo", "rb") as file:
             _catalog = GNUTranslations(file)
-    except FileNotFoundError:
+    except (OSError, ValueError, struct.error):  # none there, or one that is damaged: then it is English
         return
     _spoken = wanted

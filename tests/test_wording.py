@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from words import LOCALE, MARKS, ROOT, collected, compiled, missing, po_path, sources, translations
 
+from hermes_browse.store import wording
 from hermes_browse.store.wording import LANGUAGES, _, language, language_of, ngettext, pgettext, speak
 
 _TRANSLATED = [each for each in LANGUAGES if each != "en"]
@@ -148,3 +149,14 @@ def test_english_is_what_stands_there() -> None:
         "many",
         "one",
     ]
+
+
+def test_words_that_cannot_be_read_are_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A catalog that is damaged, or none, ends nothing."""
+    monkeypatch.setattr(wording, "_FOLDER", tmp_path)
+    for content in (None, b"", b"no catalog at all"):
+        if content is not None:
+            (tmp_path / "zh_CN" / "LC_MESSAGES").mkdir(parents=True, exist_ok=True)
+            (tmp_path / "zh_CN" / "LC_MESSAGES" / "hermes-browse.mo").write_bytes(content)
+        speak("zh_CN")
+        assert language() == "en" and _("Quit") == "Quit"
