@@ -9,10 +9,11 @@ from hermes_browse.store.wording import N_, _
 from .formats import month_name
 
 _WEEKDAYS = (N_("Mon"), N_("Tue"), N_("Wed"), N_("Thu"), N_("Fri"), N_("Sat"), N_("Sun"))
-_MONTHS = (
+MONTHS = (
     N_("Jan"), N_("Feb"), N_("Mar"), N_("Apr"), N_("May"), N_("Jun"), N_("Jul"), N_("Aug"), N_("Sep"), N_("Oct"),
     N_("Nov"), N_("Dec"),
 )  # fmt: skip
+"""To be shown through `_`."""
 
 
 def weekday(number: int) -> str:
@@ -23,13 +24,13 @@ def weekday(number: int) -> str:
 def short_day(day: date) -> str:
     """`Thu 5 Mar 2026`."""
     return _("{weekday} {day} {month} {year}").format(
-        weekday=weekday(day.weekday()), day=day.day, month=_(_MONTHS[day.month - 1]), year=day.year
+        weekday=weekday(day.weekday()), day=day.day, month=_(MONTHS[day.month - 1]), year=day.year
     )
 
 
 def short_date(day: date) -> str:
     """`5 Mar`."""
-    return _("{day} {month}").format(day=day.day, month=_(_MONTHS[day.month - 1]))
+    return _("{day} {month}").format(day=day.day, month=_(MONTHS[day.month - 1]))
 
 
 def short_month(day: date) -> str:

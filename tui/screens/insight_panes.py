@@ -18,6 +18,7 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.wording import N_, _
 
 from .. import formats, header
+from ..days import MONTHS
 from ..insight_rows import (
     METRICS,
     TOOL_METRICS,
@@ -25,6 +26,7 @@ from ..insight_rows import (
     cost_line,
     group_rows,
     headings,
+    metric_name,
     printed,
     tick,
     tokens_line,
@@ -61,19 +63,7 @@ _PERIODS = {
     "1y": N_("year"),
     "all": N_("all time"),
 }
-_MONTHS = (
-    N_("Jan"), N_("Feb"), N_("Mar"), N_("Apr"), N_("May"), N_("Jun"), N_("Jul"), N_("Aug"), N_("Sep"), N_("Oct"),
-    N_("Nov"), N_("Dec"),
-)  # fmt: skip
 _UNITS = {"day": N_("day"), "week": N_("week"), "month": N_("month")}
-_METRICS = {
-    "tokens": N_("tokens"),
-    "cost": N_("cost"),
-    "messages": N_("messages"),
-    "sessions": N_("sessions"),
-    "calls": N_("calls"),
-    "failed": N_("failed"),
-}
 _MOST_CONVERSATIONS = 200
 
 
@@ -137,10 +127,10 @@ class InsightPanes(SubScreen):
         day = first_day(self.period, self.main.clock())
         told = [_(_PERIODS[self.period])]
         if day is not None:
-            since, month = _("since {day} {month} {year}"), _(_MONTHS[day.month - 1])
+            since, month = _("since {day} {month} {year}"), _(MONTHS[day.month - 1])
             told.append(since.format(day=day.day, month=month, year=day.year))
         unit = _("hour of the week") if self.by == "hour" else _(_UNITS[self.unit])
-        told.append(_("{metric} by {unit}").format(metric=_(_METRICS[self.metric]), unit=unit))
+        told.append(_("{metric} by {unit}").format(metric=metric_name(self.metric), unit=unit))
         if self.is_stale:
             told.append(_("changed meanwhile, F5 reads again"))
         name, said = header.store_name(self.main.location), " · ".join(told)
