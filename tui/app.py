@@ -131,6 +131,8 @@ class BrowseApp(_App):
         self.start = start or Start()
         """How to begin: what the user has set, and what was remembered."""
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
+        self._begun_with = self.get_css_variables()
+        self.stylesheet.set_variables(self._begun_with)
         self.shares = self.start.shares
         """How the panes share the screen, of every store."""
         self.keymap: Mapping[str, str] = {}
@@ -142,6 +144,16 @@ class BrowseApp(_App):
         self._main: MainScreen | None = None
         self._stores = 0
         set_up(self)
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Style everything anew for another theme.
+
+        Textual 8 does so at the start too, for the theme it begins with: it reads the style sheets a second time, which
+        takes longer than the first layout. Ours have been read with that theme.
+        """
+        begun_with, self._begun_with = self._begun_with, {}
+        if begun_with != self.get_css_variables():
+            super().refresh_css(animate)
 
     def _fatal_error(self) -> None:
         """End with a sentence: Textual would print the values of variables, and so what was said in a chat."""

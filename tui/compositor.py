@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
-from textual._compositor import Compositor
+from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.strip import Strip
 
@@ -14,21 +14,22 @@ class NearCompositor(Compositor):
 
     Textual 8 goes through the lines of every widget whose *container* overlaps the smallest rectangle around all that
     changed: with a step in the list that is each widget of the screen, line by line, and more than half of the time
-    that the step takes.
+    that the step takes. What a widget without a change has drawn is not written anyway.
     """
 
-    _is_wanted: Callable[[int], bool] | None = None
+    _changed: tuple[Region, ...] = ()
 
-    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
-        self._is_wanted = is_rendered_line
+    def render_partial_update(self) -> ChopsUpdate | None:
+        """What has changed, to be written; see `Compositor`."""
+        self._changed = tuple(self._dirty_regions)
         try:
-            return super()._render_chops(crop, is_rendered_line)
+            return super().render_partial_update()
         finally:
-            self._is_wanted = None
+            self._changed = ()
 
     def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        wanted = self._is_wanted
-        if crop is None or wanted is None:
+        changed = self._changed
+        if crop is None or not changed:
             return super()._get_renders(crop)
         visible = self.visible_widgets
         band = Region(0, crop.y, self.size.width, crop.height)
@@ -37,7 +38,7 @@ class NearCompositor(Compositor):
             for widget, (region, clip) in visible.items()
             if (near := clip.intersection(band))
             and (seen := region.intersection(near))
-            and any(map(wanted, seen.line_range))
+            and any(map(seen.overlaps, changed))
         }
         try:
             return list(super()._get_renders(crop))

@@ -51,7 +51,9 @@ def clip(text: str, width: int) -> str:
         return ""
     if cell_len(text) <= width:
         return text
-    cut = set_cell_size(text, width - 1)
+    cut = text[: width - 1]
+    if not text[:width].replace("…", "").isascii():  # then each character is one cell
+        cut = set_cell_size(text, width - 1)
     return f"{cut.rstrip()}…"
 
 

@@ -101,7 +101,7 @@ class _Starts:
             shown = _moment(program, row)
             if keys is not None:
                 program.send(_DOWN)
-                program.read_until_quiet()
+                program.read_until_quiet(2.0)  # Textual is being loaded meanwhile, which may take a second
                 keys.append(_answered(program))
             return shown
         finally:

@@ -16,6 +16,7 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import big_store
 from textual._styles_cache import StylesCache
+from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region
 from textual.widget import Widget
 
@@ -140,6 +141,53 @@ async def test_a_step_looks_at_no_other_pane(stores: list[Path], monkeypatch: py
         step = next(frame for frame in frames if "list" in frame)
         assert not {"transcript", "title", "facts", "header", "keys"} & step.keys()
         assert max(step.values()) <= 2
+
+
+async def test_a_change_in_the_list_draws_no_other_pane(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even of the lines that both have."""
+    async with browsing(open_app(loose(stores[1]))) as browser:
+        drawn: set[str | None] = set()
+        original = Widget.render_lines
+
+        def render_lines(self: Widget, crop: Region) -> object:
+            drawn.add(self.id)
+            return original(self, crop)
+
+        monkeypatch.setattr(Widget, "render_lines", render_lines)
+        browser.screen.rows.refresh()
+        await browser.pilot.pause()
+        assert "list" in drawn
+        assert not {"transcript", "title", "facts", "header", "keys"} & drawn
+
+
+async def test_what_is_said_again_is_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        browser.screen.say("twice")
+        drawn: list[str | None] = []
+        original = Widget.refresh
+
+        def refresh(self: Widget, *regions: Region, **other: bool) -> Widget:
+            drawn.append(self.id)
+            return original(self, *regions, **other)
+
+        monkeypatch.setattr(Widget, "refresh", refresh)
+        browser.screen.say("twice")
+        assert drawn == []
+        browser.screen.say("once")
+        assert drawn == ["status"]
+
+
+async def test_the_style_sheets_are_read_once_for_a_theme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    original = Stylesheet.reparse
+    monkeypatch.setattr(Stylesheet, "reparse", lambda self: (read.append(1), original(self))[1])
+    async with browsing(demo_app(tmp_path)) as browser:
+        assert read == [], "not for the theme the browser begins with"
+        before = browser.screen.rows.rich_style
+        browser.app.theme = "hermes-light" if browser.app.theme == "hermes-dark" else "hermes-dark"
+        await browser.settle()
+        assert read == [1]
+        assert browser.screen.rows.rich_style != before
 
 
 async def test_a_letter_lays_nothing_out(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -195,6 +195,17 @@ class ConversationList(LongView, can_focus=True):
             self._styles[name] = style
         return style
 
+    def _look_over(self, name: str, under: str) -> Style:
+        """A look on the background of a row; what was looked for is lit there too."""
+        key = f"{name} {under}"
+        style = self._styles.get(key)
+        if style is None:
+            base, row = self._look(""), self._look(under) if under else Style()
+            look = self._look(name) if name else Style()
+            style = base + row + look if name == "hit" else base + look + row
+            self._styles[key] = style
+        return style
+
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         index, part = divmod(y + self.scroll_offset.y, self.row_lines)
@@ -205,23 +216,17 @@ class ConversationList(LongView, can_focus=True):
         row = self._source.row(index)
         if y == 0 or index == len(self._source) - 1 or y == self.size.height - 1:
             self._tell_drawn()
-        under = Style()
         spans = format_row(row, width, self.clock()) if part == 0 else format_below(row, width)
         if part == 0 and self.is_marked(row):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
+        under = ""
         if index == self.cursor and not isinstance(row, NoteRow):
-            under = self._look("cursor" if self.has_focus else "cursor-quiet")
+            under = "cursor" if self.has_focus else "cursor-quiet"
             # A mark beside the background: not every theme has one, and not everyone sees it.
             spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
-        segments = [
-            # Rows are printable already; this is the last door before the terminal, so it is shut as well.
-            Segment(
-                printable(text), base + self._look(look) + under if look != "hit" else base + under + self._look(look)
-            )
-            for text, look in spans
-            if text
-        ]
-        return Strip(segments).adjust_cell_length(width, base + under)
+        # Rows are printable already; this is the last door before the terminal, so it is shut as well.
+        segments = [Segment(printable(text), self._look_over(look, under)) for text, look in spans if text]
+        return Strip(segments).adjust_cell_length(width, self._look_over("", under))
 
     def _tell_drawn(self) -> None:
         first = self.scroll_offset.y // self.row_lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual.content import Content
 from textual.visual import VisualType
 from textual.widgets import Static
 
@@ -14,4 +15,7 @@ class TextLine(Static):
 
     def update(self, content: VisualType = "", *, layout: bool = False) -> None:
         """Show another text; its line stays as high as it is, so nothing else has to be laid out."""
+        before = self.content
+        if isinstance(before, Content) and isinstance(content, Content) and content.is_same(before):
+            return  # said with every letter typed, and drawn once
         super().update(content, layout=layout)
