@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.events import AppBlur, AppFocus
+from textual.events import AppBlur, AppFocus, ScreenResume
 from textual.widgets import Input
 
 from hermes_browse.store.catalog import Catalog
@@ -100,6 +100,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.switching = Switching(self)
         self.clock = clock
         """Tells the time; tests freeze it."""
+        self._was_seen = False
 
     def commands(self) -> list[Binding]:
         """What the palette and the help offer."""
@@ -123,8 +124,6 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.shares = self.browse_app().shares
         self.set_class(self.shares.is_alone, "-zoom-list")
         self.share_out()
-        for worker in self.workers_of_store:
-            worker.start()
         if self.focused is None:
             self.set_focus(self.rows)
         self.box.stops = self.searching.stop
@@ -134,10 +133,17 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.call_after_refresh(self._go_on)
         self._leave_in_order()
 
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """Textual works the styles out again whenever a screen is seen; the first time they have just been."""
+        event.refresh_styles = self._was_seen
+        self._was_seen = True
+
     def _go_on(self) -> None:
         """The first frame is out: read the rest behind it, and load what will be wanted."""
         gc.freeze()  # what is in memory now stays; the rest is looked through as usual
         gc.enable()
+        for worker in self.workers_of_store:  # not before: the first key would wait for what they compute
+            worker.start()
         self.listing.read()
         self.searching.get_ready()
         self.old_files.look()

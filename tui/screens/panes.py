@@ -33,6 +33,7 @@ class Panes(Screen[object]):
         self._compositor = NearCompositor()
         self.shares = Shares()
         """How much of the panes is the list's."""
+        self._shared: tuple[str | None, str | None] = None, None
 
     query_edited: Callable[[str], None]
     """Takes the query at each keystroke."""
@@ -94,10 +95,13 @@ class Panes(Screen[object]):
 
     def share_out(self) -> None:
         """Give the list what it is to have; what is as in the style sheet is left to it."""
-        shares, styles = self.shares, self.rows.styles
+        shares = self.shares
         is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
-        styles.width = f"{shares.width}%" if not (is_narrow or is_alone or shares.width == WIDTH) else None
-        styles.height = f"{shares.height}%" if is_narrow and not is_alone and shares.height != HEIGHT else None
+        width = f"{shares.width}%" if not (is_narrow or is_alone or shares.width == WIDTH) else None
+        height = f"{shares.height}%" if is_narrow and not is_alone and shares.height != HEIGHT else None
+        if (width, height) != self._shared:  # Textual lays out everything anew, also where nothing becomes another
+            self._shared = width, height
+            self.rows.styles.width, self.rows.styles.height = width, height
 
     def action_share(self, steps: int) -> None:
         """Move the line between the panes."""
