@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from . import fuse
 from .errors import (
@@ -21,6 +22,7 @@ from .schema import Schema
 from .wording import _
 
 Row = tuple[object, ...]
+_Kept = TypeVar("_Kept")
 
 _IOERR_TRIES = 3
 _IOERR_PAUSE = 0.05
@@ -101,6 +103,7 @@ class Reader:
         self._vocabularies: set[str] = set()
         self._terms: dict[tuple[object, ...], list[str]] = {}
         self._ranges: dict[tuple[object, ...], bool] = {}
+        self._kept: dict[object, object] = {}
         self.statements = 0
         """How many statements ran; tests count them."""
 
@@ -241,6 +244,17 @@ class Reader:
             self._vocabularies.add(name)
         return f"temp.{name}"
 
+    def keep(self, kind: type[_Kept]) -> _Kept:
+        """What one piece of work leaves for the next while this connection lives: made at first, let go at `close`.
+
+        Args:
+            kind: What it is; there is one of each.
+        """
+        found = self._kept.get(kind)
+        if not isinstance(found, kind):
+            found = self._kept[kind] = kind()
+        return found
+
     def begin(self) -> None:
         """Forget an interrupt: what follows is another piece of work."""
         self._stopped = self._is_blown = False
@@ -265,4 +279,5 @@ class Reader:
     def close(self) -> None:
         """Let go of the file."""
         fuse.forget(self)
+        self._kept.clear()
         self._connection.close()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.messages import injected_context, without_injections
 from hermes_browse.store.models import ChatMessage
-from hermes_browse.store.search.fold import MARKS, fold, has_marks
+from hermes_browse.store.search.fold import fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
@@ -43,9 +43,7 @@ def needle(text: str) -> Matcher | None:
     folded = fold(text)
     if not folded.strip():
         return None
-    plain = re.compile(re.escape(folded))
-    marked = re.compile("".join(re.escape(letter) + f"[{MARKS}]*" for letter in folded))
-    return Matcher(Term(text, TermKind.WORD, 0, len(text)), folded, plain, marked, (), False, True, False)
+    return Matcher(Term(text, TermKind.WORD, 0, len(text)), folded, folded, (), False, True, False, skips_marks=True)
 
 
 def texts_of(message: ChatMessage) -> Iterator[str]:

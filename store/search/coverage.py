@@ -99,7 +99,7 @@ def _number(text: str | None, default: int) -> int:
     return int(text) if text is not None and text.lstrip("-").isascii() and text.lstrip("-").isdigit() else default
 
 
-def unindexed(reader: Reader, index: FtsIndex) -> list[tuple[int, int]]:
+def unindexed(reader: Reader, index: FtsIndex, newest: int | None = None) -> list[tuple[int, int]]:
     """Ranges of ids that an index does not hold.
 
     A rebuild in the background (0.20 and later) has reached `fts_rebuild_progress` of
@@ -109,6 +109,7 @@ def unindexed(reader: Reader, index: FtsIndex) -> list[tuple[int, int]]:
     Args:
         reader: An open reader.
         index: The one that is asked.
+        newest: The largest id there is, where that is known.
 
     Returns:
         Inclusive ranges, none of them empty; they may overlap.
@@ -122,10 +123,11 @@ def unindexed(reader: Reader, index: FtsIndex) -> list[tuple[int, int]]:
     # An index that leaves rows out may end before the newest row and be whole, as long as it is written to.
     may_end = bool(left_out_of_trigram(reader.schema, index)) and f"{index.name}_insert" in reader.schema.triggers
     if sizes in reader.schema.tables and not may_end:
-        newest = reader.value("SELECT max(id) FROM messages")
-        last = reader.value(f"SELECT max(id) FROM {sizes}")
-        if newest is not None and int(str(newest)) > int(str(last or 0)):
-            found.append((int(str(last or 0)) + 1, int(str(newest))))
+        if newest is None:
+            newest = int(str(reader.value("SELECT max(id) FROM messages") or 0))
+        last = int(str(reader.value(f"SELECT max(id) FROM {sizes}") or 0))
+        if newest > last:
+            found.append((last + 1, newest))
     return found
 
 

@@ -14,13 +14,14 @@ from ..schema import FtsIndex
 from ..wording import _
 from .accents import accented
 from .coverage import covers_all, partly_indexed
+from .kept import KeptRows
 from .query import Problem, Query
-from .rank import most_relevant
+from .rank import RELEVANT, most_relevant
 from .remedies import Damage, remedy
 from .rows import Judge
 from .scope import Scope, SessionFilter, make_scope
 from .terms import Matcher, Plan, make_plan
-from .walk import Walk, indexed
+from .walk import Tally, Walk, indexed
 
 COUNT_CAP = 1000
 _ENDLESS = 2**62
@@ -130,8 +131,9 @@ def _collect(
     plan = judge.plan
     if sort == "relevance" and _can_rank(judge):
         light = Judge(judge.reader, plan, judge.scope, with_texts=False)
+        walk.tally.wanted = RELEVANT
         best = most_relevant(light, walk, most + 1)
-        shown = [found for found in best[:most] if found.texts is None]
+        shown = [found for found in best[:most] if found.said is None]
         texts = {found.id: found for found in judge.judge([found.id for found in shown])}
         return [texts.get(found.id, found).to_hit(plan) for found in best[:most]], len(best) > most
     hits: list[Hit] = []
@@ -199,8 +201,15 @@ def search(
         return Answer(query, (), "none", True, 0, False, 0.0, problems=query.problems)
     plan, stopped = make_plan(query, prefix_last=prefix_last), _stopper(cancelled, deadline)
     wanted = make_scope(reader, query, scope, sessions, roles, now)
-    judge, most = Judge(reader, plan, wanted), limit if limit > 0 else _ENDLESS
-    walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
+    kept = reader.keep(KeptRows)
+    kept.begin(reader)
+    judge, most = Judge(reader, plan, wanted, kept=kept), limit if limit > 0 else _ENDLESS
+
+    def walk_anew() -> Walk:
+        tally = Tally(most + 1 if limit > 0 else 0)
+        return Walk(reader, plan, sort == "oldest", before, stopped, progress=progress, kept=kept, tally=tally)
+
+    walk = walk_anew()
     try:
         hits, more = _collect(judge, walk, sort, most, portion)
     except StoreError as error:
@@ -208,7 +217,7 @@ def search(
             raise
         # A broken or foreign index is no reason to find nothing: the rows themselves are still there.
         _do_without(reader, error)
-        walk = Walk(reader, plan, sort == "oldest", before, stopped, progress=progress)
+        walk = walk_anew()
         note = _("Hermes' search index cannot be used ({reason}): {remedy}.")
         walk.notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
         hits, more = _collect(judge, walk, sort, most, portion)
@@ -221,7 +230,8 @@ def search(
     return Answer(
         query=query,
         hits=tuple(hits),
-        engine=_engine(walk.engines),
+        # A full page from the newest rows needs no index, and is left before one is named.
+        engine=_engine(walk.engines or ({"scan"} if hits else set())),
         complete=not walk.incomplete,
         total=total,
         at_least=at_least,

@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import islice
 
-from ..messages import SENTINEL, decode_content
 from .fold import fold, has_marks
+from .kept import Said
 from .terms import Matcher
 
 WIDTH = 160
@@ -56,10 +56,9 @@ def _on_one_line(text: str) -> str:
     return before + " ".join(text.split()) + (after if not text.isspace() else "")
 
 
-def _cut(text: str, folded: str, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    marked = has_marks(folded)
-    firsts = [span[0] for each in matchers if (span := next(each.find(folded, marked), None)) is not None]
-    start = max(min(firsts, default=0) - _BEFORE, 0)
+def _cut(text: str, first: int, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The line around a position, and where the terms stand in it."""
+    start = max(first - _BEFORE, 0)
     while start > 0 and (_starts_inside(text, start) or text[start - 1].isspace()):
         start -= 1
     # What stands just outside the cut decides whether a word at its edge is a whole one.
@@ -82,27 +81,19 @@ def _cut(text: str, folded: str, matchers: Sequence[Matcher]) -> tuple[str, tupl
     return head + body + tail, tuple(ranges)
 
 
-def make_snippet(
-    content: str, tool_name: str, tool_calls: str, matchers: Sequence[Matcher], folded_content: str | None = None
-) -> tuple[str, tuple[tuple[int, int], ...]]:
+def make_snippet(said: Said, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """One line around the first match: of what was said, else of the raw content, else of the tool call.
 
     Args:
-        content: As stored, multimodal JSON included.
-        tool_name: Empty when there is none.
-        tool_calls: As stored.
+        said: What is searched of a row.
         matchers: Terms to light.
-        folded_content: The content as `fold` gives it, where that has been done.
 
     Returns:
         The line (not yet printable) and the half-open ranges of the matches in it.
     """
-    spoken = decode_content(content)[0] if content.startswith(SENTINEL) else content
-    texts = [spoken, content.removeprefix(SENTINEL), tool_name, tool_calls]
-    for text in texts:
-        folded = folded_content if folded_content is not None and text is content else fold(text)
-        marked = has_marks(folded)
-        if text and any(each.in_folded(folded, marked) for each in matchers):
-            return _cut(text, folded, matchers)
-    shown = spoken or tool_name or tool_calls
-    return _cut(shown, fold(shown), matchers)
+    for text, folded in said.parts():
+        marked = said.is_marked and has_marks(folded)
+        firsts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None] if text else []
+        if firsts:
+            return _cut(text, min(firsts), matchers)
+    return _cut(said.spoken or said.tool_name or said.tool_calls, 0, matchers)

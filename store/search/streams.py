@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
+from math import ceil
 
 from ..schema import FtsIndex, FtsKind
 from ..wording import _, ngettext
 from .accents import accented
-from .coverage import left_out_of_trigram, unindexed
+from .coverage import left_out_of_trigram
+from .kept import read_rows
 from .terms import Matcher, Plan
-from .trigrams import superset
-from .walk import Walk, bounds, indexed, join_text, merge, row_text_sql, scanned
+from .trigrams import newest, superset
+from .walk import Walk, bounds, indexed, merge, missing, scanned
 
 _RECENT = 1000
 """Rows looked through before a short prefix is asked of the index after all."""
@@ -19,10 +21,20 @@ _TRIED = 500
 """Rows with the rest of a query tried for a short prefix before the same."""
 _MOST_TRIGRAMS = 300
 """A term that more trigrams than this begin with is common: the rows themselves are read."""
-_TRIED_MULTIMODAL = 64
+_FIRST_MULTIMODAL, _TRIED_MULTIMODAL = 12, 64
 """Multimodal messages tried one after another before they are asked for by their words: each may hold pictures."""
-_GLANCE = 200
+_GLANCE = 350
 """Rows looked through before a longer prefix is: where it is common that fills a page."""
+
+
+_FEW, _MANY = 15_000, 150_000
+"""Rows with a prefix that the word index merges in no time, and those that it merges when all else is slow too."""
+_NEAR, _PAGE, _SAMPLE = 20_000, 64, 2000
+"""Ids among which there are to be so many candidates, else they are far between; and ids a word is counted in."""
+_ENOUGH = 24
+"""Candidates that are read before it is said how many of them are hits."""
+_ROW_COST, _MERGE_COST = 35.0, 0.1
+"""What it costs to read a candidate, and to merge a row of a prefix: microseconds, on any machine in this relation."""
 
 
 def _is_absent(walk: Walk, index: FtsIndex, prefix: Matcher) -> bool:
@@ -35,6 +47,53 @@ def _is_absent(walk: Walk, index: FtsIndex, prefix: Matcher) -> bool:
     # The word itself is not among the terms: to look at a term is to count its rows, and it may have many.
     longer = (f"{word}0", word[:-1] + chr(ord(word[-1]) + 1))
     return walk.reader.index_has_terms(index.name, [longer]) == [False]
+
+
+def _merged(walk: Walk, trigram: FtsIndex, known: Sequence[Matcher], whole: int) -> float:
+    """About how many rows the word index has to merge for the words that are still being typed, at the most."""
+    found = 0.0
+    for each in known:
+        letters = superset(walk.reader, trigram, each.words[-1:]) if each.is_prefix else ""
+        if letters:
+            most = ceil(_MANY * _SAMPLE / whole) + 1
+            found += len(newest(walk, trigram, letters, _SAMPLE, most)) * max(whole / _SAMPLE, 1)
+    return found
+
+
+def _by_letters(walk: Walk, index: FtsIndex, trigram: FtsIndex, known: Sequence[Matcher], wide: str) -> Iterator[int]:
+    """Candidates for words of which one is still being typed: rows with its letters, or what the word index gives.
+
+    Letters lead to their rows at once where there are many of them; where there are few, it is slow to see where
+    all meet, and the word index has little to merge. What there is shows in the newest rows, and in how many of
+    those with the letters have the words.
+    """
+    match, tally = " AND ".join(each.fts for each in known), walk.tally
+    low, high = bounds(walk)
+    whole = max(high - low + 1, 1)
+    is_one = len(known) == 1 and len(known[0].words) == 1
+    near = newest(walk, trigram, wide, _NEAR, _PAGE) if whole > _FEW else []
+    is_dense = len(near) == _PAGE
+    if whole <= _FEW:
+        merged = 0.0
+    elif is_one:
+        merged = len(near) * whole / (abs(near[-1] - near[0]) + 1 if is_dense else _NEAR)
+    else:
+        merged = _merged(walk, trigram, known, whole)
+    if merged <= _FEW or (not is_dense and merged <= _MANY):
+        tally.is_sure = True
+        yield from indexed(walk, index, match)
+        return
+    letters = chain(near, indexed(walk.beyond(near[-1]) if near else walk, trigram, wide, most=_TRIED))
+    for seen, last in enumerate(merge(walk, [letters, _multimodal(walk, index, known)]), 1):
+        yield last
+        share = max(tally.had_terms, 1) / max(tally.looked_at, 1)
+        lacking = (tally.wanted - tally.had_terms) if tally.wanted else _TRIED
+        # With one word the rows that have it are that share of those with its letters.
+        cost = merged * (share if is_one else 1.0) * _MERGE_COST
+        if seen >= _TRIED or (tally.looked_at >= _ENOUGH and lacking / share * _ROW_COST > cost):
+            tally.is_sure = True
+            yield from indexed(walk.beyond(last), index, match)
+            return
 
 
 def _word_stream(
@@ -53,12 +112,7 @@ def _word_stream(
             return
         wide = superset(walk.reader, trigram, [word for each in known for word in each.words])
         if wide:
-            ids = indexed(walk, trigram, wide, most=_TRIED)
-            for seen, last in enumerate(merge(walk, [ids, _multimodal(walk, index, known)]), 1):
-                yield last
-                if seen == _TRIED:  # all of both up to here: behind it the index is asked after all
-                    yield from indexed(walk.beyond(last), index, match)
-                    return
+            yield from _by_letters(walk, index, trigram, known, wide)
             return
     short = any(each.is_short for each in known)
     cheap = " AND ".join(each.cheap_fts for each in known if each.cheap_fts) if short else ""
@@ -71,12 +125,18 @@ def _word_stream(
             return
         walk = walk.beyond(last)
     elif short or any(each.is_prefix for each in known):
-        low, high = bounds(walk)
-        rows = _RECENT if short else _GLANCE
-        last = min(low + rows, high) if walk.ascending else max(high - rows, low)
-        low, high = (low, last) if walk.ascending else (last, high)
-        yield from scanned(walk, known, low=low, high=high)
-        walk = walk.beyond(last)
+        for rows in (_GLANCE, _RECENT - _GLANCE) if short else (_GLANCE,):
+            low, high = bounds(walk)
+            last = min(low + rows, high) if walk.ascending else max(high - rows, low)
+            low, high = (low, last) if walk.ascending else (last, high)
+            given = 0
+            for message_id in scanned(walk, known, low=low, high=high):
+                given += 1
+                yield message_id
+            walk = walk.beyond(last)
+            if not given:
+                break  # so rare that the index has little to merge
+        walk.tally.is_sure = True
     yield from indexed(walk, index, match)
 
 
@@ -103,16 +163,16 @@ def _escaped(walk: Walk, words: FtsIndex, group: Sequence[Matcher]) -> Iterator[
     What the word index gives is believed, so these are read before they are given.
     """
     if any(each.spelled for each in group):
-        spelled = [each.spelled or each.fts for each in group if each.words]
-        match = " AND ".join(['^ "json"', *spelled])
+        spelled = [each.spelled or each.cheap_fts for each in group if each.words]
+        match = " AND ".join(['^ "json"', *filter(None, spelled)])
     else:
         match = accented(walk.reader, words, group)
     found = indexed(walk, words, match) if match else iter(())
-    plan, texts = Plan((tuple(group),), ()), row_text_sql(walk.reader)
+    plan = Plan((tuple(group),), ())
     while chunk := list(islice(found, _TRIED_MULTIMODAL)):
-        rows = walk.reader.rows_in(f"SELECT m.id, {texts} FROM messages m WHERE m.id IN ({{keys}})", chunk)
-        accepted = {int(str(key)) for key, *parts in rows if plan.accepts(join_text(*parts))}
-        yield from (key for key in chunk if key in accepted)
+        rows = read_rows(walk.reader, chunk, walk.kept)
+        said = ((key, rows[key].said) for key in chunk if key in rows)
+        yield from (key for key, text in said if text is not None and plan.accepts_said(text))
 
 
 def _multimodal(walk: Walk, words: FtsIndex | None, group: Sequence[Matcher]) -> Iterator[int]:
@@ -123,15 +183,18 @@ def _multimodal(walk: Walk, words: FtsIndex | None, group: Sequence[Matcher]) ->
     """
     if words is None:
         return
-    if not any(each.escaped for each in group):
+    is_escaped = any(each.escaped for each in group)
+    if not is_escaped:
         seen, last = 0, 0
-        for last in indexed(walk, words, '^ "json"', most=_TRIED_MULTIMODAL):
+        for last in indexed(walk, words, '^ "json"', most=_TRIED_MULTIMODAL, first=_FIRST_MULTIMODAL):
             seen += 1
             yield last
         if seen < _TRIED_MULTIMODAL:
             return
         walk = walk.beyond(last)
-    terms = [(each.spelled or each.cheap_fts) if each.words else each.escaped for each in group]
+    # Escapes are rare enough: beside them no words that begin so are merged.
+    plain = [("" if is_escaped and each.is_prefix else each.cheap_fts) for each in group]
+    terms = [(each.spelled or word) if each.words else each.escaped for each, word in zip(group, plain, strict=True)]
     yield from indexed(walk, words, " AND ".join(['^ "json"', *filter(None, terms)]))
 
 
@@ -199,13 +262,13 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
         index, streams = trigram, [_tiny_stream(walk, trigram, words, group)]
     elif words is not None and has_words:
         wide = any(each.is_prefix and not each.is_short for each in group) and trigram is not None and not partial
-        whole = trigram if wide and trigram is not None and not unindexed(walk.reader, trigram) else None
+        whole = trigram if wide and trigram is not None and not missing(walk, trigram) else None
         index, streams = words, [_word_stream(walk, words, group, whole)]
         streams.append(_escaped(walk, words, group))
     else:
         walk.engines.add("scan")
         return [scanned(walk, group)]
-    for low, high in unindexed(walk.reader, index) if index is not None else ():
+    for low, high in missing(walk, index) if index is not None else ():
         walk.engines.add("scan")
         note = ngettext(
             "Hermes' index does not hold 1 row yet: it is scanned.",

@@ -12,8 +12,10 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from .fold import MARKS, caseless_part, fold, has_cjk, has_marks
+from .kept import Said
 from .query import Query, Term, TermKind
 
 SHORT_PREFIX = 2
@@ -29,11 +31,9 @@ class Matcher:
 
     term: Term
     anchor: str
-    """What every match begins with: finding it is many times faster than the pattern."""
-    pattern: re.Pattern[str]
-    """For folded text."""
-    marked: re.Pattern[str]
-    """The same for folded text that holds combining marks (decomposed text)."""
+    """What every match begins with: finding it is many times faster than a pattern."""
+    spelling: str
+    """The folded text a match is made of."""
     words: tuple[str, ...]
     """The words FTS5 makes of it; empty for CJK, emoji and bare punctuation."""
     is_prefix: bool
@@ -41,6 +41,32 @@ class Matcher:
     """Matched anywhere in a word: CJK, emoji, punctuation."""
     is_plain: bool
     """The word index decides alone; nothing is left to check in the text."""
+    skips_marks: bool = False
+    """Matched anywhere, in decomposed text too."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """For folded text; only phrases need it, and to compile one takes longer than to look through a row."""
+        return self._compiled(marked=False)
+
+    @cached_property
+    def marked(self) -> re.Pattern[str]:
+        """The same for folded text that holds combining marks (decomposed text)."""
+        return self._compiled(marked=True)
+
+    def _compiled(self, *, marked: bool) -> re.Pattern[str]:
+        if self.is_substring:
+            between = f"[{MARKS}]*" if marked and self.skips_marks else ""
+            return re.compile("".join(re.escape(letter) + between for letter in self.anchor))
+        return _pattern(self.spelling, self.words, self.term, plain=self.is_plain, marked=marked)
+
+    @cached_property
+    def _edges(self) -> tuple[bool, bool]:
+        """Whether a match must begin, and end, where a word does."""
+        if self.is_substring:
+            return False, False
+        open_ended = self.term.kind is TermKind.PREFIX
+        return self.spelling[:1].isalnum(), not open_ended and self.spelling[-1:].isalnum()
 
     def find(self, folded: str, marked: bool | None = None) -> Iterator[tuple[int, int]]:
         """Where a folded text contains the term: half-open ranges in order.
@@ -52,16 +78,41 @@ class Matcher:
         if has_marks(folded) if marked is None else marked:
             yield from (match.span() for match in self.marked.finditer(folded))
             return
-        position = folded.find(self.anchor)
-        while position >= 0:
-            match = self.pattern.match(folded, position)
-            if match is not None:
-                yield match.span()
-            position = folded.find(self.anchor, max(position + 1, match.end() if match else 0))
+        span = self._next(folded, 0)
+        while span is not None:
+            yield span
+            span = self._next(folded, span[1])
+
+    def first(self, folded: str, marked: bool | None = None) -> tuple[int, int] | None:
+        """The first range of `find`; None where there is none."""
+        if has_marks(folded) if marked is None else marked:
+            match = self.marked.search(folded)
+            return match.span() if match is not None else None
+        return self._next(folded, 0)
 
     def in_folded(self, folded: str, marked: bool | None = None) -> bool:
         """Whether a folded text contains the term; arguments as of `find`."""
-        return next(self.find(folded, marked), None) is not None
+        return self.first(folded, marked) is not None
+
+    def _next(self, folded: str, position: int) -> tuple[int, int] | None:
+        """The first match from a position on, in a text without marks."""
+        anchor, (at_start, at_end) = self.anchor, self._edges
+        is_phrase, size = self.is_plain and len(self.words) > 1, len(anchor)
+        position = folded.find(anchor, position)
+        while position >= 0:
+            if is_phrase:
+                match = self.pattern.match(folded, position)
+                if match is not None:
+                    return match.span()
+            else:
+                end = position + size
+                # `isalnum` is what `[^\W_]` means, letter for letter.
+                if not (at_start and position and folded[position - 1].isalnum()) and not (
+                    at_end and folded[end : end + 1].isalnum()
+                ):
+                    return position, end
+            position = folded.find(anchor, position + 1)
+        return None
 
     @property
     def is_short(self) -> bool:
@@ -96,7 +147,7 @@ class Matcher:
         words = _WORDS.findall(spelled[spelled.find("\\") :]) if "\\u" in spelled else []
         return _quote(" ".join(words)) + "*" if words else ""
 
-    @property
+    @cached_property
     def spelled(self) -> str:
         """The same for words that are no ASCII, in the cases they are likely to stand in; empty for ASCII ones."""
         text = unicodedata.normalize("NFC", self.term.text)
@@ -159,8 +210,7 @@ def matcher(term: Term) -> Matcher:
     words = tuple(_WORDS.findall(folded))
     if has_cjk(term.text) or not words:
         anchor = folded.strip() or folded
-        pattern = re.compile(re.escape(anchor))
-        return Matcher(term, anchor, pattern, pattern, (), False, True, False)
+        return Matcher(term, anchor, anchor, (), False, True, False)
     # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
     phrase = term.kind is TermKind.PHRASE or any(map(str.isspace, folded))
     plain = phrase or (len(words) == 1 and words[0] == folded)
@@ -168,9 +218,7 @@ def matcher(term: Term) -> Matcher:
         folded = folded[folded.index(words[0]) :]
         folded = folded[: folded.rindex(words[-1]) + len(words[-1])]
     prefix = term.kind is TermKind.PREFIX and folded.endswith(words[-1])
-    pattern = _pattern(folded, words, term, plain=plain, marked=False)
-    marked = _pattern(folded, words, term, plain=plain, marked=True)
-    return Matcher(term, words[0] if plain else folded, pattern, marked, words, prefix, False, plain)
+    return Matcher(term, words[0] if plain else folded, folded, words, prefix, False, plain)
 
 
 @dataclass(frozen=True)
@@ -186,19 +234,23 @@ class Plan:
         """Whether a text contains what is looked for and nothing that is left out."""
         return self.accepts_folded(fold(text))
 
-    def accepts_folded(self, folded: str) -> bool:
-        """The same of a text that is folded already."""
-        marked = has_marks(folded)
+    def accepts_said(self, said: Said) -> bool:
+        """The same of what is searched of a row."""
+        return self.accepts_folded(said.folded, said.is_marked)
+
+    def accepts_folded(self, folded: str, marked: bool | None = None) -> bool:
+        """The same of a text that is folded already; `marked` is what `has_marks` says of it, where that is known."""
+        marked = has_marks(folded) if marked is None else marked
         if any(each.in_folded(folded, marked) for each in self.excluded):
             return False
         return not self.groups or any(all(each.in_folded(folded, marked) for each in group) for group in self.groups)
 
-    @property
+    @cached_property
     def index_decides(self) -> bool:
         """One group of plain words without prefixes: MATCH is the whole truth, and all that is asked."""
         return self.is_plain and not any(each.is_prefix for each in self.matchers)
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """One group of plain words and prefixes: all of it can be said to MATCH."""
         if self.in_reasoning:
@@ -216,7 +268,7 @@ class Plan:
         groups = (" AND ".join(each.fts for each in group if each.words) for group in self.groups)
         return " OR ".join(f"({group})" for group in groups if group)
 
-    @property
+    @cached_property
     def matchers(self) -> list[Matcher]:
         """All that may be lit in a snippet."""
         return [each for group in self.groups for each in group]

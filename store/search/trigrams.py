@@ -15,6 +15,7 @@ from itertools import product
 from ..connect import Reader
 from ..schema import FtsIndex, FtsKind
 from .fold import fold
+from .walk import Walk, bounds
 
 _MARKS = ("\u0300", "\u0332")
 """A range that holds every mark the word index drops inside a word (`fold.MARKS`)."""
@@ -70,6 +71,26 @@ def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
     }
     parts = [_spellings(word, spelled) for word in asked]
     return " AND ".join(part for part in parts if part)
+
+
+def newest(walk: Walk, index: FtsIndex, match: str, rows: int, most: int) -> list[int]:
+    """Which of so many rows at the beginning of a run match.
+
+    Args:
+        walk: The run.
+        index: The trigram index.
+        match: From `superset`.
+        rows: How far to look, in ids.
+        most: How many to give at most.
+    """
+    low, high = bounds(walk)
+    low, high = (low, min(low + rows - 1, high)) if walk.ascending else (max(high - rows + 1, low), high)
+    found = walk.reader.rows(
+        f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid BETWEEN ? AND ? "
+        f"ORDER BY rowid {'ASC' if walk.ascending else 'DESC'} LIMIT ?",
+        [match, low, high, most],
+    )
+    return [int(str(row[0])) for row in found]
 
 
 def _spellings(word: str, spelled: dict[str, tuple[str, ...]]) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..connect import Reader
-from ..messages import SENTINEL, decode_content
 from ..schema import FtsIndex
-from ..text import as_text
+from .coverage import unindexed
+from .kept import KeptRows, Said, read_edges, read_rows
 from .terms import Matcher, Plan
 
 _FIRST_CHUNK, _CHUNK = 64, 256
@@ -25,6 +25,20 @@ _LONG = 400
 
 class Passed(int):
     """Not a candidate: a scan has looked at everything up to this id, so what was found before it can be told."""
+
+
+@dataclass
+class Tally:
+    """How a search has fared with its candidates, so that where they come from can be thought over."""
+
+    wanted: int = 0
+    """Hits that make the page full; 0 where all are wanted."""
+    looked_at: int = 0
+    """Candidates whose text was read."""
+    had_terms: int = 0
+    """Those of them that contain what is looked for."""
+    is_sure: bool = False
+    """What comes now has the terms, and no more of it is read than makes the page full."""
 
 
 @dataclass
@@ -44,6 +58,9 @@ class Walk:
     """Ids asked of an index at a time after the first few."""
     progress: Callable[[float], None] = lambda share: None
     """Told, while rows are scanned, which share of them has been looked at, from 0 to 1."""
+    kept: KeptRows | None = None
+    """Rows read before, and where those read now are kept; None keeps none."""
+    tally: Tally = field(default_factory=Tally)
     passed: Callable[[], None] = lambda: None
     """Told, while rows are scanned, that all hits up to here have been given."""
 
@@ -65,25 +82,20 @@ def row_text_sql(reader: Reader) -> str:
     return ", ".join(schema.message(column) for column in ("content", "tool_name", "tool_calls"))
 
 
-def join_text(content: object, tool_name: object, tool_calls: object) -> str:
-    """What is searched of a row: the three as Hermes indexes them (0.13 and later), and what a multimodal
-    content says, for its JSON spells accents and CJK as escapes."""
-    said = content if type(content) is str else as_text(content) or ""
-    texts = [said, as_text(tool_name) or "", as_text(tool_calls) or ""]
-    if said.startswith(SENTINEL):
-        texts.append(decode_content(said)[0])
-    return " ".join(texts)
+def missing(walk: Walk, index: FtsIndex) -> list[tuple[int, int]]:
+    """Ranges of ids that an index does not hold."""
+    return walk.kept.unindexed(walk.reader, index) if walk.kept is not None else unindexed(walk.reader, index)
 
 
-def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0) -> Iterator[int]:
-    """Ids that an FTS5 table gives for a MATCH expression, at most so many; 0 for all."""
+def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0, first: int = _FIRST_CHUNK) -> Iterator[int]:
+    """Ids that an FTS5 table gives for a MATCH expression, at most so many; 0 for all; so many in the first portion."""
     comparison, order = (">", "ASC") if walk.ascending else ("<", "DESC")
     statement = (
         f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid {comparison} ? "
         f"ORDER BY rowid {order} LIMIT ?"
     )
     last = walk.before if walk.before is not None else (-(2**62) if walk.ascending else 2**62)
-    chunk, given = _FIRST_CHUNK, 0
+    chunk, given = first, 0
     while not walk.stop():
         rows = walk.reader.rows(statement, [match, last, chunk])
         yield from (int(str(row[0])) for row in rows)
@@ -95,9 +107,8 @@ def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0) -> Iterator[
 
 
 def bounds(walk: Walk) -> tuple[int, int]:
-    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
-    row = walk.reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
-    low, high = (int(str(value)) if value is not None else 0 for value in row)
+    """The smallest and the largest id of a run."""
+    low, high = walk.kept.edges(walk.reader) if walk.kept is not None else read_edges(walk.reader)
     if walk.before is not None:
         low, high = (max(low, walk.before + 1), high) if walk.ascending else (low, min(high, walk.before - 1))
     return low, high
@@ -139,15 +150,24 @@ def scanned(
     texts = row_text_sql(walk.reader) if looked_at else "NULL, NULL, NULL"  # not shown
     where = " AND ".join(part for part in (only, narrow) if part)
     statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
+    plainly = f"SELECT m.id FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
     plan = Plan((tuple(matchers),), ())
     whole = max(last - first + 1, 1)
     size = _FIRST_SLICE  # the newest rows come at once
     while first <= last and not walk.stop():
         start, end = (first, min(first + size - 1, last)) if walk.ascending else (max(last - size + 1, first), last)
-        rows = walk.reader.rows(statement, [start, end, *values])
-        for message_id, *parts in rows:
-            if not looked_at or plan.accepts(join_text(*parts)):
-                yield int(str(message_id))
+        rows: Sequence[object]
+        if looked_at and walk.kept is not None and size <= _LONG:
+            # The newest rows, most likely: the next letter asks for them again, and whoever shows them does.
+            rows = ids = [int(str(row[0])) for row in walk.reader.rows(plainly, [start, end])]
+            read = read_rows(walk.reader, ids, walk.kept)
+            said = ((key, read[key].said) for key in ids if key in read)
+            yield from (key for key, text in said if text is not None and plan.accepts_said(text))
+        else:
+            rows = read_now = walk.reader.rows(statement, [start, end, *values])
+            for message_id, *parts in read_now:
+                if not looked_at or plan.accepts_said(Said(*parts)):
+                    yield int(str(message_id))
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
         size = min(size * 2, _SLICE)
         walk.progress(1 - max(last - first + 1, 0) / whole)

@@ -1,0 +1,201 @@
+"""Rows that have been read, kept while a connection lives: the next letter asks for most of them again.
+
+What is dear about a row is its text: to read it from pages of its own, to fold it, to take apart the JSON of a
+message with pictures. Each is done once as long as the store stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from sys import getsizeof
+
+from ..connect import Reader, Row
+from ..messages import SENTINEL, decode_content, is_hidden, state_of
+from ..models import State
+from ..schema import FtsIndex
+from ..text import as_text
+from ..values import as_time
+from .coverage import unindexed
+from .fold import fold, has_marks
+
+MOST_BYTES = 8_000_000
+"""Memory that the texts of kept rows take at most, the folded ones with them."""
+_ROW_BYTES = 1000
+"""What a row takes beside its texts."""
+
+
+def _text(value: object) -> str:
+    return value if type(value) is str else as_text(value) or ""
+
+
+class Said:
+    """What is searched of a row, and what is made of it on the way."""
+
+    def __init__(self, content: object, tool_name: object, tool_calls: object) -> None:
+        self.content = _text(content)
+        """As stored, multimodal JSON included."""
+        self.tool_name = _text(tool_name)
+        self.tool_calls = _text(tool_calls)
+
+    @cached_property
+    def spoken(self) -> str:
+        """What was said: the content, or what the parts of a multimodal one say."""
+        return decode_content(self.content)[0] if self.content.startswith(SENTINEL) else self.content
+
+    @cached_property
+    def folded(self) -> str:
+        """All that is searched, folded: the three as Hermes indexes them (0.13 and later), and what a multimodal
+        content says, for its JSON spells accents and CJK as escapes."""
+        texts = [self.content, self.tool_name, self.tool_calls]
+        if self.content.startswith(SENTINEL):
+            texts.append(self.spoken)
+        return fold(" ".join(texts))
+
+    @cached_property
+    def is_marked(self) -> bool:
+        """Whether there are combining marks in the folded text."""
+        return has_marks(self.folded)
+
+    def parts(self) -> Iterable[tuple[str, str]]:
+        """What may be shown of it, each with its folded text: said, stored, name of the tool, call of the tool."""
+        name_at = len(self.content) + 1
+        calls_at = name_at + len(self.tool_name) + 1
+        if self.content.startswith(SENTINEL):
+            yield self.spoken, self.folded[calls_at + len(self.tool_calls) + 1 :]
+            yield self.content.removeprefix(SENTINEL), self.folded[len(SENTINEL) : len(self.content)]
+        else:
+            yield self.content, self.folded[: len(self.content)]
+        yield self.tool_name, self.folded[name_at : calls_at - 1]
+        yield self.tool_calls, self.folded[calls_at : calls_at + len(self.tool_calls)]
+
+
+class StoredRow:
+    """A row of `messages` as a search sees it."""
+
+    __slots__ = ("has_reasoning", "id", "is_hidden", "moment", "role", "said", "session_id", "size", "state", "thought")
+
+    def __init__(self, row: Row) -> None:
+        message_id, session, role, stamp, kind, metadata, active, compacted, *rest = row
+        self.id = int(str(message_id))
+        self.session_id = as_text(session) or ""
+        self.role = as_text(role) or "unknown"
+        self.moment: float | None = as_time(stamp)
+        self.state: State = state_of(active, compacted)
+        self.is_hidden = is_hidden(self.role, as_text(kind), metadata)
+        self.said: Said | None = None
+        """None where it was read without its texts."""
+        self.has_reasoning = False
+        self.size = _ROW_BYTES
+        """Bytes it takes, its texts counted twice: as stored and folded."""
+        self.thought: Said | None = None
+        """What is searched instead where reasoning is."""
+        if len(rest) >= 4:
+            self.said = Said(*rest[:3])
+            self.has_reasoning = bool(rest[3])
+            self.thought = Said(rest[4], "", "") if len(rest) > 4 else None
+            self.size += 2 * (getsizeof(self.said.content) + getsizeof(self.said.tool_calls))
+
+
+class KeptRows:
+    """The rows read last on a connection, with their texts, at most `MOST_BYTES` of them, and what ids there are.
+
+    Nothing of it outlives a change of the store: each search says `begin`.
+    """
+
+    def __init__(self) -> None:
+        self._version: object = None
+        self._rows: dict[int, StoredRow] = {}
+        self._edges: tuple[int, int] | None = None
+        self._unindexed: dict[str, list[tuple[int, int]]] = {}
+        self.size = 0
+        """Bytes they take."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def begin(self, reader: Reader) -> None:
+        """Drop all of them if anybody has written to the store since the last search."""
+        version = reader.value("PRAGMA data_version")
+        if version != self._version:
+            self._version = version
+            self._rows.clear()
+            self._unindexed.clear()
+            self._edges = None
+            self.size = 0
+
+    def edges(self, reader: Reader) -> tuple[int, int]:
+        """The smallest and the largest id of a message; 0 where there is none."""
+        if self._edges is None:
+            self._edges = read_edges(reader)
+        return self._edges
+
+    def unindexed(self, reader: Reader, index: FtsIndex) -> list[tuple[int, int]]:
+        """Ranges of ids that an index does not hold."""
+        if index.name not in self._unindexed:
+            self._unindexed[index.name] = unindexed(reader, index, self.edges(reader)[1])
+        return self._unindexed[index.name]
+
+    def get(self, message_id: int) -> StoredRow | None:
+        """A row, if it is kept; it is then the last to be let go."""
+        row = self._rows.pop(message_id, None)
+        if row is not None:
+            self._rows[message_id] = row
+        return row
+
+    def add(self, row: StoredRow) -> None:
+        """Keep a row, and let go of those that have not been asked for longest."""
+        before = self._rows.pop(row.id, None)
+        self._rows[row.id] = row
+        self.size += row.size - (before.size if before is not None else 0)
+        while self.size > MOST_BYTES:
+            oldest = next(iter(self._rows))
+            self.size -= self._rows.pop(oldest).size
+
+
+def read_edges(reader: Reader) -> tuple[int, int]:
+    """The smallest and the largest id of a message; 0 where there is none."""
+    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
+    row = reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
+    low, high = (int(str(value)) if value is not None else 0 for value in row)
+    return low, high
+
+
+def row_columns(reader: Reader, *, with_texts: bool, in_reasoning: bool = False) -> str:
+    """SQL for the columns of a `StoredRow`, of `messages m`.
+
+    Args:
+        reader: An open reader.
+        with_texts: What was said as well.
+        in_reasoning: What was thought too.
+    """
+    schema = reader.schema
+    columns = [schema.message(each) for each in ("session_id", "role", "timestamp", "display_kind", "display_metadata")]
+    columns += [schema.active(), schema.compacted()]
+    if with_texts:
+        columns += [schema.message(each) for each in ("content", "tool_name", "tool_calls")]
+        thought = [schema.message(each, default="''") for each in ("reasoning", "reasoning_content")]
+        columns.append(f"COALESCE({thought[0]}, '') <> '' OR COALESCE({thought[1]}, '') <> ''")  # not shown
+        if in_reasoning:
+            columns.append(f"COALESCE(NULLIF({thought[0]}, ''), {thought[1]})")
+    return ", ".join(["m.id", *columns])
+
+
+def read_rows(reader: Reader, ids: Sequence[int], kept: KeptRows | None) -> dict[int, StoredRow]:
+    """Rows with their texts, by id; those that are kept are not read again.
+
+    Args:
+        reader: An open reader.
+        ids: Which.
+        kept: Where to look and what to add to; None reads all and keeps none.
+    """
+    found: dict[int, StoredRow] = {}
+    if kept is not None:
+        found = {key: row for key in ids if (row := kept.get(key)) is not None}
+    wanted = [key for key in ids if key not in found]
+    columns = row_columns(reader, with_texts=True)
+    for row in map(StoredRow, reader.rows_in(f"SELECT {columns} FROM messages m WHERE m.id IN ({{keys}})", wanted)):
+        found[row.id] = row
+        if kept is not None:
+            kept.add(row)
+    return found
