@@ -12,7 +12,7 @@ from heapq import merge
 from .connect import Reader
 from .forest import AUTOMATION_SOURCES, Chain, Forest
 from .models import Conversation, Hidden, Kind, Session, Sort, View
-from .sessions import read_all_sessions, read_busy, read_children, read_sessions
+from .sessions import read_all_sessions, read_busy, read_child_ids, read_sessions
 from .text import as_text
 from .titles_index import NameIndex, TitleIndex
 
@@ -214,17 +214,19 @@ def read_catalog(reader: Reader, now: float) -> Catalog:
 
 def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int) -> list[str]:
     """Ids of the sessions of the newest messages and of the newest-started ones, both by index."""
-    rows = reader.rows("SELECT session_id FROM messages ORDER BY id DESC LIMIT ?", [tail])
+    sql = "SELECT session_id FROM (SELECT session_id FROM messages ORDER BY id DESC LIMIT ?)"
+    values: list[object] = [tail]
     if {"started_at", "source"} <= reader.schema.session_columns:
         # Where cron jobs start a session a minute, the newest sixty hold no chat. The source stands early in a row,
         # so that passing over them is cheap.
         passed = sorted(AUTOMATION_SOURCES) if view is View.CHATS else []
-        rows += reader.rows(
-            "SELECT id FROM (SELECT id, source FROM sessions ORDER BY started_at DESC LIMIT ?) "
-            f"WHERE source IS NULL OR source NOT IN ({','.join('?' * len(passed))}) LIMIT ?",
-            [among, *passed, started],
+        sql += (
+            " UNION SELECT id FROM (SELECT id FROM "
+            "(SELECT id, source FROM sessions ORDER BY started_at DESC LIMIT ?) "
+            f"WHERE source IS NULL OR source NOT IN ({','.join('?' * len(passed))}) LIMIT ?)"
         )
-    return [text for text in map(as_text, dict.fromkeys(row[0] for row in rows)) if text is not None]
+        values += [among, *passed, started]
+    return [text for text in (as_text(row[0]) for row in reader.rows(sql, values)) if text is not None]
 
 
 def _gather(reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str]) -> None:
@@ -241,9 +243,8 @@ def _gather(reader: Reader, known: dict[str, Session], ids: Sequence[str], busy:
     for _ in range(100):
         if not added or len(known) > _MOST_CANDIDATES:
             break
-        children = [child for child in read_children(reader, added, busy=busy) if child.id not in known]
-        known.update((child.id, child) for child in children)
-        added = [child.id for child in children]
+        added = [child for child in dict.fromkeys(read_child_ids(reader, added)) if child not in known]
+        known.update((child.id, child) for child in read_sessions(reader, added, busy=busy))
 
 
 def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limit: int = _PAGE) -> Catalog:

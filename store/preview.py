@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .connect import Reader
+from .connect import Reader, Row
 from .messages import decode_content, is_hidden, split_summary, state_of, without_injections
 from .models import Conversation, Session, State
+from .schema import Schema
 from .text import as_text, one_line
 from .transcript import count_rows
 from .values import as_flag
@@ -21,6 +22,8 @@ PREVIEW_LIMIT = 200
 
 _HEAD = 4000  # a preview never needs more, and a row may hold megabytes
 _FIRST_ROWS = 8
+_OPENING_ROWS = 3
+_TOGETHER = 100  # conversations whose first rows are asked for in one statement
 _PREAMBLES = ("[IMPORTANT", "[SYSTEM")
 
 
@@ -48,40 +51,52 @@ def _readable(content: object) -> str:
     return line
 
 
-def _candidates(
-    reader: Reader, session: Session, condition: str, limit: int, among: int | None
-) -> list[tuple[str, bool]]:
-    """Readable texts of the first rows that meet a condition, each with whether it was taken back, to the first not."""
-    schema = reader.schema
+def _columns(schema: Schema) -> str:
+    """What `_spoken` looks at of a row `m`."""
     # Plain text is cut by SQLite; the NUL of multimodal content ends what substr() sees, so those
     # rows are fetched whole, but only when they are of a size one reads.
     content = (
         f"CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' THEN substr(m.content, 1, {_HEAD}) "
         "ELSE m.content END"
     )
+    return (
+        f"{content}, {schema.message('role')}, {schema.message('display_kind')}, "
+        f"{schema.message('display_metadata')}, {schema.message('_compressed_summary')}, "
+        f"{schema.active()}, {schema.compacted()}"
+    )
+
+
+def _spoken(row: Row) -> tuple[str, bool] | None:
+    """The readable text of a row of `_columns`, and whether it was taken back; None where there is nothing to read."""
+    value, role, kind, metadata, flagged, active, compacted = row
+    if is_hidden(as_text(role) or "", as_text(kind), metadata):
+        return None
+    if as_flag(flagged) and not all(split_summary(decode_content(value)[0])):
+        return None  # a summary and nothing else (0.22)
+    text = _readable(value)
+    return (text, state_of(active, compacted) is State.REWOUND) if text else None
+
+
+def _candidates(
+    reader: Reader, session: Session, condition: str, limit: int, among: int | None
+) -> list[tuple[str, bool]]:
+    """Readable texts of the first rows that meet a condition, each with whether it was taken back, to the first not."""
     # Older stores have no index by session and id: the first ids are found without a look at the rows (an index
     # by session holds them), for to look at thousands of rows for the first few is what a page of the list costs.
     first = "SELECT i.id FROM messages i WHERE i.session_id = ?"
     if among is not None:
         first += f" ORDER BY i.id LIMIT {among}"
     rows = reader.rows(
-        f"SELECT {content}, {schema.message('role')}, {schema.message('display_kind')}, "
-        f"{schema.message('display_metadata')}, {schema.message('_compressed_summary')}, "
-        f"{schema.active()}, {schema.compacted()} "
+        f"SELECT {_columns(reader.schema)} "
         f"FROM messages m WHERE m.id IN ({first}) AND m.content IS NOT NULL AND {condition} ORDER BY m.id LIMIT ?",
         [session.id, limit],
     )
     found: list[tuple[str, bool]] = []
-    for value, role, kind, metadata, flagged, active, compacted in rows:
-        if is_hidden(as_text(role) or "", as_text(kind), metadata):
-            continue
-        if as_flag(flagged) and not all(split_summary(decode_content(value)[0])):
-            continue  # a summary and nothing else (0.22)
-        text = _readable(value)
-        if text:
-            rewound = state_of(active, compacted) is State.REWOUND
-            found.append((text, rewound))
-            if not rewound:
+    for row in rows:
+        spoken = _spoken(row)
+        if spoken is not None:
+            found.append(spoken)
+            if not spoken[1]:
                 break  # it is the one; to read the others is half the work
     return found
 
@@ -117,15 +132,54 @@ def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
     return ""
 
 
+def _opening_words(reader: Reader, conversations: Sequence[Conversation]) -> dict[str, str]:
+    """Previews by root id of those conversations that begin with one, each row of all of them in one statement.
+
+    Nearly every session begins with what a person said, or with a note of Hermes and then that. The others are
+    left out: `read_preview` looks further.
+    """
+    if not {"content", "role"} <= reader.schema.message_columns:
+        return {}
+    waiting = {}
+    for each in conversations:
+        first = next((segment.id for segment in each.segments if segment.has_messages), None)
+        if first is not None:
+            waiting[first] = each.root_id
+    found: dict[str, str] = {}
+    seen: list[object] = []
+    for _ in range(_OPENING_ROWS):
+        if not waiting:
+            break
+        passed = ",".join("?" * len(seen))
+        rows = reader.rows_in(
+            f"SELECT m.id, m.session_id, m.content IS NOT NULL AND m.role = 'user', {_columns(reader.schema)} "
+            f"FROM messages m WHERE m.id IN (SELECT min(i.id) FROM messages i WHERE i.id NOT IN ({passed}) "
+            "AND i.session_id IN ({keys}) GROUP BY i.session_id)",
+            list(waiting),
+            seen,
+        )
+        for number, session_id, is_user, *row in rows:
+            seen.append(number)
+            spoken = _spoken(tuple(row)) if is_user else None
+            if spoken is not None and not spoken[1] and session_id in waiting:
+                found[waiting.pop(str(session_id))] = spoken[0]
+    return found
+
+
 def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
     """The conversations with what they are called: a preview where there is no title, and nothing counted.
 
     Args:
         reader: An open reader.
-        conversations: A page of them; each without a title costs a few index seeks.
+        conversations: A page of them; those without a title cost a statement or two for a hundred of them.
     """
+    nameless = [each for each in conversations if not each.title]
+    words: dict[str, str] = {}
+    for start in range(0, len(nameless), _TOGETHER):
+        words |= _opening_words(reader, nameless[start : start + _TOGETHER])
     return [
-        each if each.title else each._replace(preview=read_preview(reader, each.segments)) for each in conversations
+        each if each.title else each._replace(preview=words.get(each.root_id) or read_preview(reader, each.segments))
+        for each in conversations
     ]
 
 

@@ -18,6 +18,8 @@ from .wording import _
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
 
+_LEASES = (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id"))
+
 
 class FtsKind(StrEnum):
     """Where an FTS5 table keeps its text."""
@@ -59,6 +61,8 @@ class Schema(NamedTuple):
     """The substring index."""
     meta: tuple[tuple[str, str], ...] = ()
     """The `fts_*` notes of `state_meta`."""
+    leases: tuple[tuple[str, str], ...] = ()
+    """Tables of live turn leases and compression locks that name an end, each with its column of ids."""
 
     @property
     def is_newer(self) -> bool:
@@ -208,4 +212,9 @@ def discover(connection: sqlite3.Connection, path: Path) -> Schema:
         fts=fts("messages_fts"),
         trigram=fts("messages_fts_trigram"),
         meta=meta,
+        leases=tuple(
+            (table, column)
+            for table, column in _LEASES
+            if table in tables and {column, "expires_at"} <= _columns(connection, table)
+        ),
     )

@@ -1,0 +1,93 @@
+"""The first page asks little: few statements, each row once, names of all conversations together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from builders import T0, big_store, make_store
+
+from hermes_browse.store.catalog import read_catalog, read_first_page
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.models import Session, View
+from hermes_browse.store.preview import read_preview, with_names
+from hermes_browse.store.sessions import read_sessions
+
+NOW = T0 + 1e6
+
+
+@pytest.mark.parametrize(("sessions", "messages"), [(400, 4_000), (3_000, 30_000)])
+def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path: Path, sessions: int, messages: int) -> None:
+    with Store(big_store(tmp_path / "state.db", sessions, messages)).reader() as reader:
+        first = read_first_page(reader, NOW, limit=36)
+        assert reader.statements <= 9
+        page = [first.conversation(root) for root in first.order()[:36]]
+        reader.statements = 0
+        named = with_names(reader, page)
+        assert reader.statements <= 3
+        assert sum(not each.title for each in page) > 5
+        assert [each.preview for each in named] == [
+            "" if each.title else read_preview(reader, each.segments) for each in page
+        ]
+
+
+def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children of what is known are known themselves, most of them."""
+    read: Counter[str] = Counter()
+
+    def counted(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()) -> list[Session]:
+        read.update(ids)
+        return read_sessions(reader, ids, busy=busy)
+
+    monkeypatch.setattr("hermes_browse.store.catalog.read_sessions", counted)
+    sessions = [
+        {"id": f"s{at}", "started_at": T0 + at, "parent_session_id": f"s{at - 1}" if at % 3 else None}
+        for at in range(600)
+    ]
+    with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
+        first = read_first_page(reader, NOW, limit=20)
+        assert not first.exact
+        assert set(first.forest.sessions) == set(read)
+        assert set(read.values()) == {1}
+        exact = read_catalog(reader, NOW).order()[:20]
+        assert first.order()[:20] == exact
+
+
+HARD: dict[str, list[dict[str, object]]] = {
+    "plain": [{"content": "a question"}],
+    "answered first": [{"role": "assistant", "content": "welcome"}, {"content": "a question"}],
+    "of a system": [{"role": "session_meta", "content": "{}"}, {"content": "a question"}],
+    "taken back": [{"content": "never mind", "active": 0}, {"content": "a question"}],
+    "all taken back": [{"content": "never mind", "active": 0}],
+    "empty": [{"content": ""}, {"content": "a question"}],
+    "without content": [{"content": None}, {"content": "a question"}],
+    "no user": [{"role": "assistant", "content": "alone"}],
+    "number": [{"content": 42}],
+    "blob": [{"content": b"caf\xc3\xa9"}],
+    "silent": [],
+}
+
+
+def test_names_are_those_that_are_looked_for_one_by_one(tmp_path: Path) -> None:
+    messages = [
+        {"session_id": name, "timestamp": T0 + at, **row} for name, rows in HARD.items() for at, row in enumerate(rows)
+    ]
+    # The row that stands first was not written first.
+    messages += [
+        {"session_id": "late", "timestamp": T0 + 9, "content": "first by number"},
+        {"session_id": "late", "timestamp": T0, "content": "first by time"},
+    ]
+    sessions = [{"id": name, "started_at": T0} for name in (*HARD, "late")]
+    sessions += [{"id": "tip", "parent_session_id": "silent", "started_at": T0 + 5}]
+    messages += [{"session_id": "tip", "timestamp": T0 + 6, "content": "said after a compression"}]
+    sessions[list(HARD).index("silent")] |= {"end_reason": "compression", "ended_at": T0 + 4}
+    with Store(make_store(tmp_path / "state.db", "22", sessions, messages)).reader() as reader:
+        page = read_first_page(reader, NOW, view=View.ALL).select(View.ALL)
+        assert len(page) == len(sessions) - 1
+        named = {each.root_id: each.preview for each in with_names(reader, page)}
+        assert named == {each.root_id: read_preview(reader, each.segments) for each in page}
+    assert named["plain"] == named["answered first"] == named["taken back"] == "a question"
+    assert named["late"] == "first by number"
+    assert named["silent"] == "said after a compression"
