@@ -97,9 +97,10 @@ class Catalog:
 
     def view_of(self, chain: Chain) -> View | None:
         """The narrow view a conversation is in; None for what only the view of all shows."""
-        if self.forest.is_attached_subagent(chain) or chain.root.hidden:
+        root = chain.root
+        if root.hidden or self.forest.is_attached_subagent(chain):
             return None
-        if chain.root.archived:
+        if root.archived:
             return View.ARCHIVED
         return View.CHATS if self.forest.kind(chain) is Kind.CHAT else View.AUTOMATION
 

@@ -8,7 +8,7 @@ of one compression) loses nothing: every session is in exactly one chain.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .models import Conversation, Kind, Relation, Session, Status
 from .wording import N_, _
@@ -49,37 +49,68 @@ _RING = N_("its parents form a ring")
 class Chain:
     """A compression chain: the segments of one conversation, and how its root hangs on a parent."""
 
-    __slots__ = ("last_active", "note", "relation", "segments")
+    __slots__ = ("last_active", "note", "relation", "rest", "root")
 
-    def __init__(self, segments: list[Session], relation: Relation, note: str = "") -> None:
-        self.segments = segments
-        """Root first; never empty."""
+    def __init__(self, root: Session, relation: Relation, note: str = "", rest: tuple[Session, ...] = ()) -> None:
+        self.root = root
+        """The first segment."""
+        self.rest = rest
+        """The segments after it: most conversations have none, and share nothing."""
         self.relation = relation
         self.note = note
-        self.last_active = _FAR_PAST
+        active = root.last_active
+        self.last_active = _FAR_PAST if active is None else active
         """Newest activity of any segment; the far past when none is known."""
-        for segment in segments:
-            self.include(segment)
-
-    def include(self, segment: Session) -> None:
-        """Take the activity of a segment into account."""
-        if segment.last_active is not None and segment.last_active > self.last_active:
-            self.last_active = segment.last_active
+        for segment in rest:
+            if segment.last_active is not None and segment.last_active > self.last_active:
+                self.last_active = segment.last_active
 
     @property
-    def root(self) -> Session:
-        """The first segment."""
-        return self.segments[0]
+    def segments(self) -> tuple[Session, ...]:
+        """Root first; never empty."""
+        return (self.root, *self.rest)
 
     @property
     def tip(self) -> Session:
         """The last segment."""
-        return self.segments[-1]
+        return self.rest[-1] if self.rest else self.root
 
     @property
     def title(self) -> str | None:
         """The tip's title, else the newest one of an earlier segment (0.22 falls back to the root's)."""
-        return next((segment.title for segment in reversed(self.segments) if segment.title), None)
+        for segment in reversed(self.rest):
+            if segment.title:
+                return segment.title
+        return self.root.title or None
+
+
+class Chains(Mapping[str, Chain]):
+    """The chain of each session, by id.
+
+    Most sessions are a chain by themselves, so only those that are not its root are kept beside the roots.
+
+    Args:
+        roots: The chains by the id of their first segment.
+    """
+
+    def __init__(self, roots: dict[str, Chain]) -> None:
+        self._roots = roots
+        self.later: dict[str, Chain] = {}
+        """By the ids of all other segments."""
+
+    def __getitem__(self, session_id: str) -> Chain:
+        found = self._roots.get(session_id)
+        return found if found is not None else self.later[session_id]
+
+    def __contains__(self, session_id: object) -> bool:
+        return session_id in self._roots or session_id in self.later
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._roots
+        yield from self.later
+
+    def __len__(self) -> int:
+        return len(self._roots) + len(self.later)
 
 
 def edge(child: Session, parent: Session | None) -> Relation:
@@ -135,13 +166,14 @@ class Forest:
         self.children: dict[str, list[Session]] = {}
         """Sessions by the id of their parent, whether or not that parent exists."""
         for session in self.sessions.values():
-            if session.parent_id is not None and session.parent_id != session.id:
-                self.children.setdefault(session.parent_id, []).append(session)
+            parent_id = session.parent_id
+            if parent_id is not None and parent_id != session.id:
+                self.children.setdefault(parent_id, []).append(session)
         self._next: dict[str, Session] = {}
         self._continues: set[str] = set()
         self.chains: dict[str, Chain] = {}
         """By the id of their root segment."""
-        self.chain_of: dict[str, Chain] = {}
+        self.chain_of = Chains(self.chains)
         """By the id of any segment; every session has one."""
         self._build(self.sessions.values())
 
@@ -157,7 +189,8 @@ class Forest:
         other = Forest(())
         other.sessions, other.children = dict(self.sessions), dict(self.children)
         other._next, other._continues = dict(self._next), set(self._continues)
-        other.chains, other.chain_of = dict(self.chains), dict(self.chain_of)
+        other.chains.update(self.chains)
+        other.chain_of.later.update(self.chain_of.later)
         begun = [each.id for each in other._take_out(gone)] if gone else []
         for each in gone:
             lost = other.sessions.pop(each, None)
@@ -191,7 +224,7 @@ class Forest:
                 waiting.extend(child.id for child in self.children.get(session.parent_id, ()))
         for each in family:
             self.chains.pop(each, None)
-            self.chain_of.pop(each, None)
+            self.chain_of.later.pop(each, None)
             self._next.pop(each, None)
             self._continues.discard(each)
         return list(family.values())
@@ -199,15 +232,23 @@ class Forest:
     def _build(self, sessions: Collection[Session]) -> None:
         """Chains of whole families."""
         self._choose_continuations(sessions)
+        chains, continues, follows = self.chains, self._continues, self._next
+        hanging: list[Chain] = []
         for session in sessions:
-            if session.id not in self._continues:
-                self._add_chain(session, *self._relation(session))
+            session_id = session.id
+            if session.parent_id is None and session.delegate_from is None:
+                if session_id not in follows:  # what most of them are
+                    chains[session_id] = Chain(session, Relation.ROOT)
+                    continue
+            elif session_id in continues:
+                continue
+            hanging.append(self._add_chain(session, *self._relation(session)))
         # What is left stands in rings of continuations; each is cut at its oldest.
-        left = [session for session in sessions if session.id not in self.chain_of]
+        left = [session for session in sessions if session.id not in self.chain_of] if continues else []
         for session in sorted(left, key=lambda each: (each.started_at or _FAR_PAST, each.id)):
             if session.id not in self.chain_of:
-                self._add_chain(session, Relation.ORPHAN, _(_RING))
-        self._cut_rings([self.chains[session.id] for session in sessions if session.id in self.chains])
+                hanging.append(self._add_chain(session, Relation.ORPHAN, _(_RING)))
+        self._cut_rings(hanging)
 
     def _choose_continuations(self, sessions: Iterable[Session]) -> None:
         for parent in sessions:
@@ -235,16 +276,18 @@ class Forest:
                 top = min(ring, key=lambda each: (each.root.started_at or _FAR_PAST, each.root.id))
                 top.relation, top.note = Relation.ORPHAN, _(_RING)
 
-    def _add_chain(self, root: Session, relation: Relation, note: str) -> None:
-        segments, current = [root], root
-        chain = Chain(segments, relation, note)
-        self.chain_of[root.id] = chain
-        while (following := self._next.get(current.id)) is not None and following.id not in self.chain_of:
-            segments.append(following)
-            chain.include(following)
-            self.chain_of[following.id] = chain
+    def _add_chain(self, root: Session, relation: Relation, note: str) -> Chain:
+        rest: list[Session] = []
+        taken, current = {root.id}, root
+        while (following := self._next.get(current.id)) is not None:
+            if following.id in taken or following.id in self.chain_of:
+                break
+            taken.add(following.id)
+            rest.append(following)
             current = following
-        self.chains[root.id] = chain
+        chain = self.chains[root.id] = Chain(root, relation, note, tuple(rest))
+        self.chain_of.later.update((segment.id, chain) for segment in rest)
+        return chain
 
     def _relation(self, session: Session) -> tuple[Relation, str]:
         parent = self.sessions.get(session.parent_id) if session.parent_id is not None else None
@@ -296,19 +339,16 @@ class Forest:
         root = chain.root
         if chain.relation is Relation.DELEGATED or root.source == "subagent":
             return Kind.SUBAGENT
-        if chain.relation in (Relation.ROOT, Relation.ORPHAN) and root.delegate_from not in (None, ORPHANED):
+        marker = root.delegate_from
+        if marker is not None and marker != ORPHANED and chain.relation in (Relation.ROOT, Relation.ORPHAN):
             return Kind.SUBAGENT
         return Kind.AUTOMATION if root.source in AUTOMATION_SOURCES else Kind.CHAT
 
-    def conversation(self, chain: Chain, now: float) -> Conversation:
-        """The chain as one line of the list.
-
-        Args:
-            chain: One of `chains`.
-            now: Unix seconds; decides what is live.
-        """
-        branches, subagents = 0, 0
-        seen = {id(chain)}
+    def _hanging(self, chain: Chain) -> tuple[int, int]:
+        """How many branches hang on a chain, and how many subagents, nested ones too."""
+        if chain.root.id not in self.children and not any(each.id in self.children for each in chain.rest):
+            return 0, 0
+        subagents, seen = 0, {id(chain)}
         stack = self.child_chains(chain)
         branches = sum(child.relation is Relation.BRANCHED for child in stack)
         stack = [child for child in stack if child.relation is Relation.DELEGATED]
@@ -318,15 +358,24 @@ class Forest:
                 seen.add(id(child))
                 subagents += 1
                 stack.extend(each for each in self.child_chains(child) if each.relation is Relation.DELEGATED)
-        active = chain.last_active
-        note = chain.note
+        return branches, subagents
+
+    def conversation(self, chain: Chain, now: float) -> Conversation:
+        """The chain as one line of the list.
+
+        Args:
+            chain: One of `chains`.
+            now: Unix seconds; decides what is live.
+        """
+        branches, subagents = self._hanging(chain)
+        segments, active, note = chain.segments, chain.last_active, chain.note
         if chain.root.hidden:
             note = _("hidden by Hermes, {note}").format(note=note) if note else _("hidden by Hermes")
         return Conversation(
-            segments=tuple(chain.segments),
+            segments=segments,
             relation=chain.relation,
             kind=self.kind(chain),
-            status=status(chain.segments, now),
+            status=status(segments, now),
             title=chain.title,
             last_active=active if active != _FAR_PAST else None,
             branches=branches,
@@ -335,7 +384,7 @@ class Forest:
         )
 
 
-def status(segments: list[Session], now: float) -> Status:
+def status(segments: Sequence[Session], now: float) -> Status:
     """How one session, or a conversation of several, stands.
 
     Args:
@@ -343,9 +392,9 @@ def status(segments: list[Session], now: float) -> Status:
         now: Unix seconds.
     """
     tip = segments[-1]
-    if any(segment.busy for segment in segments):
+    if any([segment.busy for segment in segments]):
         return Status.LIVE
-    if not any(segment.has_messages for segment in segments):
+    if not any([segment.has_messages for segment in segments]):
         return Status.EMPTY
     if tip.ended_at is not None or tip.end_reason is not None:
         return Status.ENDED

@@ -84,6 +84,7 @@ def newest_message_sql(schema: Schema, session: str) -> str:
 
 _NONE = type(None)
 _SANE_TIMES = (0.0, 1e11)
+_SANE_MONEY = 1e12
 
 
 def _texts(values: Column) -> Column:
@@ -108,7 +109,19 @@ def _counts(values: Column) -> Column:
 
 
 def _flags(values: Column) -> Column:
-    return list(map(bool, values)) if set(map(type, values)) == {int} else list(map(as_flag, values))
+    kinds = set(map(type, values))
+    if kinds == {_NONE}:
+        return [False] * len(values)
+    return list(map(bool, values)) if kinds == {int} else list(map(as_flag, values))
+
+
+def _money(values: Column) -> Column:
+    kinds = set(map(type, values))
+    if kinds <= {float, _NONE}:
+        known = [value for value in values if type(value) is float]
+        if not known or -_SANE_MONEY <= min(known) <= max(known) <= _SANE_MONEY:
+            return values
+    return list(map(as_money, values))
 
 
 def _markers(configs: Column) -> tuple[Column, Column, Column]:
@@ -150,7 +163,7 @@ def _decode(rows: Sequence[Row], busy: frozenset[str]) -> list[Session]:
     times = {name: _times(columns[name]) for name in (*_TIMES, "newest")}
     counts = [_counts(columns[name]) for name in _COUNTS]
     archived, pinned, hidden = (_flags(columns[name]) for name in _FLAGS)
-    estimated, actual = (list(map(as_money, columns[name])) for name in _MONEY)
+    estimated, actual = (_money(columns[name]) for name in _MONEY)
     branched, delegated, reset = _markers(columns["model_config"])
     fields: tuple[Column, ...] = (
         ids,
