@@ -15,9 +15,10 @@ from figures import Bench, Figure, Line, copied, percentile
 from ptys import environment
 from textual.message import Message
 
-from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.increment import Mark, read_increment, read_mark
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.text import as_text
 from hermes_browse.tui.worker import IDLE_SECONDS, Answered, StoreChanged, Worker
@@ -35,6 +36,7 @@ class _Browsing:
         self._list = Worker(store, self._take, "list", watch=True)
         self._search = Worker(store, self._take, "search")
         self._typed = 0
+        self._known: tuple[Catalog, Mark] | None = None
         self.errors: list[str] = []
         """Sentences for what went wrong."""
 
@@ -42,7 +44,16 @@ class _Browsing:
         if isinstance(message, Answered):
             message.deliver()
         elif isinstance(message, StoreChanged):
-            self._list.submit("list", lambda reader: read_catalog(reader, time.time()), lambda _: None, self._failed)
+            self._list.submit("list", self._follow, lambda _: None, self._failed)
+
+    def _follow(self, reader: Reader) -> None:
+        """The list as the screen keeps it: all of it once, then what has changed."""
+        now = time.time()
+        step = read_increment(reader, *self._known, now) if self._known is not None else None
+        if step is None:
+            mark = read_mark(reader)
+            step = read_catalog(reader, now), mark
+        self._known = step
 
     def _failed(self, error: BrowseError) -> None:
         self.errors.append(error.sentence)
