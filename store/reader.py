@@ -207,37 +207,49 @@ class Reader:
         Raises:
             StoreError: With the sentence for what SQLite said.
         """
-        sql = f"SELECT term FROM {self._vocabulary(index)} WHERE term >= ? AND term < ? LIMIT ?"
+        sql = f"SELECT term FROM {self._vocabulary(index, 'row')} WHERE term >= ? AND term < ? LIMIT ?"
         key = (index, first, beyond, most, self.value("PRAGMA data_version"))
         if key not in self._terms:
             self._terms[key] = [str(row[0]) for row in self.rows(sql, [first, beyond, most])]
         return self._terms[key]
 
-    def index_has_terms(self, index: str, ranges: Sequence[tuple[str, str]]) -> list[bool]:
+    def index_has_terms(
+        self, index: str, ranges: Sequence[tuple[str, str]], within: Sequence[tuple[str, str]] = ()
+    ) -> list[bool]:
         """Whether an FTS5 table has a term in each of many ranges; see `index_terms`.
 
         Args:
             index: Name of the FTS5 table.
             ranges: For each the smallest term, and the first one too large.
+            within: Wider ranges; where one of them has no term, those inside it are not asked for.
         """
-        vocabulary, version = self._vocabulary(index), self.value("PRAGMA data_version")
+        if within:
+            there = [
+                wide for wide, is_there in zip(within, self.index_has_terms(index, within), strict=True) if is_there
+            ]
+            bare = [wide for wide in within if wide not in there]
+            asked = [each for each in ranges if not any(low <= each[0] and each[1] <= high for low, high in bare)]
+            found = dict(zip(asked, self.index_has_terms(index, asked), strict=True)) if asked else {}
+            return [found.get(each, False) for each in ranges]
+        # By instances: the first of them tells, where a row for each term first counts all that have it.
+        vocabulary, version = self._vocabulary(index, "instance"), self.value("PRAGMA data_version")
         unknown = [each for each in dict.fromkeys(ranges) if (index, each, version) not in self._ranges]
         for start in range(0, len(unknown), _CHUNK):
             chunk = unknown[start : start + _CHUNK]
-            asked = ", ".join([f"EXISTS (SELECT 1 FROM {vocabulary} WHERE term >= ? AND term < ?)"] * len(chunk))
-            found = self.rows(f"SELECT {asked}", [bound for each in chunk for bound in each])[0]
+            exists = ", ".join([f"EXISTS (SELECT 1 FROM {vocabulary} WHERE term >= ? AND term < ?)"] * len(chunk))
+            answers = self.rows(f"SELECT {exists}", [bound for each in chunk for bound in each])[0]
             self._ranges.update(
-                {(index, each, version): bool(is_there) for each, is_there in zip(chunk, found, strict=True)}
+                {(index, each, version): bool(is_there) for each, is_there in zip(chunk, answers, strict=True)}
             )
         return [self._ranges[index, each, version] for each in ranges]
 
-    def _vocabulary(self, index: str) -> str:
-        name = f"terms_of_{index}"
+    def _vocabulary(self, index: str, kind: str) -> str:
+        name = f"{kind}s_of_{index}"
         if name not in self._vocabularies:
             for statement in (
                 "PRAGMA temp_store=MEMORY",
                 "PRAGMA query_only=0",
-                f"CREATE VIRTUAL TABLE temp.{name} USING fts5vocab('main', '{index}', 'row')",
+                f"CREATE VIRTUAL TABLE temp.{name} USING fts5vocab('main', '{index}', '{kind}')",
                 "PRAGMA query_only=1",
             ):
                 self.rows(statement)

@@ -16,6 +16,8 @@ from .trigrams import variants
 
 _LAST = "\u017f"
 """Letters up to here are asked for: those of European languages."""
+_BLOCKS = (("u00c0", "u0100"), ("u0100", "u017g"))
+"""Where their escapes are: most stores have none of the second."""
 _SHORTEST = 3
 """Letters of a word that is still being typed: with fewer, what begins with them is looked for in the newest rows."""
 _MOST = 48
@@ -56,7 +58,7 @@ def _standing(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[s
     ]
     ranges = [(escape, escape[:-1] + chr(ord(escape[-1]) + 1)) for _, escape in found]
     standing: dict[str, list[str]] = {}
-    for (letter, escape), is_there in zip(found, reader.index_has_terms(index.name, ranges), strict=True):
+    for (letter, escape), is_there in zip(found, reader.index_has_terms(index.name, ranges, _BLOCKS), strict=True):
         if is_there:
             standing.setdefault(letter, []).append(escape)
     return standing

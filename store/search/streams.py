@@ -13,7 +13,7 @@ from .coverage import left_out_of_trigram
 from .kept import read_rows
 from .terms import Matcher, Plan
 from .trigrams import newest, superset
-from .walk import Walk, bounds, indexed, merge, missing, scanned
+from .walk import Passed, Walk, bounds, indexed, merge, missing, scanned
 
 _RECENT = 1000
 """Rows looked through before a short prefix is asked of the index after all."""
@@ -44,7 +44,6 @@ def _is_absent(walk: Walk, index: FtsIndex, prefix: Matcher) -> bool:
     word = prefix.words[-1]
     if walk.reader.rows(f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"']):
         return False
-    # The word itself is not among the terms: to look at a term is to count its rows, and it may have many.
     longer = (f"{word}0", word[:-1] + chr(ord(word[-1]) + 1))
     return walk.reader.index_has_terms(index.name, [longer]) == [False]
 
@@ -127,11 +126,11 @@ def _word_stream(
     elif short or any(each.is_prefix for each in known):
         for rows in (_GLANCE, _RECENT - _GLANCE) if short else (_GLANCE,):
             low, high = bounds(walk)
-            last = min(low + rows, high) if walk.ascending else max(high - rows, low)
+            last = min(low + rows - 1, high) if walk.ascending else max(high - rows + 1, low)
             low, high = (low, last) if walk.ascending else (last, high)
             given = 0
             for message_id in scanned(walk, known, low=low, high=high):
-                given += 1
+                given += not isinstance(message_id, Passed)
                 yield message_id
             walk = walk.beyond(last)
             if not given:
@@ -224,7 +223,7 @@ def _tiny_stream(walk: Walk, trigram: FtsIndex, words: FtsIndex | None, group: S
         return
     if not known:
         low, high = bounds(walk)
-        last = min(low + _GLANCE, high) if walk.ascending else max(high - _GLANCE, low)
+        last = min(low + _GLANCE - 1, high) if walk.ascending else max(high - _GLANCE + 1, low)
         low, high = (low, last) if walk.ascending else (last, high)
         yield from scanned(walk, group, low=low, high=high)
         walk = walk.beyond(last)

@@ -21,6 +21,8 @@ _MARKS = ("\u0300", "\u0332")
 """A range that holds every mark the word index drops inside a word (`fold.MARKS`)."""
 _LETTERS = range(0x80, 0x2200)
 """Where letters are that fold to ASCII ones; a test looks at all the others."""
+_BLOCKS = (("\u0100", "\u0180"), ("\u0180", "\u0250"), ("\u1e00", "\u1f00"))
+"""Most stores have no letter of these: then not each of them is asked for."""
 _MOST_SPELLINGS = 24
 
 
@@ -62,7 +64,7 @@ def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
     letters = sorted({letter for word in asked for letter in word})
     variants = [each for letter in letters for each in _variants().get(letter, ())]
     ranges = [_MARKS, *((each, chr(ord(each) + 1)) for each in variants)]
-    has_marks, *present = reader.index_has_terms(index.name, ranges)
+    has_marks, *present = reader.index_has_terms(index.name, ranges, _BLOCKS)
     if has_marks:
         return ""
     standing = {each for each, is_there in zip(variants, present, strict=True) if is_there}

@@ -103,7 +103,7 @@ def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0, first: int =
         if len(rows) < chunk or (most and given >= most):
             return
         last = int(str(rows[-1][0]))
-        chunk = walk.chunk
+        chunk = walk.chunk if chunk >= _FIRST_CHUNK else chunk * 4
 
 
 def bounds(walk: Walk) -> tuple[int, int]:
