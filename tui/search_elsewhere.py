@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog
@@ -49,9 +50,24 @@ class Elsewhere(NamedTuple):
 
 def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
     """What may be a hit apart from the words."""
-    narrowed = view is not View.ALL or conditions.conversation is not None
-    allowed = allowed_sessions(catalog, view, (), conditions.conversation) if narrowed else None
-    return Scope(allowed.__contains__ if allowed is not None else None, frozenset(), conditions.message)
+    allowed: Callable[[str], bool] | None = None
+    if conditions.conversation is not None:
+        allowed = allowed_sessions(catalog, view, (), conditions.conversation).__contains__
+    elif view is not View.ALL:
+        allowed = _is_in(catalog, view)
+    return Scope(allowed, frozenset(), conditions.message)
+
+
+def _is_in(catalog: Catalog, view: View) -> Callable[[str], bool]:
+    """Whether a session is in a view: of those that are asked for, for a keystroke asks for few of all there are."""
+    chain_of = catalog.forest.chain_of
+
+    @cache
+    def is_in(session_id: str) -> bool:
+        chain = chain_of.get(session_id)
+        return chain is not None and catalog.view_of(chain) is view
+
+    return is_in
 
 
 def look_elsewhere(
