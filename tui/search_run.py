@@ -12,6 +12,7 @@ from hermes_browse.store.models import Conversation, Hit, View
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
 from hermes_browse.store.search.conditions import split_by_edits
+from hermes_browse.store.search.terms import Plan
 
 from .search_elsewhere import scope_of
 from .search_model import Found
@@ -21,9 +22,10 @@ PAGE = 32
 _MOST_TITLES = 8
 
 
-def _titles(catalog: Catalog, query: Query, scope: Callable[[str], bool] | None) -> tuple[Conversation, ...]:
+def _titles(
+    catalog: Catalog, query: Query, plan: Plan, scope: Callable[[str], bool] | None
+) -> tuple[Conversation, ...]:
     """The newest conversations whose titles, or else ids, contain all that is asked for."""
-    plan = make_plan(query, prefix_last=True)
     if not query.groups or query.in_reasoning or query.files:
         return ()
     words = [each.term.text for each in plan.groups[0]]
@@ -75,10 +77,12 @@ def run(
         progress: Told which share of the rows has been scanned, from 0 to 1.
         portion: Given what a scan has found so far, each time that is more.
     """
-    scope = scope_of(catalog, view, conditions)
+    scope, plan = scope_of(catalog, view, conditions), make_plan(query, prefix_last=True)
     sessions = scope.sessions
     before = earlier.hits[-1].message_id if earlier is not None and earlier.hits else None
-    titles = earlier.titles if earlier is not None else tuple(with_names(reader, _titles(catalog, query, sessions)))
+    titles = (
+        earlier.titles if earlier is not None else tuple(with_names(reader, _titles(catalog, query, plan, sessions)))
+    )
     known = dict(earlier.conversations) if earlier is not None else {}
     # By relevance there is no "after this one": what has been shown is asked for again, and more.
     anew = earlier is None or sort == "relevance"
@@ -109,7 +113,7 @@ def run(
             portion=told,
         )
 
-    matchers = tuple(make_plan(query, prefix_last=True).matchers)
+    matchers = tuple(plan.matchers)
     parts, past_edits = split_by_edits(query, conditions), earlier is not None and not anew and earlier.past_edits
     if parts is None:
         answer = ask(scope, None if anew else before)

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from .fold import MARKS, caseless_part, fold, has_cjk, has_marks
 from .kept import Said
@@ -200,8 +200,9 @@ def _pattern(folded: str, words: Sequence[str], term: Term, *, plain: bool, mark
     return re.compile(before + body + after)
 
 
+@lru_cache(maxsize=128)
 def matcher(term: Term) -> Matcher:
-    """Get a term ready.
+    """Get a term ready; while typing, all but the last have been.
 
     Args:
         term: Of a parsed query.

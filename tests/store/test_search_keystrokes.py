@@ -1,0 +1,180 @@
+"""What a keystroke costs, told by counting: statements, rows of text, rows kept; never seconds."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from builders import make_store
+
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.search import Answer, kept, parse, search, streams
+from hermes_browse.store.search.kept import KeptRows
+
+ROWS = 6000
+PAGE = 32
+
+
+def said(number: int) -> str:
+    """A text of the store: common, rarer and rare words, some of them inside others."""
+    words = ["plain", "docker" if number % 3 == 0 else "ferry", f"n{number}"]
+    if number % 50 == 0:
+        words.append("harbour")
+    if number % 7 == 0:
+        words.append("sharp charter")  # the letters of `har`, and no word that begins so
+    if number % 2000 == 1:
+        words.append("zanzibar café")
+    return " ".join(words)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six thousand messages, two hundred of them with pictures and accents."""
+    rows = [{"session_id": "s", "content": said(number)} for number in range(ROWS)]
+    for number in range(5, ROWS, 30):
+        parts = [{"type": "text", "text": f"déjà vu {number}"}]
+        rows[number] = {"session_id": "s", "content": "\x00json:" + json.dumps(parts)}
+    path = tmp_path_factory.mktemp("keystrokes") / "state.db"
+    return make_store(path, "22", [{"id": "s", "source": "cli"}], rows)
+
+
+class Counted:
+    """What the statements of a search were."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.texts = 0
+        """Rows of `messages` read with their texts."""
+
+
+@contextmanager
+def counted(reader: Reader) -> Iterator[Counted]:
+    """Count what is asked of a reader."""
+    found, original = Counted(), reader.rows
+
+    def rows(sql: str, parameters: object = ()) -> object:
+        answer = original(sql, parameters)  # type: ignore[arg-type]  # passed through
+        found.asked.append(sql)
+        if "m.content, " in sql.partition(" FROM ")[0]:
+            found.texts += len(answer)
+        return answer
+
+    reader.rows = rows  # type: ignore[method-assign,assignment]  # counts, and passes on
+    try:
+        yield found
+    finally:
+        reader.rows = original  # type: ignore[method-assign]  # as it was
+
+
+def typed(reader: Reader, text: str, limit: int = PAGE) -> tuple[Answer, Counted]:
+    """A keystroke and what it asked."""
+    with counted(reader) as found:
+        return search(reader, parse(text), limit=limit, prefix_last=True), found
+
+
+def by_index(path: Path, match: str, limit: int) -> list[int]:
+    """What FTS5 itself gives."""
+    connection = sqlite3.connect(path)
+    try:
+        sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rowid DESC LIMIT ?"
+        return [row[0] for row in connection.execute(sql, [match, limit])]
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("text", ["docker", "docker ", "plain docker ", "dock", "plain doc", "har"])
+def test_no_more_rows_are_read_than_the_page_needs(store: Path, text: str) -> None:
+    with Store(store).reader() as reader:
+        answer, found = typed(reader, text)
+    assert len(answer.hits) == PAGE
+    assert found.texts <= PAGE + 1 + 8
+
+
+def test_the_next_letter_reads_few_rows_anew(store: Path) -> None:
+    with Store(store).reader() as reader:
+        texts = [typed(reader, "docker"[:length])[1].texts for length in range(1, 7)]
+        again, nothing = typed(reader, "docker")
+    assert sum(texts[1:]) <= 60, "rows of the letter before are at hand"
+    assert nothing.texts == 0
+    assert len(nothing.asked) <= 8
+    assert len(again.hits) == PAGE
+
+
+@pytest.mark.parametrize("text", ["déjà v", "café r", "déjà q", "café d", "déjà vu 5"])
+def test_accents_beside_one_letter_merge_no_prefix(store: Path, text: str) -> None:
+    with Store(store).reader() as reader, counted(reader) as found:
+        values: list[object] = []
+        original = reader.rows
+
+        def rows(sql: str, parameters: object = ()) -> object:
+            values.append(parameters)
+            return original(sql, parameters)  # type: ignore[arg-type]  # passed through
+
+        reader.rows = rows  # type: ignore[method-assign,assignment]  # listens
+        search(reader, parse(text), limit=PAGE, prefix_last=True)
+        reader.rows = original  # type: ignore[method-assign]  # as it was
+    asked = " ".join(str(each[0]) for each in values if isinstance(each, list) and each)
+    assert '"json"' in asked, "messages with pictures are looked through"
+    assert not any(f'"{letter}"*' in asked for letter in "vrqd5"), "a word of one letter is never merged beside others"
+    assert found.texts <= ROWS / 30 + PAGE, "at most those with pictures and accents are read"
+
+
+@pytest.mark.parametrize("text", ["har", "ferry har", "zanz", "plain zan", "docker har", "caf", "harx", "plain harx"])
+@pytest.mark.parametrize("few", [0, 15_000])
+def test_by_letters_or_by_words_it_is_the_same(
+    store: Path, monkeypatch: pytest.MonkeyPatch, text: str, few: int
+) -> None:
+    """Whichever way the plan goes, and where it changes its mind, hits are those of FTS5."""
+    match = " AND ".join([*(f'"{word}"' for word in text.split()[:-1]), f'"{text.split()[-1]}"*'])
+    expected = by_index(store, match, PAGE)
+    monkeypatch.setattr(streams, "_FEW", few)
+    for many, cost in ((150_000, 0.1), (0, 0.1), (0, 0.0), (150_000, 1e9)):
+        monkeypatch.setattr(streams, "_MANY", many)
+        monkeypatch.setattr(streams, "_MERGE_COST", cost)
+        with Store(store).reader() as reader:
+            assert [hit.message_id for hit in typed(reader, text)[0].hits] == expected
+            oldest = search(reader, parse(text), limit=0, prefix_last=True, sort="oldest")
+        assert [hit.message_id for hit in oldest.hits] == by_index(store, match, ROWS)[::-1]
+
+
+def test_what_is_kept_is_bounded(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_BYTES", 50_000)
+    with Store(store).reader() as reader:
+        search(reader, parse("plai"), limit=300, prefix_last=True)
+        rows = reader.keep(KeptRows)
+        assert 0 < len(rows) < 300
+        assert rows.size <= 50_000
+        known = len(rows)
+        reader.close()
+    assert known
+    assert reader.keep(KeptRows) is not rows, "gone with the connection"
+
+
+def test_nothing_kept_outlives_a_change(tmp_path: Path) -> None:
+    contents = [f"docker row {number}" for number in range(40)]
+    rows = [{"session_id": "s", "content": content} for content in contents]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s", "source": "cli"}], rows)
+    with Store(path).reader() as reader:
+        before = typed(reader, "dock", 5)[0]
+        newest = before.hits[0].message_id
+        connection = sqlite3.connect(path)
+        connection.execute("UPDATE messages SET content = 'docker said anew' WHERE id = ?", [newest])
+        connection.execute("UPDATE messages SET content = 'nothing here' WHERE id = ?", [newest - 1])
+        connection.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s','user','dock!',9)")
+        connection.commit()
+        connection.close()
+        after = typed(reader, "dock", 5)[0]
+    assert [hit.message_id for hit in after.hits] == [newest + 1, newest, newest - 2, newest - 3, newest - 4]
+    assert after.hits[1].snippet == "docker said anew"
+
+
+def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store: Path) -> None:
+    with Store(store).reader() as reader:
+        assert typed(reader, "docker")[0].hits
+        assert search(reader, parse("docker"), prefix_last=True, roles=("tool",)).hits == ()
+        assert search(reader, parse("docker"), prefix_last=True, sessions=lambda session: False).hits == ()
+        assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()
