@@ -13,7 +13,7 @@ from .coverage import left_out_of_trigram
 from .kept import read_rows
 from .terms import Matcher, Plan
 from .trigrams import newest, superset
-from .walk import Passed, Walk, bounds, indexed, merge, missing, scanned
+from .walk import Passed, Walk, beginning, bounds, indexed, merge, missing, scanned
 
 _RECENT = 1000
 """Rows looked through before a short prefix is asked of the index after all."""
@@ -106,6 +106,7 @@ def _word_stream(
     known = [each for each in group if each.words]
     match = " AND ".join(each.fts for each in known)
     walk.engines.add("fts5")
+    literal = [each.spelling for each in known if each.is_short and not each.is_plain and each.spelling.isascii()]
     if trigram is not None and any(each.is_prefix and not each.is_short for each in known):
         if any(_is_absent(walk, index, each) for each in known if each.is_prefix):
             return
@@ -123,16 +124,18 @@ def _word_stream(
         if seen < _TRIED:
             return
         walk = walk.beyond(last)
+        wide = superset(walk.reader, trigram, literal) if trigram is not None and literal else ""
+        if trigram is not None and wide:  # "don't": the letters lead to it, and nothing is merged for the t
+            yield from merge(walk, [indexed(walk, trigram, wide), _multimodal(walk, index, known)])
+            return
     elif short or any(each.is_prefix for each in known):
         for rows in (_GLANCE, _RECENT - _GLANCE) if short else (_GLANCE,):
-            low, high = bounds(walk)
-            last = min(low + rows - 1, high) if walk.ascending else max(high - rows + 1, low)
-            low, high = (low, last) if walk.ascending else (last, high)
+            low, high = beginning(walk, rows)
             given = 0
             for message_id in scanned(walk, known, low=low, high=high):
                 given += not isinstance(message_id, Passed)
                 yield message_id
-            walk = walk.beyond(last)
+            walk = walk.behind(low, high)
             if not given:
                 break  # so rare that the index has little to merge
         walk.tally.is_sure = True
@@ -222,11 +225,9 @@ def _tiny_stream(walk: Walk, trigram: FtsIndex, words: FtsIndex | None, group: S
     if walk.stop():
         return
     if not known:
-        low, high = bounds(walk)
-        last = min(low + _GLANCE - 1, high) if walk.ascending else max(high - _GLANCE + 1, low)
-        low, high = (low, last) if walk.ascending else (last, high)
+        low, high = beginning(walk, _GLANCE)
         yield from scanned(walk, group, low=low, high=high)
-        walk = walk.beyond(last)
+        walk = walk.behind(low, high)
     match = "" if walk.stop() else _trigrams_of_tiny(walk, trigram, group)
     if match:
         walk.engines.add("trigram")
@@ -234,6 +235,10 @@ def _tiny_stream(walk: Walk, trigram: FtsIndex, words: FtsIndex | None, group: S
         ids = indexed(walk, trigram, f"({match}) AND {wide}" if wide else match)
         yield from merge(walk, [ids, _multimodal(walk, words, group)])
     elif words is not None and any(each.words for each in group):
+        if not known:  # beside the beginning of a word, which is dear to merge; so many trigrams are soon met with
+            low, high = beginning(walk, _NEAR)
+            yield from scanned(walk, group, low=low, high=high)
+            walk = walk.behind(low, high)
         yield from _word_stream(walk, words, group)
     else:
         walk.engines.add("scan")
@@ -260,7 +265,8 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
     elif tiny and trigram is not None and trigram.kind is FtsKind.INLINE:
         index, streams = trigram, [_tiny_stream(walk, trigram, words, group)]
     elif words is not None and has_words:
-        wide = any(each.is_prefix and not each.is_short for each in group) and trigram is not None and not partial
+        wide = any(each.is_prefix and not (each.is_short and each.is_plain) for each in group)
+        wide = wide and trigram is not None and not partial
         whole = trigram if wide and trigram is not None and not missing(walk, trigram) else None
         index, streams = words, [_word_stream(walk, words, group, whole)]
         streams.append(_escaped(walk, words, group))

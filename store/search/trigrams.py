@@ -15,7 +15,7 @@ from itertools import product
 from ..connect import Reader
 from ..schema import FtsIndex, FtsKind
 from .fold import fold
-from .walk import Walk, bounds
+from .walk import Walk, beginning
 
 _MARKS = ("\u0300", "\u0332")
 """A range that holds every mark the word index drops inside a word (`fold.MARKS`)."""
@@ -44,7 +44,7 @@ def variants(letter: str) -> tuple[str, ...]:
 
 
 def _quote(text: str) -> str:
-    return '"' + text + '"'
+    return '"' + text.replace('"', '""') + '"'
 
 
 def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
@@ -53,13 +53,17 @@ def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
     Args:
         reader: An open reader.
         index: The trigram index.
-        words: Folded words; those shorter than three letters are left out.
+        words: Folded words, or other signs as they stand in the text; those shorter than three letters are left out.
 
     Returns:
         Empty when nothing can be said: no word is long enough, or the store has letters that cannot be asked for.
     """
     asked = [word for word in words if len(word) >= 3]
-    if index.kind is not FtsKind.INLINE or not asked or not all(word.isascii() and word.isalnum() for word in asked):
+    if (
+        index.kind is not FtsKind.INLINE
+        or not asked
+        or not all(word.isascii() and word.isprintable() for word in asked)
+    ):
         return ""
     letters = sorted({letter for word in asked for letter in word})
     variants = [each for letter in letters for each in _variants().get(letter, ())]
@@ -85,8 +89,7 @@ def newest(walk: Walk, index: FtsIndex, match: str, rows: int, most: int) -> lis
         rows: How far to look, in ids.
         most: How many to give at most.
     """
-    low, high = bounds(walk)
-    low, high = (low, min(low + rows - 1, high)) if walk.ascending else (max(high - rows + 1, low), high)
+    low, high = beginning(walk, rows)
     found = walk.reader.rows(
         f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid BETWEEN ? AND ? "
         f"ORDER BY rowid {'ASC' if walk.ascending else 'DESC'} LIMIT ?",

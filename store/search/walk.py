@@ -68,6 +68,10 @@ class Walk:
         """The same run from behind this id on."""
         return replace(self, before=message_id, stopped=self.stop)
 
+    def behind(self, low: int, high: int) -> Walk:
+        """The same run from behind a range on that it began with."""
+        return self.beyond(high if self.ascending else low)
+
     def stop(self) -> bool:
         """Whether to leave off; remembers that something was left undone."""
         if self.stopped():
@@ -112,6 +116,12 @@ def bounds(walk: Walk) -> tuple[int, int]:
     if walk.before is not None:
         low, high = (max(low, walk.before + 1), high) if walk.ascending else (low, min(high, walk.before - 1))
     return low, high
+
+
+def beginning(walk: Walk, rows: int) -> tuple[int, int]:
+    """The smallest and the largest of so many ids at the beginning of a run."""
+    low, high = bounds(walk)
+    return (low, min(low + rows - 1, high)) if walk.ascending else (max(high - rows + 1, low), high)
 
 
 def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:

@@ -178,3 +178,31 @@ def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store: P
         assert search(reader, parse("docker"), prefix_last=True, roles=("tool",)).hits == ()
         assert search(reader, parse("docker"), prefix_last=True, sessions=lambda session: False).hits == ()
         assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()
+
+
+def test_a_sign_inside_a_word_is_led_to_by_its_letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`don't` is two words to the word index, and the second begins like a tenth of all."""
+    monkeypatch.setattr(streams, "_TRIED", 5)
+    rows = [{"session_id": "s", "content": f"don said the tale {number}"} for number in range(900)]
+    for number in (3, 400):
+        rows[number] = {"session_id": "s", "content": "please DON'T do that"}
+    parts = [{"type": "text", "text": "we don't"}]
+    rows[7] = {"session_id": "s", "content": "\x00json:" + json.dumps(parts)}
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s", "source": "cli"}], rows)
+    with Store(path).reader() as reader:
+        answer, found = typed(reader, "don't")
+        assert [hit.message_id for hit in answer.hits] == [401, 8, 4]
+        assert found.texts <= 70, "a portion of those with the first word, then those with the letters"
+        assert [hit.message_id for hit in typed(reader, "don'")[0].hits] == [401, 8, 4]
+
+
+def test_a_character_beside_a_letter_is_looked_for_in_the_newest_rows(tmp_path: Path) -> None:
+    """Where it begins more trigrams than are asked for, it is common, and what begins with the letter is not merged."""
+    rows = [{"session_id": "s", "content": f"日{chr(0x4E00 + number)} docker {number}"} for number in range(900)]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s", "source": "cli"}], rows)
+    with Store(path).reader() as reader:
+        answer, found = typed(reader, "日 d", 300)
+        assert [hit.message_id for hit in answer.hits] == list(range(900, 600, -1))
+        assert not any("messages_fts MATCH" in sql for sql in found.asked)
+        oldest = search(reader, parse("日 d"), limit=0, prefix_last=True, sort="oldest")
+    assert [hit.message_id for hit in oldest.hits] == list(range(1, 901))
