@@ -139,6 +139,8 @@ def _word_stream(
             if not given:
                 break  # so rare that the index has little to merge
         walk.tally.is_sure = True
+    if short and walk.before is not None:
+        yield Passed(walk.before)  # it may be enough: whoever waits for a full batch would have all of them merged
     yield from indexed(walk, index, match)
 
 

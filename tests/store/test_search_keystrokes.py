@@ -206,3 +206,25 @@ def test_a_character_beside_a_letter_is_looked_for_in_the_newest_rows(tmp_path: 
         assert not any("messages_fts MATCH" in sql for sql in found.asked)
         oldest = search(reader, parse("日 d"), limit=0, prefix_last=True, sort="oldest")
     assert [hit.message_id for hit in oldest.hits] == list(range(1, 901))
+
+
+def test_what_is_enough_is_not_followed_by_a_merge(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of the rows with the first word are of another role: read in large portions, but not past what is cheap."""
+    monkeypatch.setattr(streams, "_TRIED", 256)
+    with Store(store).reader() as reader, counted(reader) as found:
+        newest = by_index(store, '"docker" AND "n"*', 256)
+        values: list[object] = []
+        original = reader.rows
+
+        def rows(sql: str, parameters: object = ()) -> object:
+            values.append(parameters)
+            return original(sql, parameters)  # type: ignore[arg-type]  # passed through
+
+        reader.rows = rows  # type: ignore[method-assign,assignment]  # listens
+        some = set(newest[::12])
+        monkeypatch.setattr("hermes_browse.store.search.rows.Judge._admits", lambda judge, row: row.id in some)
+        answer = search(reader, parse("docker n"), limit=20, prefix_last=True)
+        reader.rows = original  # type: ignore[method-assign]  # as it was
+    assert [hit.message_id for hit in answer.hits] == sorted(some, reverse=True)[:20]
+    assert found.asked
+    assert not any('"n"*' in str(each) for each in values)
