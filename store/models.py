@@ -7,6 +7,9 @@ Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is a
 from enum import StrEnum
 from typing import NamedTuple
 
+from .session import Session as Session
+from .session import Tokens as Tokens
+
 
 class View(StrEnum):
     """Which conversations a list shows."""
@@ -75,71 +78,6 @@ class Reading(StrEnum):
     """What the model still sees."""
     EVERYTHING = "everything"
     """Rewound and hidden rows too."""
-
-
-class Tokens(NamedTuple):
-    """Token counts as Hermes counted them; cache reads are not part of `input`."""
-
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    reasoning: int = 0
-
-    @property
-    def total(self) -> int:
-        """Input, output and both cache counts; reasoning is part of the output."""
-        return self.input + self.output + self.cache_read + self.cache_write
-
-
-class Session(NamedTuple):
-    """One row of `sessions`, read for what lists and lineage need; columns a store lacks are None or 0."""
-
-    id: str
-    source: str
-    parent_id: str | None = None
-    title: str | None = None
-    model: str | None = None
-    cwd: str | None = None
-    git_branch: str | None = None
-    started_at: float | None = None
-    ended_at: float | None = None
-    end_reason: str | None = None
-    last_active: float | None = None
-    """Newest message or recorded activity, else the start."""
-    branched_from: str | None = None
-    """The `_branched_from` marker of `model_config` (0.16 and later)."""
-    delegate_from: str | None = None
-    """The `_delegate_from` marker (0.17 and later), `__orphaned__` where a migration guessed."""
-    reset_from: str | None = None
-    """The `_reset_from` marker (0.20 and later)."""
-    session_key: str | None = None
-    archived: bool = False
-    pinned: bool = False
-    hidden: bool = False
-    message_count: int = 0
-    """The stored counter: a hint, not a count of rows."""
-    tool_call_count: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost_usd: float | None = None
-    busy: bool = False
-    """A live turn lease or compression lock names it."""
-    has_messages: bool = True
-
-    @property
-    def tokens(self) -> Tokens:
-        """The five counts as one value."""
-        return Tokens(
-            self.input_tokens,
-            self.output_tokens,
-            self.cache_read_tokens,
-            self.cache_write_tokens,
-            self.reasoning_tokens,
-        )
 
 
 class Conversation(NamedTuple):

@@ -7,12 +7,13 @@ Python: `json_extract` on one malformed value would break the whole list, as it 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import nan
 from sys import intern
 
 from .connect import Reader, Row
-from .models import Session
 from .schema import Schema
+from .session import Session, Shared, pack_numbers
 from .text import as_text
 from .values import as_count, as_flag, as_mapping, as_money, as_time
 
@@ -59,6 +60,8 @@ _COMMON = ("source", "model", "cwd", "git_branch", "end_reason")
 """Text that many rows have in common, held once: it is a third of a large list's memory."""
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _NO_MARKERS = (None, None, None)
+_DECODED_TOGETHER = 1000
+"""Rows: the columns of fewer cost more than their values, those of more take room."""
 
 Column = Sequence[object]
 
@@ -85,6 +88,7 @@ def newest_message_sql(schema: Schema, session: str) -> str:
 _NONE = type(None)
 _SANE_TIMES = (0.0, 1e11)
 _SANE_MONEY = 1e12
+_MOST = 2**63 - 1  # what SQLite counts to; a number with a fraction may be larger
 
 
 def _texts(values: Column) -> Column:
@@ -105,7 +109,7 @@ def _times(values: Column) -> Column:
 def _counts(values: Column) -> Column:
     if set(map(type, values)) == {int} and min(values) >= 0:  # type: ignore[type-var,operator]  # all are int
         return values
-    return list(map(as_count, values))
+    return [min(as_count(value), _MOST) for value in values]
 
 
 def _flags(values: Column) -> Column:
@@ -147,47 +151,51 @@ def _newest(newest: Column, activity: Column, started: Column) -> Column:
     return found
 
 
-def _decode(rows: Sequence[Row], busy: frozenset[str]) -> list[Session]:
-    """Sessions of rows of `_COLUMNS` plus the newest message's time, NULL where there is no message.
+def _decode(rows: Sequence[Row], busy: frozenset[str], known: dict[Shared, Shared] | None = None) -> list[Session]:
+    """Sessions of rows that begin with `_COLUMNS` and the newest message's time, NULL where there is no message.
 
     A row without an id is left out: nothing can refer to it.
+
+    Args:
+        rows: Any number.
+        busy: From `read_busy`.
+        known: What sessions decoded earlier share; more is added.
     """
+    known = {} if known is None else known
     if not rows:
         return []
-    columns: dict[str, Column] = dict(zip((*_COLUMNS, "newest"), zip(*rows, strict=True), strict=True))
+    columns: dict[str, Column] = dict(zip((*_COLUMNS, "newest"), zip(*rows, strict=True), strict=False))
     ids = _texts(columns["id"])
     if None in ids:
-        return _decode([row for row in rows if row[0] is not None], busy)
+        return _decode([row for row in rows if row[0] is not None], busy, known)
     for name in _COMMON:
         columns[name] = [intern(text) if isinstance(text, str) else text for text in _texts(columns[name])]
     times = {name: _times(columns[name]) for name in (*_TIMES, "newest")}
     counts = [_counts(columns[name]) for name in _COUNTS]
     archived, pinned, hidden = (_flags(columns[name]) for name in _FLAGS)
     estimated, actual = (_money(columns[name]) for name in _MONEY)
-    branched, delegated, reset = _markers(columns["model_config"])
-    fields: tuple[Column, ...] = (
+    markers = _markers(columns["model_config"])
+    sources = [source or "unknown" for source in columns["source"]]
+    active = _newest(times["newest"], times["last_activity_at"], times["started_at"])
+    is_busy = [session_id in busy for session_id in ids] if busy else [False] * len(rows)
+    spoken = [newest is not None for newest in columns["newest"]]
+    common = (columns["model"], columns["cwd"], columns["git_branch"], *markers, _texts(columns["session_key"]))
+    shared = map(Shared._make, zip(*common, archived, pinned, hidden, is_busy, spoken, strict=True))
+    costs = [
+        paid if paid is not None else nan if guessed is None else guessed
+        for paid, guessed in zip(actual, estimated, strict=True)
+    ]
+    fields: tuple[Iterable[object], ...] = (
         ids,
-        [source or "unknown" for source in columns["source"]],
+        sources,
         _texts(columns["parent_session_id"]),
         _texts(columns["title"]),
-        columns["model"],
-        columns["cwd"],
-        columns["git_branch"],
         times["started_at"],
         times["ended_at"],
         columns["end_reason"],
-        _newest(times["newest"], times["last_activity_at"], times["started_at"]),
-        branched,
-        delegated,
-        reset,
-        _texts(columns["session_key"]),
-        archived,
-        pinned,
-        hidden,
-        *counts,
-        [paid if paid is not None else guessed for paid, guessed in zip(actual, estimated, strict=True)],
-        [session_id in busy for session_id in ids] if busy else [False] * len(rows),
-        [newest is not None for newest in columns["newest"]],
+        active,
+        [known.setdefault(each, each) for each in shared],
+        map(pack_numbers, *counts, costs),
     )
     return list(map(Session._make, zip(*fields, strict=True)))
 
@@ -205,11 +213,14 @@ def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
     return frozenset(found)
 
 
-def _statement(schema: Schema) -> str:
-    newest = newest_message_sql(schema, "s.id")
-    # An empty text for messages without a time; NULL where there are none.
+def _newest_sql(schema: Schema) -> str:
+    """SQL for the newest message's time: an empty text for messages without a time, NULL where there are none."""
     has = "CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id) THEN '' END"
-    return f"SELECT {_select(schema)}, COALESCE({newest}, {has}) FROM sessions s"
+    return f"COALESCE({newest_message_sql(schema, 's.id')}, {has})"
+
+
+def _statement(schema: Schema) -> str:
+    return f"SELECT {_select(schema)}, {_newest_sql(schema)} FROM sessions s"
 
 
 def read_sessions(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()) -> list[Session]:
@@ -234,20 +245,27 @@ def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
     return [text for text in (as_text(row[0]) for row in rows) if text is not None]
 
 
-def read_all_sessions(reader: Reader, *, slice_rows: int = 2000) -> list[Session]:
+def read_all_sessions(reader: Reader, *, slice_rows: int = 250) -> list[Session]:
     """Every session of the store, in slices by rowid so that no read holds its lock for long.
 
     In DELETE journal mode a read blocks each commit while it lasts (Hermes 0.20), so a store of
     100,000 sessions is read in many short statements instead of one of half a second.
     """
     busy = read_busy(reader)
-    statement = f"{_statement(reader.schema)} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
-    statement = statement.replace("SELECT ", "SELECT s.rowid, ", 1)
+    newest = _newest_sql(reader.schema)
+    statement = (
+        f"SELECT {_select(reader.schema)}, {newest}, s.rowid FROM sessions s WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
+    )
     found: list[Session] = []
+    known: dict[Shared, Shared] = {}
+    waiting: list[Row] = []
     last = -(2**63)
     while True:
         rows = reader.rows(statement, [last, slice_rows])
-        found.extend(_decode([row[1:] for row in rows], busy))
+        waiting += rows
+        if len(rows) < slice_rows or len(waiting) >= _DECODED_TOGETHER:
+            found += _decode(waiting, busy, known)
+            waiting = []
         if len(rows) < slice_rows:
             return found
-        last = int(str(rows[-1][0]))
+        last = int(str(rows[-1][-1]))
