@@ -11,7 +11,7 @@ from heapq import merge
 
 from .connect import Reader
 from .forest import AUTOMATION_SOURCES, Chain, Forest
-from .models import Conversation, Hidden, Kind, Session, Sort, View
+from .models import Conversation, Hidden, Kind, Relation, Session, Sort, View
 from .sessions import read_all_sessions, read_busy, read_child_ids, read_sessions
 from .text import as_text
 from .titles_index import NameIndex, TitleIndex
@@ -97,10 +97,10 @@ class Catalog:
 
     def view_of(self, chain: Chain) -> View | None:
         """The narrow view a conversation is in; None for what only the view of all shows."""
-        root = chain.root
-        if root.hidden or self.forest.is_attached_subagent(chain):
+        marks = chain.root.shared
+        if marks.hidden or (chain.relation is Relation.DELEGATED and self.forest.is_attached_subagent(chain)):
             return None
-        if root.archived:
+        if marks.archived:
             return View.ARCHIVED
         return View.CHATS if self.forest.kind(chain) is Kind.CHAT else View.AUTOMATION
 

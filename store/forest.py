@@ -125,11 +125,12 @@ def edge(child: Session, parent: Session | None) -> Relation:
     if parent is None or parent.id == child.id:
         return Relation.ORPHAN
     compressed = parent.end_reason == "compression"
-    if child.branched_from is not None and (child.branched_from == parent.id or not compressed):
+    marks = child.shared
+    if marks.branched_from is not None and (marks.branched_from == parent.id or not compressed):
         return Relation.BRANCHED
-    if child.delegate_from is not None and (child.delegate_from == parent.id or not compressed):
+    if marks.delegate_from is not None and (marks.delegate_from == parent.id or not compressed):
         return Relation.DELEGATED
-    if child.reset_from is not None and (child.reset_from == parent.id or not compressed):
+    if marks.reset_from is not None and (marks.reset_from == parent.id or not compressed):
         return Relation.RESET
     if compressed and child.source != "tool":
         return Relation.CONTINUED
@@ -236,7 +237,7 @@ class Forest:
         hanging: list[Chain] = []
         for session in sessions:
             session_id = session.id
-            if session.parent_id is None and session.delegate_from is None:
+            if session.parent_id is None and session.shared.delegate_from is None:
                 if session_id not in follows:  # what most of them are
                     chains[session_id] = Chain(session, Relation.ROOT)
                     continue
@@ -339,7 +340,7 @@ class Forest:
         root = chain.root
         if chain.relation is Relation.DELEGATED or root.source == "subagent":
             return Kind.SUBAGENT
-        marker = root.delegate_from
+        marker = root.shared.delegate_from
         if marker is not None and marker != ORPHANED and chain.relation in (Relation.ROOT, Relation.ORPHAN):
             return Kind.SUBAGENT
         return Kind.AUTOMATION if root.source in AUTOMATION_SOURCES else Kind.CHAT
@@ -369,7 +370,7 @@ class Forest:
         """
         branches, subagents = self._hanging(chain)
         segments, active, note = chain.segments, chain.last_active, chain.note
-        if chain.root.hidden:
+        if chain.root.shared.hidden:
             note = _("hidden by Hermes, {note}").format(note=note) if note else _("hidden by Hermes")
         return Conversation(
             segments=segments,
@@ -392,9 +393,10 @@ def status(segments: Sequence[Session], now: float) -> Status:
         now: Unix seconds.
     """
     tip = segments[-1]
-    if any([segment.busy for segment in segments]):
+    said = [segment.shared for segment in segments]
+    if any([each.busy for each in said]):
         return Status.LIVE
-    if not any([segment.has_messages for segment in segments]):
+    if not any([each.has_messages for each in said]):
         return Status.EMPTY
     if tip.ended_at is not None or tip.end_reason is not None:
         return Status.ENDED

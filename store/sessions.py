@@ -86,13 +86,14 @@ def newest_message_sql(schema: Schema, session: str) -> str:
 # of its values tells at a fraction of what decoding each of them costs.
 
 _NONE = type(None)
+_TEXT = frozenset((str, _NONE))
 _SANE_TIMES = (0.0, 1e11)
 _SANE_MONEY = 1e12
 _MOST = 2**63 - 1  # what SQLite counts to; a number with a fraction may be larger
 
 
 def _texts(values: Column) -> Column:
-    return values if {str, _NONE}.issuperset(map(type, values)) else list(map(as_text, values))
+    return values if _TEXT.issuperset(map(type, values)) else list(map(as_text, values))
 
 
 def _times(values: Column) -> Column:
