@@ -185,7 +185,7 @@ def _sort_key(sort: Sort, sizes: dict[str, int]) -> Callable[[Chain], tuple[floa
         return (chain.root.started_at if chain.root.started_at is not None else _FAR_PAST, "")
 
     def cost(chain: Chain) -> tuple[float, str]:
-        known = [segment.cost_usd for segment in chain.segments if segment.cost_usd is not None]
+        known = [paid for segment in chain.segments if (paid := segment.cost_usd) is not None]
         return (sum(known) if known else _FAR_PAST, "")
 
     def title(chain: Chain) -> tuple[float, str]:

@@ -167,7 +167,7 @@ class Conversation(NamedTuple):
     @property
     def cost_usd(self) -> float | None:
         """Sum over the segments that know a cost; None when none does."""
-        known = [s.cost_usd for s in self.segments if s.cost_usd is not None]
+        known = [paid for s in self.segments if (paid := s.cost_usd) is not None]
         return sum(known) if known else None
 
     @property
