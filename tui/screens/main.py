@@ -76,12 +76,14 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.page_worker = Worker(store, post, "page")
         self.transcript_worker = Worker(store, post, "transcript")
         self.search_worker = Worker(store, post, "search")
+        self.count_worker = Worker(store, post, "count")
         self.plan_worker = Worker(store, post, "plan")
         self.workers_of_store = [
             self.list_worker,
             self.page_worker,
             self.transcript_worker,
             self.search_worker,
+            self.count_worker,
             self.plan_worker,
         ]
         """All that may have the store open; screens over this one add theirs."""

@@ -69,7 +69,10 @@ class Resting:
         self._timer = self._screen.set_timer(_REST, go)
 
     def _count(self, found: Found) -> None:
-        """Count all hits, and look at what the index holds; the next keystroke stops it."""
+        """Count all hits, and look at what the index holds; the next keystroke stops it.
+
+        On a thread of its own: a search would wait for some milliseconds until a count has stopped.
+        """
         from hermes_browse.store.search import Coverage, make_conditions
 
         from .. import search_count
@@ -103,11 +106,11 @@ class Resting:
             if shown is not None and shown.answer is found.answer:
                 self._searching.found_counts(shown.counted(counted))
 
-        self._screen.search_worker.submit("count", work, done, self._screen.failed)
+        self._screen.count_worker.submit("count", work, done, self._screen.failed)
 
     def forget(self) -> None:
         """Something else is asked: leave off."""
-        self._screen.search_worker.cancel("count")
+        self._screen.count_worker.cancel("count")
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
