@@ -12,6 +12,7 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
 from . import formats
+from .drawing import Draw, at_once
 from .entries import TranscriptModel
 from .markdown import render_markdown
 from .styled import Line, clip_line, indent, line_width, wrap_text
@@ -52,7 +53,7 @@ def _head(message: ChatMessage, width: int) -> Line:
     return clip_line(line, width)
 
 
-def _injected(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
+def _injected(message: ChatMessage, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
     """What the model was sent beside what was said, folded to a line."""
     added = injected_context(message.text, message.api_content)
     if not added:
@@ -60,11 +61,11 @@ def _injected(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     label = _("context Hermes put to it · {size}").format(size=formats.size(len(added)))
     lines: list[Line] = [[("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")]]
     if is_open:
-        lines += indent(wrap_text(_printable(added), width - 2, "dim"), ("┊ ", "rule"))
+        lines += indent(draw(wrap_text, _printable(added), width - 2, "dim"), ("┊ ", "rule"))
     return lines
 
 
-def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
+def _body(message: ChatMessage, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
     text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
     summary, said = split_summary(text) if message.role in ("user", "assistant") else ("", text)
     if message.is_summary and not summary:  # flagged as one by Hermes (0.22), without the usual opening
@@ -74,10 +75,10 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
         label = _("compaction summary · {size}").format(size=formats.size(len(summary)))
         lines.append([("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")])
         if is_open:
-            lines += indent(render_markdown(_printable(summary), width - 2, "dim"), ("┊ ", "rule"))
-    lines += _injected(message, width, is_open=is_open)
+            lines += indent(draw(render_markdown, _printable(summary), width - 2, "dim"), ("┊ ", "rule"))
+    lines += _injected(message, width, draw, is_open=is_open)
     if message.role == "tool":
-        return lines + output_lines(said, width, Hint(is_result=True), full=is_open)
+        return lines + output_lines(said, width, Hint(is_result=True), draw, full=is_open)
     images = [part for part in message.parts if part.kind == "image"]
     if images and message.parts:
         said = "\n".join(part.text for part in message.parts if part.kind != "image" and part.text)
@@ -85,7 +86,7 @@ def _body(message: ChatMessage, width: int, *, is_open: bool) -> list[Line]:
     cut = said[: OPEN_LIMIT if is_open else TEXT_LIMIT]
     if cut.strip():
         safe = _printable(cut).strip("\n")
-        lines += render_markdown(safe, width, base) if len(cut) <= MARKDOWN_LIMIT else wrap_text(safe, width, base)
+        lines += draw(render_markdown if len(cut) <= MARKDOWN_LIMIT else wrap_text, safe, width, base)
     if len(cut) < len(said):
         more = (_("… {size} more · O opens all") if is_open else _("… {size} more · enter")).format(
             size=formats.size(len(said) - len(cut))
@@ -121,7 +122,20 @@ def is_foldable(message: ChatMessage, model: TranscriptModel | None = None) -> b
     return bool(injected_context(message.text, message.api_content))
 
 
-def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool) -> list[Line]:
+def plain_lines(message: ChatMessage, width: int) -> list[Line]:
+    """A message until it has been laid out as what it is: its head, and what it says wrapped.
+
+    Args:
+        message: What to show.
+        width: Cells for everything.
+    """
+    text = _printable(message.text[:MARKDOWN_LIMIT]).strip("\n")
+    return [_head(message, width), *indent(wrap_text(text, max(width - 2, 10), "text"), ("  ", "text")), []]
+
+
+def message_lines(
+    message: ChatMessage, model: TranscriptModel, width: int, look: Look, draw: Draw = at_once, *, is_open: bool
+) -> list[Line]:
     """The lines of a message, the blank one that follows included; none when it is shown elsewhere.
 
     Args:
@@ -129,6 +143,7 @@ def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look
         model: Where results of its calls are found.
         width: Cells for everything.
         look: What is shown of tools and reasoning.
+        draw: Lays out its texts.
         is_open: Everything of it was asked for.
     """
     if model.is_paired(message):
@@ -143,18 +158,18 @@ def message_lines(message: ChatMessage, model: TranscriptModel, width: int, look
         if look.reasoning or is_open:
             safe = _printable(message.reasoning)
             is_short = len(safe) <= MARKDOWN_LIMIT
-            thought = (render_markdown if is_short else wrap_text)(safe, inner - 2, "reasoning")
+            thought = draw(render_markdown if is_short else wrap_text, safe, inner - 2, "reasoning")
             lines += indent(thought, ("┊ ", "rule"))
         else:
             label = "▸ " + _("reasoning · {size}").format(size=formats.size(len(message.reasoning)))
             lines.append([(formats.clip(label, inner), "reasoning")])
-    body = _body(message, inner, is_open=is_open)
+    body = _body(message, inner, draw, is_open=is_open)
     is_divider = message.is_summary and message.role in ("user", "assistant") and not lines and not message.tool_calls
     if is_divider and without_injections(message.text).strip():
         return [_divider(message, body[0], width), *indent(body[1:], ("  ", "text")), []]
     lines += body
     if message.tool_calls:
-        lines += tool_lines(message, model, inner, look.tools, is_open=is_open)
+        lines += tool_lines(message, model, inner, look.tools, draw, is_open=is_open)
     if not lines:
         lines = [[(_("(empty)"), "note")]]
     return [_head(message, width), *indent(lines, ("  ", "text")), []]

@@ -7,10 +7,11 @@ a line in it, never a distance from the start, so a correction above or below mo
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .blocks import Look, message_lines, rule_line
+from .blocks import Look, message_lines, plain_lines, rule_line
+from .drawing import LIGHT, Drawing, Key
 from .entries import EntryKind, TranscriptModel
 from .heights import Heights
 from .styled import Line
@@ -24,6 +25,8 @@ _KEPT = 400
 """Entries whose lines are kept."""
 _AROUND = 30
 """Entries before and after the page that are asked for with it."""
+_AHEAD = 4
+"""Entries before and after the page whose long texts are laid out with it."""
 
 Place = tuple[int, int]
 """An entry, and a line in it."""
@@ -56,6 +59,12 @@ class Page:
         self.heights = Heights([])
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page, None when all are there."""
+        self.drawing = Drawing()
+        """Texts that take longer than a frame."""
+        self.defers = False
+        """Such texts are left to another thread, and stand as they are until they come."""
+        self._plain: dict[tuple[int, bool], list[Line]] = {}
+        """Entries that stand so."""
         self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
         self._lit: dict[tuple[int, bool], list[int]] = {}
         """Of what is laid out: lines on which something lit begins."""
@@ -110,20 +119,23 @@ class Page:
     def forget(self) -> None:
         """Lay out anew: width, look, folds or messages have changed."""
         self._laid.clear()
+        self._plain.clear()
         self._lit.clear()
         self._frame = None
 
     def forget_entry(self, index: int | None) -> None:
         """Lay out one entry anew: what is lit in it, or its fold, has changed."""
         if index is not None:
-            self._laid.pop((index, True), None)
-            self._laid.pop((index, False), None)
+            for key in ((index, True), (index, False)):
+                self._laid.pop(key, None)
+                self._plain.pop(key, None)
         self._frame = None
 
     def resize(self, width: int, height: int) -> None:
         """Another size of the page."""
         if width != self.width:
             self._laid.clear()
+            self._plain.clear()
         self.width, self.height = max(width, 12), max(height, 1)
         self._frame = None
 
@@ -136,17 +148,29 @@ class Page:
 
     def lines(self, index: int) -> list[Line] | None:
         """The lines of an entry, exactly; None when its message has not been read."""
+        return self._lines(index, defers=False)
+
+    def _lines(self, index: int, *, defers: bool) -> list[Line] | None:
         assert self.model is not None
         key = (index, index in self.opened)
         if key in self._laid:
             self._laid.move_to_end(key)
             return self._laid[key]
+        if defers and key in self._plain:
+            return self._plain[key]
+        self.drawing.waits, self.drawing.has_left_out = not defers, False
         lines = self._lay_out(index)
-        if lines is not None:
+        if lines is None:
+            return None
+        if self.drawing.has_left_out:
+            message = self.model.message(index)
+            assert message is not None
+            lines = self._plain[key] = plain_lines(message, self.width)
+        else:
             self._laid[key] = lines
             if len(self._laid) > _KEPT:
                 self._lit.pop(self._laid.popitem(last=False)[0], None)
-            self.heights.set(index, len(lines))
+        self.heights.set(index, len(lines))
         return lines
 
     def _lay_out(self, index: int) -> list[Line] | None:
@@ -157,21 +181,31 @@ class Page:
         message = self.model.message(index)
         if message is None:
             return None
-        lines = message_lines(message, self.model, self.width, self.look, is_open=index in self.opened)
-        if not self.matchers:
+        is_open = index in self.opened
+        lines = message_lines(message, self.model, self.width, self.look, self.drawing, is_open=is_open)
+        if not self.matchers or self.drawing.has_left_out:
             return lines
         from .lighting import light_lines  # there is something to light: the search is loaded already
 
-        key = (index, index in self.opened)
+        key = (index, is_open)
         lines, self._lit[key] = light_lines(lines, self.matchers, message.id == self.hit, self.hit_number)
         return lines
+
+    def take(self, drawn: Mapping[Key, list[Line]]) -> None:
+        """Texts have been laid out: what stood plain is shown as it is, and the top line stays near where it was."""
+        (index, line), before = self.place, self._plain.get((self.place[0], self.place[0] in self.opened))
+        self.drawing.add(drawn)
+        self._plain.clear()
+        self._frame = None
+        if before and line and index < len(self):
+            self.place = index, line * self._height(index) // len(before)
 
     def lit(self, index: int) -> list[int]:
         """The lines of an entry on which something lit begins."""
         return self._lit.get((index, index in self.opened), []) if self.lines(index) is not None else []
 
     def _height(self, index: int) -> int:
-        lines = self.lines(index)
+        lines = self._lines(index, defers=self.defers)
         return len(lines) if lines is not None else self.heights[index]
 
     def hide_paired(self, first: int, last: int) -> None:
@@ -223,8 +257,18 @@ class Page:
         last = self._last_place()
         if self.at_end or self.place >= last:
             self.place, self.at_end = last, True
-        self.frame()
+        frame = self.frame()
+        if self.defers and frame:
+            self._look_ahead(frame[0][0], frame[-1][0])
         return self.heights.before(self.place[0]) + self.place[1]
+
+    def _look_ahead(self, first: int, last: int) -> None:
+        """Have long texts near the page laid out before they are on it."""
+        assert self.model is not None
+        for index in (*range(max(first - _AHEAD, 0), first), *range(last + 1, min(last + 1 + _AHEAD, len(self)))):
+            message = self.model.message(index)
+            if message is not None and len(message.text) > LIGHT:
+                self._lines(index, defers=True)
 
     def frame(self) -> list[tuple[int, Line]]:
         """The lines of the page, each with its entry; notes in `missing` what is to be read."""
@@ -235,7 +279,7 @@ class Page:
         index, skip = self.place
         first, is_missing = index, False
         while self.model is not None and index < len(self) and len(frame) < self.height:
-            lines = self.lines(index)
+            lines = self._lines(index, defers=self.defers)
             if lines is None:
                 is_missing = True
                 lines = [[("…", "dim")]] * self.heights[index]
@@ -257,3 +301,20 @@ class Page:
             return index
         following = self.model.step(index, 1)
         return following if following is not None else self.model.step(index, -1)
+
+
+def draw_message(model: TranscriptModel, message_id: int, width: int, look: Look) -> dict[Key, list[Line]]:
+    """The long texts of a message, laid out before it is shown; on a worker's thread.
+
+    Args:
+        model: Its conversation.
+        message_id: Which; one that is not there has none.
+        width: Cells of a line.
+        look: What is shown of tools and reasoning.
+    """
+    index = model.entry_of(message_id)
+    message = model.message(index) if index is not None else None
+    drawing = Drawing()
+    if message is not None:
+        message_lines(message, model, width, look, drawing, is_open=False)
+    return drawing.drawn

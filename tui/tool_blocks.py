@@ -223,7 +223,7 @@ def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) ->
     return wrap_spans([(f"{label}: ", "dim"), (_safe(json.dumps(value, ensure_ascii=False)), look)], width)
 
 
-def tool_text_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]:
+def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
     """Arguments or a result as lines.
 
     Args:

@@ -13,6 +13,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from . import formats
+from .drawing import Draw, at_once
 from .entries import TranscriptModel
 from .styled import Line, Span, clip_line, indent, line_width
 from .tool_blocks import Hint, hint_of, tool_text_lines
@@ -97,18 +98,19 @@ def _beginning(text: str) -> tuple[str, int]:
     return json.dumps(fields, ensure_ascii=False), left
 
 
-def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]:
+def output_lines(text: str, width: int, hint: Hint, draw: Draw = at_once, *, full: bool) -> list[Line]:
     """Arguments or a result below their call: the first lines of it, or all.
 
     Args:
         text: As stored.
         width: Cells.
         hint: What is known of it.
+        draw: Lays it out.
         full: All of it was asked for.
     """
     text, rest = (text, 0) if full or len(text) <= _SHORT_LIMIT else _beginning(text)
     more = len(text) - OPEN_LIMIT
-    lines = tool_text_lines(text[:OPEN_LIMIT], width - 2, hint, full=full)
+    lines = draw(tool_text_lines, text[:OPEN_LIMIT], width - 2, hint, full)
     if full and more > 0:
         said = _("… {size} more · O opens all").format(size=formats.size(more))
         lines.append([(formats.clip(said, width - 2), "note")])
@@ -122,7 +124,15 @@ def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]
     return indent(lines, ("│ ", "rule"))
 
 
-def tool_lines(message: ChatMessage, model: TranscriptModel, width: int, tools: Tools, *, is_open: bool) -> list[Line]:
+def tool_lines(
+    message: ChatMessage,
+    model: TranscriptModel,
+    width: int,
+    tools: Tools,
+    draw: Draw = at_once,
+    *,
+    is_open: bool,
+) -> list[Line]:
     """The calls of a message.
 
     Args:
@@ -130,6 +140,7 @@ def tool_lines(message: ChatMessage, model: TranscriptModel, width: int, tools: 
         model: Where results are found.
         width: Cells.
         tools: How much is shown.
+        draw: Lays out their texts.
         is_open: Everything was asked for.
     """
     lines: list[Line] = []
@@ -142,8 +153,8 @@ def tool_lines(message: ChatMessage, model: TranscriptModel, width: int, tools: 
         shown = is_open or tools is Tools.FULL
         lines.append(_call_line(call, message, result, width, is_open=shown))
         if shown:
-            lines += output_lines(call.arguments, width, hint_of(call.arguments, is_result=False), full=is_open)
+            lines += output_lines(call.arguments, width, hint_of(call.arguments, is_result=False), draw, full=is_open)
             if result is not None:
                 hint = hint_of(call.arguments, is_result=True)
-                lines += [[("│ ", "rule"), ("→", "dim")], *output_lines(result.text, width, hint, full=is_open)]
+                lines += [[("│ ", "rule"), ("→", "dim")], *output_lines(result.text, width, hint, draw, full=is_open)]
     return lines

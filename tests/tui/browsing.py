@@ -74,7 +74,7 @@ class Browser:
     @property
     def _is_busy(self) -> bool:
         screen = self.screen
-        pending = screen.reading.is_pending or screen.searching.is_pending
+        pending = screen.reading.is_pending or screen.searching.is_pending or screen.transcript.is_drawing
         pending = pending or any(each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen))
         return pending or self.screen.writer.is_busy or any(worker.is_busy for worker in screen.workers_of_store)
 

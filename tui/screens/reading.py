@@ -16,8 +16,11 @@ from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_s
 from hermes_browse.store.wording import _
 
 from .. import header
+from ..drawing import Key
 from ..entries import EntryKind, TranscriptModel
+from ..page import draw_message
 from ..rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow, lineage_rows
+from ..styled import Line
 
 if TYPE_CHECKING:
     from .main import MainScreen
@@ -124,7 +127,16 @@ class ConversationPane:
         self.conversation = conversation
         reading = self.reading
 
-        def done(model: TranscriptModel) -> None:
+        width, look = transcript.page.width, transcript.look
+
+        def work(reader: Reader) -> tuple[TranscriptModel, dict[Key, list[Line]]]:
+            model = open_conversation(reader, conversation, reading, message_id, segment)
+            # A hit has to be found among the lines of its message at once.
+            return model, draw_message(model, message_id, width, look) if message_id is not None else {}
+
+        def done(answer: tuple[TranscriptModel, dict[Key, list[Line]]]) -> None:
+            model, drawn = answer
+            transcript.page.drawing.add(drawn)
             self.conversation = model.conversation
             at = message_id
             if at is not None and model.entry_of(at) is None:
@@ -139,12 +151,7 @@ class ConversationPane:
 
         def begin() -> None:
             self._show_titles(conversation)
-            self._screen.transcript_worker.submit(
-                "open",
-                lambda reader: open_conversation(reader, conversation, reading, message_id, segment),
-                done,
-                failed,
-            )
+            self._screen.transcript_worker.submit("open", work, done, failed)
             if not same or not len(self._screen.lineage):
                 self._read_lineage(conversation)
 

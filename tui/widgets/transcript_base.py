@@ -14,8 +14,10 @@ from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.text import printable
 
 from ..blocks import Look
+from ..drawing import Key, draw
 from ..entries import TranscriptModel
 from ..page import Page
+from ..styled import Line
 from .long_view import TranscriptLooks
 
 LOOKS = (
@@ -49,6 +51,12 @@ class TranscriptScroll(TranscriptLooks, can_focus=True):
 
         text: str
 
+    @dataclass
+    class Drawn(Message, namespace="transcript_view"):
+        """Texts that take long have been laid out, on another thread."""
+
+        lines: dict[Key, list[Line]]
+
     class Resized(Message, namespace="transcript_view"):
         """There is another width for what stands above."""
 
@@ -56,6 +64,8 @@ class TranscriptScroll(TranscriptLooks, can_focus=True):
         super().__init__(id=id)
         self.page = Page()
         """Where the reader is."""
+        self.page.defers = True
+        self._being_drawn: set[Key] = set()
         self._current: int | None = None
         self._wanted: tuple[int, int] | None = None
         self._placing = False
@@ -102,6 +112,27 @@ class TranscriptScroll(TranscriptLooks, can_focus=True):
         finally:
             self._placing = False
         self.refresh()
+        self._draw()
+
+    def _draw(self) -> None:
+        """Have what takes longer than a frame laid out on another thread."""
+        keys = [key for key in self.page.drawing.wanted if key not in self._being_drawn]
+        self.page.drawing.wanted.clear()
+        if keys:
+            self._being_drawn.update(keys)
+            self.run_worker(lambda: self.post_message(self.Drawn(draw(keys))), thread=True)
+
+    @property
+    def is_drawing(self) -> bool:
+        """Whether something on the page is being laid out elsewhere."""
+        return bool(self._being_drawn)
+
+    def on_transcript_view_drawn(self, event: Drawn) -> None:
+        """It is there."""
+        event.stop()
+        self._being_drawn -= event.lines.keys()
+        self.page.take(event.lines)
+        self._place()
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """The scroll bar was dragged: go there. Our own moves are exact already."""
