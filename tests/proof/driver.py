@@ -189,8 +189,11 @@ class Driven(Terminal):
         return len(steps)
 
     def _until(self, holds: Callable[[str], bool], step: Step) -> None:
-        end = time.monotonic() + 60
+        end, again = time.monotonic() + 60, time.monotonic() + 10
         while not holds(self.text):
+            if not step.keys.strip("&") and time.monotonic() > again:
+                self.send(step.keys)  # what a writer kept us from reading is asked for again
+                again = time.monotonic() + 10
             assert self.child.isalive(), f"gone in {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
             assert time.monotonic() < end, f"{step.name!r} never came to {step.shown!r}:\n{self.text}"
             self.read(0.05)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import pexpect
 import pyte
+from rich.cells import cell_len
 
 
 class Terminal:
@@ -60,8 +61,15 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What is on the screen."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        """What is on the screen, also in the middle of a frame, when half of a wide character may be written over."""
+        lines = []
+        for y in range(self.screen.lines):
+            cells = [self.screen.buffer[y][x].data for x in range(self.screen.columns)]
+            # The cell behind a wide character is empty; an empty one elsewhere is half of what is written over.
+            halves = [False, *(cell_len(cell) == 2 for cell in cells)]
+            shown = (cell or ("" if is_half else " ") for cell, is_half in zip(cells, halves, strict=False))
+            lines.append("".join(shown).rstrip())
+        return "\n".join(lines)
 
     def wait_for(self, text: str, seconds: float = 30.0) -> None:
         """Read until a text is on the screen."""
