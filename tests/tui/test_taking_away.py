@@ -18,6 +18,7 @@ from hermes_browse.store.models import ChatMessage, ToolCall
 from hermes_browse.store.raw import read_raw
 from hermes_browse.tui import clipboard
 from hermes_browse.tui.clipboard import Tool, harmless, run_tool
+from hermes_browse.tui.entries import TranscriptModel
 from hermes_browse.tui.outside import private_file
 from hermes_browse.tui.screens.raw import RawScreen
 from hermes_browse.tui.takings import code_blocks, said
@@ -227,6 +228,18 @@ async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
         assert any(f'"id": {current.id},' in line.text for line in lines)
         await browser.press("escape")
         assert browser.app.screen is browser.screen
+
+
+async def test_the_raw_row_needs_no_text_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a busy writer a message is on its way when the key comes: its number is known."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab", "K")
+        current = browser.screen.transcript.current
+        assert current is not None and browser.screen.transcript.current_id == current.id
+        monkeypatch.setattr(TranscriptModel, "message", lambda self, index: None)
+        assert browser.screen.transcript.current is None
+        await browser.press("ampersand")
+        assert isinstance(browser.app.screen, RawScreen)
 
 
 async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path) -> None:

@@ -47,14 +47,13 @@ class TakingAway:
             "editor": self._edit,
             "links": self._show_references,
         }
-        message = self._screen.transcript.current
-        if message is None:
-            self._screen.say(_("no message here"))
-            return
-        if what == "raw":
-            self._show_raw(message)
-        else:
+        message, message_id = self._screen.transcript.current, self._screen.transcript.current_id
+        if what == "raw" and message_id is not None:  # its number is enough, also while its text is being read
+            self._show_raw(message_id)
+        elif message is not None:
             self._begin(actions[what](message))
+        else:
+            self._screen.say(_("no message here"))
 
     def copy(self, text: str, name: str) -> None:
         """Copy a text and say how.
@@ -157,24 +156,24 @@ class TakingAway:
         else:
             self._screen.say(_("no link, image or path in this message"))
 
-    def _show_raw(self, message: ChatMessage) -> None:
-        if message.id < 0:  # the system prompt and the recap are no rows of this table
+    def _show_raw(self, message_id: int) -> None:
+        if message_id < 0:  # the system prompt and the recap are no rows of this table
             self._screen.say(_("this is not a row of messages"))
             return
 
         def work(reader: Reader) -> tuple[str, list[Line]] | None:
             from hermes_browse.store.raw import read_raw
 
-            text = read_raw(reader, message.id)
+            text = read_raw(reader, message_id)
             return (text, highlight(printable(text), "json")) if text is not None else None
 
         def done(found: tuple[str, list[Line]] | None) -> None:
             if found is None:
-                self._screen.say(_("message {id} is no longer in the store").format(id=message.id))
+                self._screen.say(_("message {id} is no longer in the store").format(id=message_id))
                 return
             from .raw import RawScreen
 
-            title = _("message {id} as it is stored").format(id=message.id)
+            title = _("message {id} as it is stored").format(id=message_id)
             self._screen.app.push_screen(RawScreen(title, *found))
 
         self._screen.page_worker.submit("raw", work, done, self._screen.failed)

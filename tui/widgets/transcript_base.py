@@ -91,6 +91,13 @@ class TranscriptScroll(TranscriptLooks, can_focus=True):
         index = self._current_index()
         return self.page.model.message(index) if self.page.model is not None and index is not None else None
 
+    @property
+    def current_id(self) -> int | None:
+        """The id of that message, whether or not it has been read."""
+        index = self._current_index()
+        bone = self.page.model.bone(index) if self.page.model is not None and index is not None else None
+        return bone.id if bone is not None else None
+
     def _current_index(self) -> int | None:
         """The entry the keys are about: the one last stepped to, else what is in sight."""
         return self._current if self._current is not None else self.page.entry_in_sight()
