@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .styled import Line, wrap_text
+from .tool_blocks import tool_text_lines
 
 LIGHT = 2_400
-"""Code points that are laid out at once, whatever they are: some ten milliseconds of Markdown full of code."""
-LIGHT_PLAIN = 60_000
-"""The same for text that is only wrapped."""
+"""Code points of Markdown that are laid out at once: some ten milliseconds where it is full of code."""
+LIGHT_OUTPUT, LIGHT_PLAIN = 16_000, 60_000
+"""The same for what tools were given or put out, and for text that is only wrapped."""
 _KEPT = 100
 """Texts whose lines are kept."""
+_LIGHT = {tool_text_lines: LIGHT_OUTPUT, wrap_text: LIGHT_PLAIN}
 
 Make = Callable[..., list[Line]]
 """Makes lines of a text and of what else they depend on: the width first."""
@@ -53,7 +55,7 @@ class Drawing:
             text: Of any length.
             rest: What else `make` is given.
         """
-        if len(text) <= (LIGHT_PLAIN if make is wrap_text else LIGHT):
+        if len(text) <= _LIGHT.get(make, LIGHT):
             return make(text, *rest)
         key = (make, text, *rest)
         if key not in self._drawn:

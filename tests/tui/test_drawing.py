@@ -15,7 +15,7 @@ from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.transcript import Bone, Skeleton
 from hermes_browse.tui import drawing, tool_blocks
 from hermes_browse.tui.blocks import Look
-from hermes_browse.tui.drawing import LIGHT, LIGHT_PLAIN, Drawing, at_once, draw
+from hermes_browse.tui.drawing import LIGHT, LIGHT_OUTPUT, LIGHT_PLAIN, Drawing, Make, at_once, draw
 from hermes_browse.tui.entries import TranscriptModel
 from hermes_browse.tui.markdown import render_markdown
 from hermes_browse.tui.page import Page, draw_message
@@ -69,12 +69,20 @@ def test_wrapping_is_cheap() -> None:
     given.waits = False
     assert given(wrap_text, "x" * LIGHT_PLAIN, 60, "text")
     assert given(wrap_text, "x" * (LIGHT_PLAIN + 1), 60, "text") == []
+    assert given(tool_text_lines, "x" * LIGHT_OUTPUT, 60, Hint(), True)
+    assert given(tool_text_lines, "x" * (LIGHT_OUTPUT + 1), 60, Hint(), True) == []
 
 
 def test_lines_that_are_kept_are_nobodys_to_change() -> None:
     given = Drawing()
-    given(tool_text_lines, LONG, 60, Hint(), True).clear()
-    assert given(tool_text_lines, LONG, 60, Hint(), True) == tool_text_lines(LONG, 60, Hint(), True)
+    dear: list[tuple[Make, str, *tuple[object, ...]]] = [
+        (render_markdown, LONG, 60, "text"),
+        (tool_text_lines, LONG * 4, 60, Hint(), True),
+    ]
+    for make, text, *rest in dear:
+        given(make, text, *rest).clear()
+        assert given(make, text, *rest) == make(text, *rest) != []
+    assert len(given.drawn) == 2
 
 
 def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
