@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 
+from .chain import FAR_PAST, Chain
 from .connect import Reader
-from .forest import AUTOMATION_SOURCES, Chain, Forest
+from .forest import AUTOMATION_SOURCES, Forest
 from .models import Conversation, Hidden, Kind, Relation, Session, Sort, View
 from .sessions import read_all_sessions, read_busy, read_child_ids, read_sessions
 from .text import as_text
@@ -23,7 +24,6 @@ _PAGE = 50
 _MOST_CANDIDATES = 3000
 _MOST_FRESH_NAMES = 2000
 """With more names than this that have changed, all are put together again."""
-_FAR_PAST = float("-inf")
 
 
 class Catalog:
@@ -182,11 +182,11 @@ def _sort_key(sort: Sort, sizes: dict[str, int]) -> Callable[[Chain], tuple[floa
         return lambda chain: (sum(map(read, chain.segments)), "")
 
     def started(chain: Chain) -> tuple[float, str]:
-        return (chain.root.started_at if chain.root.started_at is not None else _FAR_PAST, "")
+        return (chain.root.started_at if chain.root.started_at is not None else FAR_PAST, "")
 
     def cost(chain: Chain) -> tuple[float, str]:
         known = [paid for segment in chain.segments if (paid := segment.cost_usd) is not None]
-        return (sum(known) if known else _FAR_PAST, "")
+        return (sum(known) if known else FAR_PAST, "")
 
     def title(chain: Chain) -> tuple[float, str]:
         return (0.0, chain.title.casefold()) if chain.title else (1.0, "")

@@ -8,8 +8,9 @@ of one compression) loses nothing: every session is in exactly one chain.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from .chain import FAR_PAST, Chain, Chains
 from .models import Conversation, Kind, Relation, Session, Status
 from .wording import N_, _
 
@@ -42,75 +43,7 @@ ORPHANED = "__orphaned__"
 LIVE_SECONDS = 300.0
 """An open session with a message this new counts as live: Hermes keeps no sign of life of its own."""
 
-_FAR_PAST = float("-inf")
 _RING = N_("its parents form a ring")
-
-
-class Chain:
-    """A compression chain: the segments of one conversation, and how its root hangs on a parent."""
-
-    __slots__ = ("last_active", "note", "relation", "rest", "root")
-
-    def __init__(self, root: Session, relation: Relation, note: str = "", rest: tuple[Session, ...] = ()) -> None:
-        self.root = root
-        """The first segment."""
-        self.rest = rest
-        """The segments after it: most conversations have none, and share nothing."""
-        self.relation = relation
-        self.note = note
-        active = root.last_active
-        self.last_active = _FAR_PAST if active is None else active
-        """Newest activity of any segment; the far past when none is known."""
-        for segment in rest:
-            if segment.last_active is not None and segment.last_active > self.last_active:
-                self.last_active = segment.last_active
-
-    @property
-    def segments(self) -> tuple[Session, ...]:
-        """Root first; never empty."""
-        return (self.root, *self.rest)
-
-    @property
-    def tip(self) -> Session:
-        """The last segment."""
-        return self.rest[-1] if self.rest else self.root
-
-    @property
-    def title(self) -> str | None:
-        """The tip's title, else the newest one of an earlier segment (0.22 falls back to the root's)."""
-        for segment in reversed(self.rest):
-            if segment.title:
-                return segment.title
-        return self.root.title or None
-
-
-class Chains(Mapping[str, Chain]):
-    """The chain of each session, by id.
-
-    Most sessions are a chain by themselves, so only those that are not its root are kept beside the roots.
-
-    Args:
-        roots: The chains by the id of their first segment.
-    """
-
-    def __init__(self, roots: dict[str, Chain]) -> None:
-        self._roots = roots
-        self.later: dict[str, Chain] = {}
-        """By the ids of all other segments."""
-
-    def __getitem__(self, session_id: str) -> Chain:
-        found = self._roots.get(session_id)
-        return found if found is not None else self.later[session_id]
-
-    def __contains__(self, session_id: object) -> bool:
-        return session_id in self._roots or session_id in self.later
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._roots
-        yield from self.later
-
-    def __len__(self) -> int:
-        return len(self._roots) + len(self.later)
 
 
 def edge(child: Session, parent: Session | None) -> Relation:
@@ -136,7 +69,7 @@ def edge(child: Session, parent: Session | None) -> Relation:
         return Relation.CONTINUED
     if child.source in ("subagent", "tool"):
         return Relation.DELEGATED
-    started = child.started_at if child.started_at is not None else _FAR_PAST
+    started = child.started_at if child.started_at is not None else FAR_PAST
     after_end = parent.ended_at is not None and started >= parent.ended_at
     if parent.end_reason == "branched" and after_end:
         return Relation.BRANCHED
@@ -154,8 +87,8 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
         rank = 1
     else:
         rank = 0
-    newest = child.last_active if child.last_active is not None else _FAR_PAST
-    return rank, newest, child.started_at if child.started_at is not None else _FAR_PAST, child.id
+    newest = child.last_active if child.last_active is not None else FAR_PAST
+    return rank, newest, child.started_at if child.started_at is not None else FAR_PAST, child.id
 
 
 class Forest:
@@ -246,7 +179,7 @@ class Forest:
             hanging.append(self._add_chain(session, *self._relation(session)))
         # What is left stands in rings of continuations; each is cut at its oldest.
         left = [session for session in sessions if session.id not in self.chain_of] if continues else []
-        for session in sorted(left, key=lambda each: (each.started_at or _FAR_PAST, each.id)):
+        for session in sorted(left, key=lambda each: (each.started_at or FAR_PAST, each.id)):
             if session.id not in self.chain_of:
                 hanging.append(self._add_chain(session, Relation.ORPHAN, _(_RING)))
         self._cut_rings(hanging)
@@ -274,7 +207,7 @@ class Forest:
                 current = self.parent_chain(current)
             if current is not None and any(current is each for each in path):
                 ring = path[next(i for i, each in enumerate(path) if each is current) :]
-                top = min(ring, key=lambda each: (each.root.started_at or _FAR_PAST, each.root.id))
+                top = min(ring, key=lambda each: (each.root.started_at or FAR_PAST, each.root.id))
                 top.relation, top.note = Relation.ORPHAN, _(_RING)
 
     def _add_chain(self, root: Session, relation: Relation, note: str) -> Chain:
@@ -295,7 +228,7 @@ class Forest:
         relation = edge(session, parent)
         if relation is Relation.CONTINUED and parent is not None:
             winner = self._next[parent.id]
-            early = parent.ended_at is not None and (session.started_at or _FAR_PAST) < parent.ended_at
+            early = parent.ended_at is not None and (session.started_at or FAR_PAST) < parent.ended_at
             if early and session.ended_at is not None and winner.end_reason == "compression":
                 return Relation.DELEGATED, ""  # an unmarked subagent of a session compressed later
             return relation, _("a stale sibling of {session}").format(session=winner.id)
@@ -329,7 +262,7 @@ class Forest:
             for child in self.children.get(segment.id, ())
             if child.id in self.chains and self.chains[child.id] is not chain
         ]
-        return sorted(found, key=lambda each: (each.root.started_at or _FAR_PAST, each.root.id))
+        return sorted(found, key=lambda each: (each.root.started_at or FAR_PAST, each.root.id))
 
     def is_attached_subagent(self, chain: Chain) -> bool:
         """Delegated, and its parent is here to be listed under."""
@@ -378,7 +311,7 @@ class Forest:
             kind=self.kind(chain),
             status=status(segments, now),
             title=chain.title,
-            last_active=active if active != _FAR_PAST else None,
+            last_active=active if active != FAR_PAST else None,
             branches=branches,
             subagents=subagents,
             note=note,

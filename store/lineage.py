@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .catalog import read_neighbourhood
+from .chain import Chain
 from .connect import Reader
 from .errors import NotFoundError
-from .forest import ORPHANED, Chain, Forest, status
+from .forest import ORPHANED, Forest, status
 from .models import Conversation, Lineage, Node, Relation, ResumeTarget, Session
 from .transcript import count_rows
 from .wording import _

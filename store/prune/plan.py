@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, MutableMapping
 
 from ..catalog import Catalog
+from ..chain import Chain
 from ..connect import Reader
-from ..forest import Chain
 from ..models import Conversation, Session
 from ..text import as_text
 from ..transcript import count_rows

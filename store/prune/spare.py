@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from ..chain import Chain
 from ..connect import Reader
-from ..forest import LIVE_SECONDS, Chain, Forest
+from ..forest import LIVE_SECONDS, Forest
 from ..models import Session, Status
 from ..sessions import read_busy
 from ..wording import _

@@ -11,7 +11,8 @@ from collections.abc import Container, Iterable
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..forest import Chain, Forest
+from ..chain import Chain
+from ..forest import Forest
 from ..models import Relation, Session
 
 _SURE_SOURCES = ("subagent", "tool")

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..catalog import Catalog
+from ..chain import Chain
 from ..connect import Reader, Store
 from ..errors import RefusedError, StoreBusyError, StoreDamagedError, StoreError
-from ..forest import Chain, Forest, status
+from ..forest import Forest, status
 from ..models import Status
 from ..schema import NEWEST_KNOWN
 from ..sessions import read_busy
