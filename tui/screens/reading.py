@@ -10,54 +10,24 @@ from textual.timer import Timer
 from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading, State
-from hermes_browse.store.preview import with_details
-from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading
+from hermes_browse.store.transcript import read_messages
 from hermes_browse.store.wording import _
 
 from .. import header
 from ..drawing import Key
-from ..entries import EntryKind, TranscriptModel
+from ..entries import TranscriptModel
 from ..page import draw_message
 from ..rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow, lineage_rows
 from ..styled import Line
+from .opening import WINDOW, open_conversation, read_model, recap_model
 
 if TYPE_CHECKING:
     from .main import MainScreen
 
-_WINDOW = 60
 _ORDER = list(Reading)
 _REST = 0.025
 """Seconds the cursor rests on a row before what it is about is read: more than a frame, less than is noticed."""
-_PROMPT_ID = -1
-"""No row of `messages` has this id; the system prompt is shown under it."""
-
-
-def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> TranscriptModel:
-    """A conversation's rows without their texts; when everything is asked for, the system prompt first."""
-    skeleton = read_skeleton(reader, conversation.segments, reading)
-    prompt = read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
-    if prompt is None:
-        return TranscriptModel(conversation, skeleton)
-    first = Bone(_PROMPT_ID, 0, "system", None, State.LIVE, True)
-    model = TranscriptModel(conversation, skeleton._replace(bones=(first, *skeleton.bones)))
-    model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind=_("system prompt"))])
-    return model
-
-
-def open_conversation(
-    reader: Reader, conversation: Conversation, reading: Reading, message_id: int | None, segment: str | None = None
-) -> TranscriptModel:
-    """A conversation with the window that will be on screen first; on a worker's thread."""
-    if conversation.rows is None:
-        conversation = with_details(reader, [conversation])[0]
-    model = read_model(reader, conversation, reading)
-    target = model.entry_of(message_id) if message_id is not None else None
-    if target is None and segment is not None:
-        target = model.entry_of_segment(segment)
-    middle = target if target is not None else len(model)
-    model.add(read_messages(reader, model.missing(middle - _WINDOW, middle + _WINDOW)))
-    return model
 
 
 class ConversationPane:
@@ -268,7 +238,7 @@ class ConversationPane:
             model = read_model(reader, conversation, reading)
             if model.skeleton.bones == shown.skeleton.bones:
                 return None
-            model.add(read_messages(reader, model.missing(len(model) - _WINDOW, len(model))))
+            model.add(read_messages(reader, model.missing(len(model) - WINDOW, len(model))))
             return model
 
         def done(model: TranscriptModel | None) -> None:
@@ -328,23 +298,3 @@ class ConversationPane:
         self._screen.transcript_worker.submit(
             "open", lambda reader: recap_model(reader, conversation), done, self._screen.failed
         )
-
-
-def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
-    """The recap as a transcript of its own."""
-    from hermes_browse.store.recap import read_recap
-
-    lines = read_recap(reader, conversation.segments)
-    bones = tuple(
-        Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
-        for index, line in enumerate(lines)
-    )
-    model = TranscriptModel(conversation, Skeleton((conversation.root_id,), bones, Reading.SAID))
-    model.add(
-        [
-            ChatMessage(bone.id, conversation.root_id, bone.role, line.text)
-            for bone, line in zip(bones, lines, strict=True)
-        ]
-    )
-    assert all(entry.kind is EntryKind.MESSAGE for entry in model.entries)
-    return model
