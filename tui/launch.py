@@ -6,6 +6,8 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import read_first_page
@@ -42,6 +44,22 @@ def launch(location: Location) -> int:
     return run_plan(plan)
 
 
+@contextmanager
+def _no_encryption() -> Iterator[None]:
+    """While asyncio is imported: it goes without `ssl` where there is none (Python 3.11 to 3.14, base_events.py).
+
+    The browser speaks to no network. That module and its library are 4 MiB and a fortieth of the start.
+    """
+    is_there = "ssl" in sys.modules
+    if not is_there:
+        sys.modules["ssl"] = None  # type: ignore[assignment]  # how the import of a module is said to be impossible
+    try:
+        yield
+    finally:
+        if not is_there:
+            del sys.modules["ssl"]
+
+
 def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:
     """Run the browser on a store, and nothing after it.
 
@@ -70,6 +88,8 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     is_wanted = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
     with painted(first, shown, location, now, theme=start.theme, is_wanted=is_wanted, shares=start.shares) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
+        with _no_encryption():
+            import asyncio  # noqa: F401  # before Textual does, which takes it as it finds it
         from .app import BrowseApp
 
         app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)
