@@ -129,6 +129,10 @@ class BarPlot(PlotextPlot):
         """What is shown."""
         return self._course
 
+    def on_unmount(self) -> None:
+        """The app outlives it, and would keep it with all it drew for the sake of a new theme."""
+        self.app.theme_changed_signal.unsubscribe(self)
+
     def show(self, course: Course | None) -> None:
         """Show these bars."""
         self._course = course
