@@ -37,6 +37,8 @@ from .screens.main import MainScreen
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
 
+    from .early_keys import EarlyKeys
+
     _App = App[ResumePlan]
 else:
     _App = App  # what makes plans is loaded when one is wanted
@@ -122,6 +124,8 @@ class BrowseApp(_App):
         """What is chosen is printed, not run: there need be no Hermes here."""
         self.put_terminal_back: Callable[[], None] = lambda: None
         """Gives a program that is lent the terminal the settings it had before us."""
+        self.early_keys: EarlyKeys | None = None
+        """Answered the first keys; the driver ends that."""
         self.is_told_to_end: Callable[[], bool] = lambda: False
         """Whether a signal to end came before there was anyone to take it."""
         self.clock: Callable[[], float] = time.time
@@ -144,6 +148,11 @@ class BrowseApp(_App):
         self._main: MainScreen | None = None
         self._stores = 0
         set_up(self)
+
+    def take_early_cursor(self) -> int:
+        """The row the cursor was moved to while all this was loaded; for whoever asks later, the first one."""
+        keys, self.early_keys = self.early_keys, None
+        return keys.cursor if keys is not None else 0
 
     def refresh_css(self, animate: bool = True) -> None:
         """Style everything anew for another theme.

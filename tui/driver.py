@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import termios
+import time
 from collections.abc import Callable
 from typing import IO, Any
 
+from textual import constants
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 _TAKE = "\x1b[?1049h"
@@ -108,6 +111,28 @@ class TakenScreenDriver(BrowserDriver):
     """Leaves out the one sequence that would clear what has been painted."""
 
     _is_taken = True
+    _typed = b""
+
+    def start_application_mode(self) -> None:
+        """Take the terminal; what answered its keys meanwhile ends first, and says what is left to be answered."""
+        keys = getattr(self._app, "early_keys", None)
+        if keys is not None:
+            keys.stop()
+            self._typed = keys.typed
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # as Textual has it
+
+    def run_input_thread(self) -> None:
+        """Pass on the keys that have been typed already, then those that come."""
+        typed, self._typed = self._typed.decode(errors="replace"), b""
+        if typed:
+            parser = XTermParser(self._debug)
+            events = [*parser.feed(typed)]
+            if typed.endswith("\x1b"):  # alone, unless more of it comes within this time
+                time.sleep(constants.ESCAPE_DELAY)
+                events += parser.tick()
+            for event in events:
+                self.process_message(event)
+        super().run_input_thread()
 
     def write(self, data: str) -> None:
         """Write to the terminal."""

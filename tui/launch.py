@@ -86,7 +86,16 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         first = read_first_page(reader, now, limit=lines)
         shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
     is_wanted = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
-    with painted(first, shown, location, now, theme=start.theme, is_wanted=is_wanted, shares=start.shares) as taken:
+    with painted(
+        first,
+        shown,
+        location,
+        now,
+        theme=start.theme,
+        is_wanted=is_wanted,
+        shares=start.shares,
+        are_keys_usual=start.are_keys_usual,
+    ) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         with _no_encryption():
             import asyncio  # noqa: F401  # before Textual does, which takes it as it finds it
@@ -95,6 +104,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)
         app.is_choice_printed = is_printed
         app.put_terminal_back = taken.put_back
+        app.early_keys = taken.keys
         app.is_told_to_end = lambda: bool(taken.told)
         taken.is_handed_over = True
         plan = app.run(mouse=start.options.mouse)

@@ -3,7 +3,7 @@
 The frame is the one Textual paints next: same rows, same places, same colours, so that taking over
 changes nothing that is seen. It is painted on terminals with true colours only; elsewhere the start
 is as long as it is. The terminal is out of canonical mode and silent before the first byte, keys
-typed meanwhile stay in its buffer, and every way out puts it back as it was.
+typed meanwhile move the cursor or are kept, and every way out puts it back as it was.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
@@ -26,7 +26,11 @@ from hermes_browse.store.text import one_line, printable
 from .formats import clip, fit
 from .list_model import Details, make_rows, order_name, shown_line, view_name
 from .row_format import format_row
+from .rows import NoteRow
 from .shares import Shares
+
+if TYPE_CHECKING:
+    from .early_keys import EarlyKeys
 
 Colour = tuple[int, int, int]
 
@@ -49,6 +53,8 @@ PALETTES = {
     ),
 }
 """Themes that can be painted ahead."""
+_ABOVE = 3
+"""Lines above the list."""
 DIM = 0.66
 """How much of the foreground is left of dim text."""
 
@@ -113,30 +119,78 @@ def _views(catalog: Catalog, palette: Palette) -> str:
     return line + _sgr(f"  ↓ {order_name(Sort.ACTIVITY)}", _mix(foreground, background, DIM), background)
 
 
-def frame(
-    catalog: Catalog,
-    shown: Sequence[Conversation],
-    location: Location,
-    size: tuple[int, int],
-    now: float,
-    palette: Palette,
-    shares: Shares,
-) -> str:
-    """The first screen as escape sequences.
+class _Rows:
+    """The rows of the list that fit on the screen.
 
     Args:
         catalog: The first page.
         shown: Its first conversations, with previews.
-        location: Of the store.
         size: Columns and lines of the terminal.
         now: Unix seconds.
         palette: Colours of the theme.
         shares: How much of the panes is the list's.
     """
-    width, height = size
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        shown: Sequence[Conversation],
+        size: tuple[int, int],
+        now: float,
+        palette: Palette,
+        shares: Shares,
+    ) -> None:
+        details = Details()
+        details.add(shown)
+        self.size, self.palette, self._now = size, palette, now
+        self._rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
+        self._width, height = shares.of(size[0], size[1] - 5)
+        self.shown = min(height, len(self._rows))
+        """How many there are."""
+
+    @property
+    def movable(self) -> int:
+        """How many the cursor may be on: none where the only one is a note."""
+        return 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
+
+    def line(self, index: int, *, is_current: bool) -> str:
+        """A row as escape sequences.
+
+        Args:
+            index: Which, from 0.
+            is_current: The cursor is on it.
+        """
+        plain = self.palette.background
+        background = self.palette.cursor if is_current else plain
+        spans = format_row(self._rows.row(index), self._width - 1, self._now)
+        if is_current:
+            spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
+        line = ""
+        for text, look in spans:
+            name, is_dim, attributes = _LOOKS[look]
+            colour: Colour = getattr(self.palette, name)
+            if is_current:
+                attributes = "1" if attributes in ("", "1") else f"1;{attributes}"
+            line += _sgr(text, _mix(colour, background, DIM) if is_dim else colour, background, attributes)
+        return line
+
+    def moved(self, before: int, after: int) -> str:
+        """What moves the cursor from a row to another one."""
+        return "".join(
+            f"\x1b[{_ABOVE + index + 1};1H{self.line(index, is_current=index == after)}" for index in (before, after)
+        )
+
+
+def frame(catalog: Catalog, rows: _Rows, location: Location) -> str:
+    """The first screen as escape sequences.
+
+    Args:
+        catalog: The first page.
+        rows: Those that are shown.
+        location: Of the store.
+    """
+    (width, height), palette = rows.size, rows.palette
     plain, foreground, panel = palette.background, palette.foreground, palette.panel
-    details = Details()
-    details.add(shown)
     muted = _mix(foreground, plain, DIM)
     told = shown_line(catalog, View.CHATS)
     name = one_line(location.name, 30)
@@ -150,21 +204,7 @@ def frame(
         _sgr(fit("", width), foreground, panel),
         _views(catalog, palette),
     ]
-    rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
-    list_width, list_height = shares.of(width, height - 5)
-    for index in range(min(list_height, len(rows))):
-        background = palette.cursor if index == 0 else plain
-        spans = format_row(rows.row(index), list_width - 1, now)
-        if index == 0:
-            spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
-        line = ""
-        for text, look in spans:
-            name, is_dim, attributes = _LOOKS[look]
-            colour: Colour = getattr(palette, name)
-            if index == 0:
-                attributes = "1" if attributes in ("", "1") else f"1;{attributes}"
-            line += _sgr(text, _mix(colour, background, DIM) if is_dim else colour, background, attributes)
-        lines.append(line)
+    lines += (rows.line(index, is_current=index == 0) for index in range(rows.shown))
     blank = _sgr("", foreground, plain) + "\x1b[2J"
     placed = "".join(f"\x1b[{number};1H{line}" for number, line in enumerate(lines, 1))
     note = clip(f" {one_line(location.note, 400)}", width)
@@ -187,12 +227,23 @@ class Taken:
         """The signal that told us to end, 0 for none: raised where Python ignores exceptions, the ending would be
         lost, and Textual has an ending of its own.
         """
+        self.keys: EarlyKeys | None = None
+        """Answers the first keys, until Textual reads them."""
 
     def leave(self, number: int, stack: FrameType | None) -> None:
         """Told to end: at once, or by Textual once it has the screen."""
         self.told = number
         if not self.is_handed_over:
             raise SystemExit(128 + number)
+
+
+def _early_keys(descriptor: int, rows: _Rows) -> EarlyKeys:
+    from .early_keys import EarlyKeys  # the first rows are there by now
+
+    def paint(before: int, after: int) -> None:
+        os.write(sys.stderr.fileno(), f"{rows.moved(before, after)}\x1b[0m".encode())
+
+    return EarlyKeys(descriptor, rows.movable, paint, lambda: terminal_size() == rows.size)
 
 
 @contextlib.contextmanager
@@ -205,6 +256,7 @@ def painted(
     theme: str = "hermes-dark",
     is_wanted: bool = True,
     shares: Shares | None = None,
+    are_keys_usual: bool = True,
 ) -> Iterator[Taken]:
     """Paint where it is possible, and put the terminal back at the end of the block, however it ends.
 
@@ -216,6 +268,7 @@ def painted(
         theme: Of the first frame; some are not painted ahead.
         is_wanted: False where the first frame is to be another one: another view or order.
         shares: How the panes share the screen.
+        are_keys_usual: False where keys are not those the list has by itself: then none is answered ahead.
 
     Yields:
         Who has the screen.
@@ -234,12 +287,17 @@ def painted(
     handlers = {number: signal.signal(number, taken.leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
-        first = frame(catalog, shown, location, terminal_size(), now, PALETTES[theme], shares or Shares())
-        os.write(sys.stderr.fileno(), first.encode())
+        rows = _Rows(catalog, shown, terminal_size(), now, PALETTES[theme], shares or Shares())
+        os.write(sys.stderr.fileno(), frame(catalog, rows, location).encode())
         taken.is_taken = True
+        if are_keys_usual:
+            taken.keys = _early_keys(descriptor, rows)
+            taken.keys.start()
         taken.put_back = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
         yield taken
     finally:
+        if taken.keys is not None:
+            taken.keys.stop()
         for number, handler in handlers.items():
             signal.signal(number, handler)
         with contextlib.suppress(OSError, termios.error):  # a terminal that is gone needs nothing put back

@@ -49,6 +49,11 @@ class Start(NamedTuple):
         return Shares(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
 
     @property
+    def are_keys_usual(self) -> bool:
+        """Whether nothing gives keys other meanings than they have by themselves."""
+        return not self.options.keys and self.options.keymap == Options().keymap
+
+    @property
     def is_plain(self) -> bool:
         """Whether the first rows are the newest chats, a line each, which can be painted ahead."""
         return (

@@ -66,8 +66,12 @@ class Listing:
         """Begin with another view and order; to be said before anything is shown."""
         self.view, self.sort, self.reverse = view, sort, reverse
 
-    def begin(self) -> None:
-        """Show the first page, which is the newest of the chats: other first rows come with the first reading."""
+    def begin(self, at: int = 0) -> None:
+        """Show the first page, which is the newest of the chats: other first rows come with the first reading.
+
+        Args:
+            at: The row the cursor begins on.
+        """
         if not self.catalog.exact and (self.view, self.sort, self.reverse) != (View.CHATS, Sort.ACTIVITY, False):
             self._screen.rows.show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
             return
@@ -75,7 +79,7 @@ class Listing:
             self.catalog, self._screen.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
         )
         if not self._screen.searching.is_active:
-            self._screen.rows.show(rows, top=True)
+            self._screen.rows.show(rows, top=True, at=at)
 
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background.

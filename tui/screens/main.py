@@ -129,7 +129,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         if self.focused is None:
             self.set_focus(self.rows)
         self.box.stops = self.searching.stop
-        self.listing.begin()
+        self.listing.begin(self.browse_app().take_early_cursor())
         self.show_header()
         self.say(self.location.note)
         self.call_after_refresh(self._go_on)

@@ -112,20 +112,21 @@ class ConversationList(LongView, can_focus=True):
         """The row under the cursor."""
         return self._source.row(self.cursor) if 0 <= self.cursor < len(self._source) else None
 
-    def show(self, source: RowSource, *, key: str | None = None, top: bool = False) -> None:
+    def show(self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
         """Show other rows; the cursor stays on its row and the row on its line.
 
         Args:
             source: The rows.
             key: Put the cursor on the row with this key instead.
             top: Begin at the first row instead.
+            at: The row the cursor is on then; one that fits on the screen.
         """
         line = self.cursor * self.row_lines - self.scroll_offset.y
         wanted = None if top else key or self._key
         index = source.index_of(wanted) if wanted is not None else None
         kept = index is not None
         if index is None:
-            index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
+            index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
         self._source = source
         size = Size(self.scrollable_content_region.width, len(source) * self.row_lines)
         if size != self.virtual_size:
@@ -160,7 +161,9 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.Highlighted(self, row))
 
     def _keep_in_sight(self) -> None:
-        top, height = self.scroll_offset.y, max(self.size.height, 1)
+        top, height = self.scroll_offset.y, self.size.height
+        if not height:  # not laid out yet
+            return
         first, last = self.cursor * self.row_lines, (self.cursor + 1) * self.row_lines - 1
         if first < top:
             self.scroll_to(y=first, animate=False, force=True, immediate=True)

@@ -1,0 +1,237 @@
+"""Keys typed while Textual is being loaded: those that move the cursor are answered then, the others afterwards."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from terminal import Terminal
+
+from hermes_browse.tui.config.folders import config_path
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
+SLOW = """
+import os, sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "textual":
+            while not os.path.exists(os.environ["GO_ON"]):
+                time.sleep(0.01)
+sys.meta_path.insert(0, Slow())
+from hermes_browse.tui.cli import main
+raise SystemExit(main(sys.argv[1:]))
+"""
+"""The browser, which loads Textual only when a file is there."""
+
+
+def cursor_row(terminal: Terminal) -> int:
+    """The row of the list that the cursor is on, from 0; -1 without one."""
+    return next((row - 3 for row, line in enumerate(terminal.screen.display) if line.startswith("▌")), -1)
+
+
+def wait_until(terminal: Terminal, holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Read until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, terminal.text
+        terminal.read(0.05)
+
+
+@pytest.fixture
+def slow(hermes_home: Path, tmp_path: Path) -> Iterator[tuple[Terminal, Path]]:
+    """A browser that has painted its first rows and loads Textual once a file is there."""
+    signal = tmp_path / "go on"
+    terminal = Terminal(["--home", str(hermes_home)], code=SLOW, GO_ON=str(signal), **CONDITIONS)
+    wait_until(terminal, lambda: cursor_row(terminal) == 0)
+    terminal.read(0.1)
+    yield terminal, signal
+    if terminal.child.isalive():
+        terminal.child.close(force=True)
+
+
+def look(terminal: Terminal) -> list[list[tuple[str, str, str, bool]]]:
+    """The first rows of the list as they are painted, without the counters that are read later."""
+    return [
+        [(cell.data, cell.fg, cell.bg, cell.bold) for cell in (terminal.screen.buffer[y][x] for x in range(30))]
+        for y in range(3, 9)
+    ]
+
+
+def test_the_cursor_moves_before_textual_is_there(slow: tuple[Terminal, Path]) -> None:
+    """Down, down, up, by arrows and letters; then Textual takes over the frame as it stands, and goes on from there."""
+    terminal, signal = slow
+    untouched = look(terminal)
+    for keys, row in (("\x1b[B", 1), ("j", 2), ("k", 1), ("\x1bOB", 2), ("\x1b[A\x1b[A\x1b[A", 0), ("\x1b[Bjj", 3)):
+        terminal.send(keys)
+        wait_until(terminal, lambda row=row: cursor_row(terminal) == row)  # type: ignore[misc]  # the row of this turn
+        assert terminal.text.count("▌") == 1
+    assert "search:" not in terminal.text, "this was not painted ahead"
+    before = look(terminal)
+    assert before != untouched
+    signal.touch()
+    terminal.wait_for("search:")
+    terminal.wait_for("shown")
+    terminal.read(0.5)
+    assert cursor_row(terminal) == 3
+    assert look(terminal) == before, "taking over changes nothing"
+    terminal.send("k")
+    wait_until(terminal, lambda: cursor_row(terminal) == 2)
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored
+
+
+def test_other_keys_wait_and_stay_in_order(slow: tuple[Terminal, Path]) -> None:
+    """What stands behind the first other key is not a move any more: here it is typed into the search box."""
+    terminal, signal = slow
+    terminal.send("jj")
+    wait_until(terminal, lambda: cursor_row(terminal) == 2)
+    terminal.send("/walr")
+    terminal.read(0.2)
+    terminal.send("jk\x7f\x7fus ä")
+    terminal.read(0.2)
+    assert cursor_row(terminal) == 2
+    assert "walr" not in terminal.text
+    signal.touch()
+    terminal.wait_for("walrus ä")
+    terminal.send("\x7f\x7f")
+    terminal.wait_for("kept walrus answer")
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored
+
+
+def test_an_escape_by_itself_is_one(slow: tuple[Terminal, Path]) -> None:
+    """Escape in the list says what leaves the browser, also when it was typed before there was one."""
+    terminal, signal = slow
+    terminal.send("j\x1b")
+    terminal.read(0.3)
+    assert cursor_row(terminal) == 1
+    assert "q leaves" not in terminal.text
+    signal.touch()
+    terminal.wait_for("q leaves")
+    assert cursor_row(terminal) == 1
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored
+
+
+def test_a_resize_ends_it(slow: tuple[Terminal, Path]) -> None:
+    """The rows would be painted at places of another size; the key is answered by Textual."""
+    terminal, signal = slow
+    terminal.resize(100, 30)
+    painted = terminal.raw
+    terminal.send("j")
+    terminal.read(0.3)
+    assert terminal.raw == painted
+    signal.touch()
+    terminal.wait_for("shown")
+    wait_until(terminal, lambda: cursor_row(terminal) == 1)
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+
+
+@pytest.mark.parametrize("setting", ['keymap = "emacs"\n', '[keys]\nlist-down = "n"\n'])
+def test_with_other_keys_none_is_answered_ahead(hermes_home: Path, tmp_path: Path, setting: str) -> None:
+    """They mean what the keymap says, which is not read before Textual is there."""
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text(setting)
+    signal = tmp_path / "go on"
+    terminal = Terminal(["--home", str(hermes_home)], code=SLOW, GO_ON=str(signal), **CONDITIONS)
+    wait_until(terminal, lambda: cursor_row(terminal) == 0)
+    terminal.send("\x1b[B" if "emacs" in setting else "n")
+    terminal.read(0.3)
+    assert cursor_row(terminal) == 0
+    signal.touch()
+    wait_until(terminal, lambda: cursor_row(terminal) == 1)
+    terminal.read(0.5)
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+
+
+@pytest.mark.parametrize("number", [15, 1])
+def test_told_to_end_meanwhile(slow: tuple[Terminal, Path], number: int) -> None:
+    """TERM and HUP end it before there is a Textual; the terminal is as it was."""
+    terminal, _signal = slow
+    terminal.send("j")
+    wait_until(terminal, lambda: cursor_row(terminal) == 1)
+    os.kill(terminal.child.pid, number)
+    assert terminal.wait_for_end() == 128 + number
+    assert terminal.is_restored
+
+
+class _Painted:
+    """Rows that note where the cursor was moved."""
+
+    def __init__(self, rows: int) -> None:
+        from hermes_browse.tui.early_keys import EarlyKeys
+
+        self.read, self.write = os.pipe()
+        self.moves: list[tuple[int, int]] = []
+        self.moved = threading.Event()
+        self.may_move = True
+        self.keys = EarlyKeys(self.read, rows, self._paint, lambda: self.may_move)
+
+    def _paint(self, before: int, after: int) -> None:
+        self.moves.append((before, after))
+        self.moved.set()
+
+    def send(self, data: bytes) -> None:
+        os.write(self.write, data)
+
+    def close(self) -> None:
+        self.keys.stop()
+        self.keys.stop()
+        os.close(self.read)
+        os.close(self.write)
+
+
+def test_what_is_taken_and_what_is_kept() -> None:
+    """One painting for keys that come together; below the last row a key is kept, above the first one it is nothing."""
+    for data, rows, cursor, kept, moves in (
+        (b"jjk\x1b[B", 9, 2, b"", [(0, 2)]),
+        (b"kk", 9, 0, b"", []),
+        (b"jjj", 2, 1, b"jj", [(0, 1)]),
+        (b"jGk", 9, 1, b"Gk", [(0, 1)]),
+        (b"j\x1b[", 9, 1, b"\x1b[", [(0, 1)]),
+        (b"\xc3\xa4j", 9, 0, b"\xc3\xa4j", []),
+        (b"j", 0, 0, b"j", []),
+    ):
+        painted = _Painted(rows)
+        painted.send(data)
+        painted.keys.start()
+        painted.keys.stop()
+        assert (painted.keys.cursor, painted.keys.typed, painted.moves) == (cursor, kept, moves), data
+        painted.close()
+
+
+def test_the_rest_of_a_key_is_waited_for() -> None:
+    """The second half of a letter or of a sequence belongs to the first."""
+    for first, second in ((b"x\xc3", b"\xa4"), (b"x\x1b[1;", b"5B")):
+        painted = _Painted(9)
+        painted.send(first)
+        painted.keys.start()
+        late = threading.Timer(0.01, painted.send, [second])
+        late.start()
+        painted.keys.stop()
+        late.join()
+        assert painted.keys.typed == first + second
+        painted.close()
+
+
+def test_a_terminal_that_is_gone_ends_it() -> None:
+    """No failure, no turning in circles."""
+    painted = _Painted(9)
+    painted.keys.start()
+    os.close(painted.write)
+    painted.keys._thread.join(10)
+    assert not painted.keys._thread.is_alive()
+    painted.keys.stop()
+    os.close(painted.read)
