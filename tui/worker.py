@@ -58,6 +58,13 @@ class _Job(Generic[Result]):
     failed: Callable[[BrowseError], None]
 
 
+def _rest() -> None:
+    """There is time for what may wait; what it needs is not loaded before."""
+    from .give_back import give_back
+
+    give_back()
+
+
 class Worker:
     """A thread with a leased reader.
 
@@ -222,6 +229,7 @@ class Worker:
                     self._release()
                     if self._closing:
                         return
+                    _rest()
                     continue
                 if self._reader is not None and self._store.fingerprint()[:2] != inode:
                     self._release()  # the file was replaced: the old connection would read the dead one for ever
