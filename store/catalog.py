@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 
-from .chain import FAR_PAST, Chain
+from .chain import Chain
 from .connect import Reader
 from .forest import AUTOMATION_SOURCES, Forest
-from .models import Conversation, Hidden, Kind, Relation, Session, Sort, View
-from .sessions import read_all_sessions, read_busy, read_child_ids, read_sessions
+from .models import Conversation, Hidden, Session, Sort, View
+from .ordering import Asked, names_of
+from .packed import packed
+from .sessions import read_busy, read_child_ids, read_sessions, read_table
 from .text import as_text
 from .titles_index import NameIndex, TitleIndex
 
@@ -24,6 +26,9 @@ _PAGE = 50
 _MOST_CANDIDATES = 3000
 _MOST_FRESH_NAMES = 2000
 """With more names than this that have changed, all are put together again."""
+
+_MOST_MADE = 2000
+"""Conversations that are kept when they have been made: some screens of them."""
 
 
 class Catalog:
@@ -42,7 +47,6 @@ class Catalog:
         self.exact = exact
         """Whether this is all there is."""
         self._made: dict[str, Conversation] = {}
-        self._views: dict[View | None, list[Chain]] = {}
         self._names: NameIndex | None = None
 
     @property
@@ -55,13 +59,16 @@ class Catalog:
         made = self._made.get(root_id)
         if made is None:
             made = self.forest.conversation(self.forest.chains[root_id], self.now)
+            if len(self._made) >= _MOST_MADE:  # by a pass through all of them
+                self._made.clear()
             self._made[root_id] = made
         return made
 
     def named(self, words: Sequence[str]) -> Iterator[str]:
         """Root ids of the conversations whose titles or ids contain all of these words, newest first."""
-        chains = self.forest.chains
-        return merge(*self._name_index().find(words), key=lambda root: -chains[root].last_active)
+        index, active = self._name_index(), self.forest.last_active
+        fresh, others = index.find(words)
+        return merge(fresh, others, key=lambda root: -active(root)) if len(index.fresh) else others
 
     def take_names(self, earlier: Catalog) -> None:
         """Go on with what an earlier catalog of the same store has put together of the names.
@@ -69,26 +76,25 @@ class Catalog:
         Args:
             earlier: Most of its chains are chains of this one too.
         """
-        index, chains, before = earlier._names, self.forest.chains, earlier.forest.chains
-        if index is None or chains is before:
+        index, chains = earlier._names, self.forest.chains
+        if index is None or self.forest is earlier.forest:
             self._names = index
             return
-        changed = {root for root, chain in chains.items() if before.get(root) is not chain}
-        hidden = index.hidden | changed | (before.keys() - chains.keys())
+        changed = self.forest.changed_since(earlier.forest)
+        if changed is None:
+            return
+        hidden = index.hidden | changed
         if len(hidden) < _MOST_FRESH_NAMES:
-            self._names = NameIndex(index.whole, self._named(root for root in hidden if root in chains), hidden)
+            fresh = self._named(root for root in hidden if root in chains)
+            self._names = NameIndex(index.whole, fresh, hidden)
 
     def _name_index(self) -> NameIndex:
         if self._names is None:
-            self._names = NameIndex(self._named(self.forest.chains))
+            self._names = NameIndex(TitleIndex(*self.forest.names()))
         return self._names
 
     def _named(self, roots: Iterable[str]) -> TitleIndex:
-        chains = sorted((self.forest.chains[root] for root in roots), key=lambda each: each.last_active, reverse=True)
-        return TitleIndex(
-            (chain.root.id, " ".join(f"{segment.title or ''} {segment.id}" for segment in chain.segments))
-            for chain in chains
-        )
+        return TitleIndex(*names_of(self.forest.chains[root] for root in roots))
 
     def of_session(self, session_id: str) -> Conversation | None:
         """The conversation any segment belongs to."""
@@ -97,32 +103,15 @@ class Catalog:
 
     def view_of(self, chain: Chain) -> View | None:
         """The narrow view a conversation is in; None for what only the view of all shows."""
-        marks = chain.root.shared
-        if marks.hidden or (chain.relation is Relation.DELEGATED and self.forest.is_attached_subagent(chain)):
-            return None
-        if marks.archived:
-            return View.ARCHIVED
-        return View.CHATS if self.forest.kind(chain) is Kind.CHAT else View.AUTOMATION
+        return self.forest.view_of(chain)
 
-    def in_view(self, view: View) -> list[Chain]:
+    def in_view(self, view: View) -> Iterable[Chain]:
         """The conversations of a view, in no order."""
-        if view is View.ALL:
-            return list(self.chains)
-        return list(self._parted().get(view, ()))
-
-    def _parted(self) -> dict[View | None, list[Chain]]:
-        """The conversations by narrow view; looked at once, for counts are asked for with every change on screen."""
-        if not self._views:
-            parted: dict[View | None, list[Chain]] = {view: [] for view in (*View, None)}
-            for chain in self.chains:
-                parted[self.view_of(chain)].append(chain)
-            self._views = parted
-        return self._views
+        return self.forest.in_view(view)
 
     def counts(self) -> dict[View, int]:
         """Conversations in each view."""
-        parted = self._parted()
-        return {view: len(parted[view]) for view in View} | {View.ALL: len(self.chains)}
+        return self.forest.counts()
 
     def hidden(self, view: View, shown: int) -> Hidden:
         """What is not on screen, so that shown and hidden sum up to all conversations.
@@ -144,7 +133,7 @@ class Catalog:
         reverse: bool = False,
         sources: Collection[str] = (),
         sizes: dict[str, int] | None = None,
-    ) -> list[str]:
+    ) -> Sequence[str]:
         """Root ids of the conversations of a view in order; makes none of them.
 
         Args:
@@ -154,14 +143,7 @@ class Catalog:
             sources: Only these sources (of the root segment); empty means any.
             sizes: Bytes by session id, for `Sort.SIZE`.
         """
-        wanted = frozenset(sources)
-        chains = [chain for chain in self.in_view(view) if not wanted or chain.root.source in wanted]
-        chains.sort(key=lambda chain: (chain.last_active, chain.tip.id), reverse=True)
-        if sort is not Sort.ACTIVITY:
-            chains.sort(key=_sort_key(sort, sizes or {}), reverse=reverse is (sort is Sort.TITLE))
-        elif reverse:
-            chains.reverse()
-        return [chain.root.id for chain in chains]
+        return self.forest.order(view, Asked(sort, reverse, frozenset(sources), sizes or {}))
 
     def select(
         self,
@@ -177,32 +159,6 @@ class Catalog:
         return [self.conversation(root) for root in ordered]
 
 
-def _sort_key(sort: Sort, sizes: dict[str, int]) -> Callable[[Chain], tuple[float, str]]:
-    def summed(read: Callable[[Session], float]) -> Callable[[Chain], tuple[float, str]]:
-        return lambda chain: (sum(map(read, chain.segments)), "")
-
-    def started(chain: Chain) -> tuple[float, str]:
-        return (chain.root.started_at if chain.root.started_at is not None else FAR_PAST, "")
-
-    def cost(chain: Chain) -> tuple[float, str]:
-        known = [paid for segment in chain.segments if (paid := segment.cost_usd) is not None]
-        return (sum(known) if known else FAR_PAST, "")
-
-    def title(chain: Chain) -> tuple[float, str]:
-        return (0.0, chain.title.casefold()) if chain.title else (1.0, "")
-
-    keys: dict[Sort, Callable[[Chain], tuple[float, str]]] = {
-        Sort.ACTIVITY: lambda chain: (chain.last_active, ""),
-        Sort.STARTED: started,
-        Sort.MESSAGES: summed(lambda segment: segment.message_count),
-        Sort.TOKENS: summed(lambda segment: segment.tokens.total),
-        Sort.COST: cost,
-        Sort.SIZE: summed(lambda segment: sizes.get(segment.id, 0)),
-        Sort.TITLE: title,
-    }
-    return keys[sort]
-
-
 def read_catalog(reader: Reader, now: float) -> Catalog:
     """Every conversation of the store, exactly; reads each session row once.
 
@@ -210,7 +166,7 @@ def read_catalog(reader: Reader, now: float) -> Catalog:
         reader: An open reader.
         now: Unix seconds.
     """
-    return Catalog(Forest(read_all_sessions(reader)), now)
+    return Catalog(packed(read_table(reader)), now)
 
 
 def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int) -> list[str]:
@@ -269,7 +225,7 @@ def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limi
         _gather(reader, known, _newest_candidates(reader, view, tail, started * limit, among * limit), busy)
         beyond = reader.value("SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1])
         catalog = Catalog(Forest(known.values()), now, exact=beyond == len(known))
-        if catalog.exact or len(catalog.in_view(view)) >= limit or len(known) > _MOST_CANDIDATES:
+        if catalog.exact or catalog.counts()[view] >= limit or len(known) > _MOST_CANDIDATES:
             break
     return catalog
 

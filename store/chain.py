@@ -29,6 +29,15 @@ class Chain:
             if segment.last_active is not None and segment.last_active > self.last_active:
                 self.last_active = segment.last_active
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it says the same: a chain is made anew each time it is asked for."""
+        if not isinstance(other, Chain):
+            return NotImplemented
+        return (self.segments, self.relation, self.note) == (other.segments, other.relation, other.note)
+
+    def __hash__(self) -> int:
+        return hash(self.root.id)
+
     @property
     def segments(self) -> tuple[Session, ...]:
         """Root first; never empty."""

@@ -7,7 +7,6 @@ another program) are looked for among the sessions used last, and found elsewher
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -72,7 +71,7 @@ def read_increment(
     known = catalog.forest.sessions
     ids = {text: None for text in (as_text(row[0]) for row in (*rows, *added)) if text is not None}
     begun = set(ids)
-    for chain in heapq.nlargest(_AGAIN, catalog.chains, key=lambda chain: chain.last_active):
+    for chain in catalog.forest.newest(_AGAIN):
         ids.update((segment.id, None) for segment in chain.segments)
     ids.update(dict.fromkeys(mark.busy ^ new.busy))
     for each in touched:

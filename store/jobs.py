@@ -18,5 +18,10 @@ def job_of(root: Session) -> str | None:
     """
     if root.source != "cron":
         return None
-    match = _RUN.fullmatch(root.id)
+    return job_of_run(root.id)
+
+
+def job_of_run(session_id: str) -> str | None:
+    """The cron job a session is a run of, when it is one of `cron`."""
+    match = _RUN.fullmatch(session_id)
     return match[1] if match else None

@@ -77,9 +77,9 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     if session_id not in forest.sessions:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     focus = forest.chain_of[session_id]
-    top, seen = focus, {id(focus)}
-    while (above := forest.parent_chain(top)) is not None and id(above) not in seen:
-        seen.add(id(above))
+    top, seen = focus, {focus.root.id}
+    while (above := forest.parent_chain(top)) is not None and above.root.id not in seen:
+        seen.add(above.root.id)
         top = above
     counts = count_rows(reader, list(forest.sessions))
     nodes: list[Node] = []
@@ -96,15 +96,15 @@ def _add_nodes(
     counts: dict[str, int],
     now: float,
     nodes: list[Node],
-    seen: set[int],
+    seen: set[str],
 ) -> None:
     """Append the nodes of a chain and of everything below it, parents before children."""
     stack = [(chain, parent_id)]
     while stack:
         current, above = stack.pop()
-        if id(current) in seen:
+        if current.root.id in seen:
             continue
-        seen.add(id(current))
+        seen.add(current.root.id)
         for index, session in enumerate(current.segments):
             first = index == 0
             note = current.note if first else ""
@@ -115,7 +115,7 @@ def _add_nodes(
                     session=session,
                     parent_id=above if first else current.segments[index - 1].id,
                     relation=current.relation if first else Relation.CONTINUED,
-                    on_path=current is focus,
+                    on_path=current.root.id == focus.root.id,
                     status=status([session], now),
                     rows=counts.get(session.id, 0),
                     note=note,

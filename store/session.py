@@ -45,6 +45,8 @@ _NUMBERS = Struct("=7qd")
 """The counters and the cost of a session, which as objects take twice the room; NaN where there is no cost."""
 
 pack_numbers = _NUMBERS.pack
+unpack_numbers = _NUMBERS.iter_unpack
+NUMBERS_SIZE = _NUMBERS.size
 
 
 class _Kept(NamedTuple):

@@ -7,13 +7,14 @@ Python: `json_extract` on one malformed value would break the whole list, as it 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import nan
 from sys import intern
 
 from .connect import Reader, Row
 from .schema import Schema
-from .session import Session, Shared, pack_numbers
+from .session import Session, pack_numbers
+from .table import Columns, Packer, SessionTable, columns_of
 from .text import as_text
 from .values import as_count, as_flag, as_mapping, as_money, as_time
 
@@ -152,53 +153,59 @@ def _newest(newest: Column, activity: Column, started: Column) -> Column:
     return found
 
 
-def _decode(rows: Sequence[Row], busy: frozenset[str], known: dict[Shared, Shared] | None = None) -> list[Session]:
-    """Sessions of rows that begin with `_COLUMNS` and the newest message's time, NULL where there is no message.
+def _columns(rows: Sequence[Row], busy: frozenset[str]) -> Columns:
+    """The sessions of rows that begin with `_COLUMNS` and the newest message's time, NULL where there is no message.
 
     A row without an id is left out: nothing can refer to it.
 
     Args:
-        rows: Any number.
+        rows: Any number, but not none.
         busy: From `read_busy`.
-        known: What sessions decoded earlier share; more is added.
     """
-    known = {} if known is None else known
-    if not rows:
-        return []
     columns: dict[str, Column] = dict(zip((*_COLUMNS, "newest"), zip(*rows, strict=True), strict=False))
     ids = _texts(columns["id"])
     if None in ids:
-        return _decode([row for row in rows if row[0] is not None], busy, known)
+        named = [row for row in rows if row[0] is not None]
+        return _columns(named, busy) if named else columns_of([])
     for name in _COMMON:
         columns[name] = [intern(text) if isinstance(text, str) else text for text in _texts(columns[name])]
     times = {name: _times(columns[name]) for name in (*_TIMES, "newest")}
     counts = [_counts(columns[name]) for name in _COUNTS]
     archived, pinned, hidden = (_flags(columns[name]) for name in _FLAGS)
     estimated, actual = (_money(columns[name]) for name in _MONEY)
-    markers = _markers(columns["model_config"])
+    branched, delegated, reset = _markers(columns["model_config"])
     sources = [source or "unknown" for source in columns["source"]]
-    active = _newest(times["newest"], times["last_activity_at"], times["started_at"])
     is_busy = [session_id in busy for session_id in ids] if busy else [False] * len(rows)
     spoken = [newest is not None for newest in columns["newest"]]
-    common = (columns["model"], columns["cwd"], columns["git_branch"], *markers, _texts(columns["session_key"]))
-    shared = map(Shared._make, zip(*common, archived, pinned, hidden, is_busy, spoken, strict=True))
     costs = [
         paid if paid is not None else nan if guessed is None else guessed
         for paid, guessed in zip(actual, estimated, strict=True)
     ]
-    fields: tuple[Iterable[object], ...] = (
+    marks = zip(
+        sources, columns["end_reason"], columns["model"], archived, pinned, hidden, is_busy, spoken, strict=True
+    )
+    fields: tuple[object, ...] = (
         ids,
-        sources,
         _texts(columns["parent_session_id"]),
         _texts(columns["title"]),
         times["started_at"],
         times["ended_at"],
-        columns["end_reason"],
-        active,
-        [known.setdefault(each, each) for each in shared],
-        map(pack_numbers, *counts, costs),
+        _newest(times["newest"], times["last_activity_at"], times["started_at"]),
+        columns["cwd"],
+        columns["git_branch"],
+        branched,
+        delegated,
+        reset,
+        _texts(columns["session_key"]),
+        list(marks),
+        b"".join(map(pack_numbers, *counts, costs)),
     )
-    return list(map(Session._make, zip(*fields, strict=True)))
+    return Columns._make(fields)
+
+
+def _decode(rows: Sequence[Row], busy: frozenset[str]) -> list[Session]:
+    """The sessions of rows as `_columns` takes them."""
+    return _columns(rows, busy).sessions() if rows else []
 
 
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
@@ -246,7 +253,7 @@ def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
     return [text for text in (as_text(row[0]) for row in rows) if text is not None]
 
 
-def read_all_sessions(reader: Reader, *, slice_rows: int = 250) -> list[Session]:
+def read_table(reader: Reader, *, slice_rows: int = 250) -> SessionTable:
     """Every session of the store, in slices by rowid so that no read holds its lock for long.
 
     In DELETE journal mode a read blocks each commit while it lasts (Hermes 0.20), so a store of
@@ -257,16 +264,15 @@ def read_all_sessions(reader: Reader, *, slice_rows: int = 250) -> list[Session]
     statement = (
         f"SELECT {_select(reader.schema)}, {newest}, s.rowid FROM sessions s WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
     )
-    found: list[Session] = []
-    known: dict[Shared, Shared] = {}
+    packer = Packer()
     waiting: list[Row] = []
     last = -(2**63)
     while True:
         rows = reader.rows(statement, [last, slice_rows])
         waiting += rows
-        if len(rows) < slice_rows or len(waiting) >= _DECODED_TOGETHER:
-            found += _decode(waiting, busy, known)
+        if waiting and (len(rows) < slice_rows or len(waiting) >= _DECODED_TOGETHER):
+            packer.add(_columns(waiting, busy))
             waiting = []
         if len(rows) < slice_rows:
-            return found
+            return packer.table()
         last = int(str(rows[-1][-1]))

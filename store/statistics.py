@@ -108,9 +108,9 @@ class _Groups:
         """The sums of a key, which a session now is part of; its conversation too, unless that counts elsewhere."""
         sums = self.of(key)
         sums.sessions.add(session_id)
-        chain = self._catalog.forest.chain_of.get(session_id)
-        if conversation and chain is not None:
-            sums.conversations.add(chain.root.id)
+        root = self._catalog.forest.root_of(session_id) if conversation else None
+        if root is not None:
+            sums.conversations.add(root)
         return sums
 
 
@@ -152,8 +152,8 @@ def _by_model(reader: Reader, catalog: Catalog, groups: _Groups, stopped: Stoppe
 def _by_session(catalog: Catalog, groups: _Groups, key: Callable[[Session], str]) -> None:
     """Use by a property of the session; a conversation counts where its root does."""
     for session in catalog.forest.sessions.values():
-        chain = catalog.forest.chain_of[session.id]
-        sums = groups.include(key(session), session.id, conversation=chain.root is session)
+        is_root = catalog.forest.root_of(session.id) == session.id
+        sums = groups.include(key(session), session.id, conversation=is_root)
         sums.use(_used(session), session.cost_usd or 0.0)
 
 

@@ -6,31 +6,35 @@ is not too old: what has changed since stands in a small one in front of it.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 
 _END = "\n"
+_TOGETHER = 4000
+"""Names that are put together before all are."""
 
 
 class TitleIndex:
     """Names of conversations, newest first; looking through 100,000 of them row by row would take several frames.
 
     Args:
-        rows: Key and name of each, in the order in which they are to be found.
+        keys: In the order in which they are to be found.
+        names: Of each; they are asked for once, and few are held at a time.
     """
 
-    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
-        self._keys: list[str] = []
-        self._starts: list[int] = []
-        names: list[str] = []
-        position = 0
-        for key, name in rows:
-            folded = name.casefold().replace(_END, " ")
-            self._keys.append(key)
-            self._starts.append(position)
-            names.append(folded)
-            position += len(folded) + 1
-        self._text = _END.join([*names, ""])
+    def __init__(self, keys: Sequence[str], names: Iterable[str]) -> None:
+        self._keys = keys
+        self._starts = array("Q")
+        texts: list[str] = []
+        rest, position = iter(names), 0
+        while some := [name.casefold().replace(_END, " ") for name in islice(rest, _TOGETHER)]:
+            for name in some:
+                self._starts.append(position)
+                position += len(name) + 1
+            texts.append(_END.join(some))
+        self._text = _END.join([*texts, ""])
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -70,7 +74,7 @@ class NameIndex:
 
     def __init__(self, whole: TitleIndex, fresh: TitleIndex | None = None, hidden: Collection[str] = ()) -> None:
         self.whole = whole
-        self.fresh = fresh or TitleIndex(())
+        self.fresh = fresh or TitleIndex((), ())
         self.hidden = frozenset(hidden)
 
     def find(self, words: Sequence[str]) -> tuple[Iterator[str], Iterator[str]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import overload
 
 from hermes_browse.store.catalog import Catalog
-from hermes_browse.store.jobs import job_of
+from hermes_browse.store.jobs import job_of, job_of_run
 from hermes_browse.store.models import Conversation, Session, Sort, View
+from hermes_browse.store.packed import Roots
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
@@ -80,50 +83,89 @@ def job_name(root: Session) -> str | None:
     return f"cron {job}" if job is not None else None
 
 
+class _Runs(Sequence[Conversation]):
+    """The runs of a job, made as they are asked for."""
+
+    def __init__(self, catalog: Catalog, roots: Sequence[str], places: Sequence[int]) -> None:
+        self._catalog, self._roots, self._places = catalog, roots, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> Conversation: ...
+    @overload
+    def __getitem__(self, at: slice) -> _Runs: ...
+    def __getitem__(self, at: int | slice) -> Conversation | _Runs:
+        if isinstance(at, slice):
+            return _Runs(self._catalog, self._roots, self._places[at])
+        return self._catalog.conversation(self._roots[self._places[at]])
+
+
 class CatalogRows:
     """Conversations in order as rows, made as they are asked for; runs of a cron job are one row until it is opened."""
 
     def __init__(
         self, catalog: Catalog, roots: Sequence[str], details: Details, opened: Collection[str], empty: str
     ) -> None:
-        self._catalog, self._details = catalog, details
-        self._rows: list[str | JobRow | NoteRow] = []
-        jobs: dict[str, list[str]] = {}
-        places: dict[str, int] = {}
-        for root in roots:
-            job = job_name(catalog.forest.sessions[root])
+        self._catalog, self._details, self._roots = catalog, details, roots
+        self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
+        self._layout: array[int] | None = None if roots else array("i", [-1])
+        """By row: its place in the order; -1 and below for the others, the first of these first. None: all in order."""
+        jobs: dict[str, array[int]] = {}
+        for place, root in _cron_runs(catalog, roots):
+            job = job_of_run(root)
+            if job is not None:
+                jobs.setdefault(job, array("i")).append(place)
+        if jobs:
+            self._fold(jobs, opened)
+
+    def _fold(self, jobs: dict[str, array[int]], opened: Collection[str]) -> None:
+        layout, first = array("i"), 0
+        of_run = {places[0]: job for job, places in jobs.items()}
+        for place in sorted(place for places in jobs.values() for place in places):
+            layout.extend(range(first, place))
+            first = place + 1
+            job = of_run.get(place)
             if job is None:
-                self._rows.append(root)
-            else:
-                if job not in jobs:
-                    places[job] = len(self._rows)
-                    self._rows.append(NoteRow(job))
-                jobs.setdefault(job, []).append(root)
-        for job, place in sorted(places.items(), key=lambda item: -item[1]):
-            row = JobRow(job, tuple(map(catalog.conversation, jobs[job])), job in opened)
-            self._rows[place : place + 1] = [row, *(jobs[job] if row.expanded else ())]
-        if not self._rows:
-            self._rows.append(NoteRow(empty))
-        self._index: dict[str, int] | None = None
+                continue
+            name = f"cron {job}"
+            self._others.append(JobRow(name, _Runs(self._catalog, self._roots, jobs[job]), name in opened))
+            layout.append(-len(self._others))
+            if name in opened:
+                layout.extend(jobs[job])
+        layout.extend(range(first, len(self._roots)))
+        self._layout = layout
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._roots) if self._layout is None else len(self._layout)
 
     def row(self, index: int) -> ListRow:
         """The row at an index."""
-        row = self._rows[index]
-        if isinstance(row, str):
-            conversation, complete = self._details.complete(self._catalog.conversation(row))
-            return ConversationRow(conversation, complete=complete)
-        return row
+        place = index if self._layout is None else self._layout[index]
+        if self._layout is not None and place < 0:
+            return self._others[-1 - place]
+        conversation, complete = self._details.complete(self._catalog.conversation(self._roots[place]))
+        return ConversationRow(conversation, complete=complete)
 
     def index_of(self, key: str) -> int | None:
         """Where the row with a key is."""
-        if self._index is None:
-            self._index = {
-                f"c{row}" if isinstance(row, str) else row.key: index for index, row in enumerate(self._rows)
-            }
-        return self._index.get(key)
+        try:
+            if key.startswith("c"):
+                place = self._roots.index(key[1:])
+                return place if self._layout is None else self._layout.index(place)
+            other = next(at for at, row in enumerate(self._others, 1) if row.key == key)
+            return self._layout.index(-other) if self._layout is not None else None
+        except (ValueError, StopIteration):
+            return None
+
+
+def _cron_runs(catalog: Catalog, roots: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Places and ids of what cron has begun."""
+    if isinstance(roots, Roots):
+        return ((place, roots[place]) for place in roots.from_source("cron"))
+    sessions = catalog.forest.sessions
+    return ((place, root) for place, root in enumerate(roots) if sessions[root].source == "cron")
 
 
 def make_rows(

@@ -15,7 +15,7 @@ def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
     if isinstance(row, ConversationRow):
         return (row.conversation,)
     if isinstance(row, JobRow):
-        return row.runs
+        return tuple(row.runs)
     if isinstance(row, HitRow) and row.conversation is not None:
         return (row.conversation,)
     return ()

@@ -26,7 +26,7 @@ class JobRow(NamedTuple):
     """All runs of one cron job."""
 
     name: str
-    runs: tuple[Conversation, ...]
+    runs: Sequence[Conversation]
     """Newest first."""
     expanded: bool = False
 

@@ -65,9 +65,9 @@ class Protection:
         return None
 
     def _top(self, chain: Chain) -> str:
-        seen = {id(chain)}
-        while (above := self._forest.parent_chain(chain)) is not None and id(above) not in seen:
-            seen.add(id(above))
+        seen = {chain.root.id}
+        while (above := self._forest.parent_chain(chain)) is not None and above.root.id not in seen:
+            seen.add(above.root.id)
             chain = above
         return chain.root.id
 

@@ -48,9 +48,9 @@ class Closure(NamedTuple):
 
 
 def _top(forest: Forest, chain: Chain) -> str:
-    seen = {id(chain)}
-    while (above := forest.parent_chain(chain)) is not None and id(above) not in seen:
-        seen.add(id(above))
+    seen = {chain.root.id}
+    while (above := forest.parent_chain(chain)) is not None and above.root.id not in seen:
+        seen.add(above.root.id)
         chain = above
     return chain.root.id
 

@@ -204,9 +204,9 @@ def _reason(forest: Forest, chain: Chain, busy: frozenset[str], now: float) -> s
         return _("a turn or a compression is running in it")
     if busy:
         # Hermes keys a turn lease by the root it reaches over parent links (0.20): that may be another conversation.
-        seen, top = {id(chain)}, chain
-        while (above := forest.parent_chain(top)) is not None and id(above) not in seen:
-            seen.add(id(above))
+        seen, top = {chain.root.id}, chain
+        while (above := forest.parent_chain(top)) is not None and above.root.id not in seen:
+            seen.add(above.root.id)
             top = above
         if top.root.id in busy:
             return _("a turn is running in its family ({root})").format(root=top.root.id)

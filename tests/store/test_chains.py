@@ -29,7 +29,7 @@ def test_every_session_has_its_chain_and_roots_are_kept_once() -> None:
     assert list(forest.chains) == ["long0", "one0", "two0"]
     assert set(forest.chain_of) == {each.id for each in sessions}
     assert len(forest.chain_of) == len(sessions)
-    assert set(forest.chain_of.later) == {"long1", "long2", "long3", "two1"}
+    assert set(forest._chain_of.later) == {"long1", "long2", "long3", "two1"}
     for each in sessions:
         assert each.id in forest.chain_of
         assert each in forest.chain_of[each.id].segments
@@ -50,6 +50,6 @@ def test_an_older_forest_keeps_what_a_newer_one_gives_up() -> None:
     sessions = chained(3, "long")
     before = Forest(sessions)
     after = before.updated([sessions[0]._replace(end_reason="done"), sessions[1], sessions[2]])
-    assert set(before.chain_of.later) == {"long1", "long2"}
-    assert set(after.chain_of.later) == {"long2"}
+    assert set(before._chain_of.later) == {"long1", "long2"}
+    assert set(after._chain_of.later) == {"long2"}
     assert after.chain_of["long1"].root is sessions[1]

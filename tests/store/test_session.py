@@ -13,6 +13,7 @@ from builders import T0, big_store, make_store
 from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.models import Session, Tokens
+from hermes_browse.store.sessions import read_table
 
 FULL: dict[str, Any] = {
     "id": "a",
@@ -78,9 +79,8 @@ def test_no_cost_is_not_a_cost_of_nothing() -> None:
 
 def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
-        sessions = read_catalog(reader, T0).forest.sessions.values()
-    shared = {id(each.shared) for each in sessions}
-    assert len(shared) == len({each.shared for each in sessions}) < len(sessions) / 5
+        table = read_table(reader)
+    assert len(table.marks) == len(set(table.marks)) < len(table) / 5
 
 
 def test_numbers_larger_than_any_counter_are_the_largest(tmp_path: Path) -> None:

@@ -39,8 +39,9 @@ def list_conversations(context: Context) -> int:
         chosen = catalog.order(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
         if sort is Sort.MESSAGES:  # the stored counters are hints: order by what is shown
             counts = count_rows(reader, list(catalog.forest.sessions))
-            segments = {root: catalog.forest.chains[root].segments for root in chosen}
-            chosen.sort(
+            segments = {chain.root.id: chain.segments for chain in catalog.in_view(view)}
+            chosen = sorted(
+                chosen,
                 key=lambda root: sum(counts.get(segment.id, 0) for segment in segments[root]),
                 reverse=not wanted.reverse,
             )

@@ -59,7 +59,7 @@ class Dialogue:
         self._view, self._query = View.CHATS, ""
         self._at = 0
         self._open: _Open | None = None
-        self._roots: list[str] = []
+        self._roots: Sequence[str] = []
         self._hits: list[tuple[Hit, Conversation | None]] = []
         self._catalog: Catalog | None = None
         self._is_full = False

@@ -1,0 +1,251 @@
+"""How the sessions of a table hang together, worked out once and kept in some twenty bytes for each.
+
+The rules are those of `Forest`: families of sessions that hang together are given to it some at a time. What has
+neither a parent nor a child, which most sessions have not, is a conversation by itself.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import count, groupby
+from typing import NamedTuple
+
+from .chain import FAR_PAST, Chain
+from .forest import Forest, plain_view
+from .models import Relation, Session, View
+from .table import SessionTable
+
+_FAMILIES = 500
+"""Sessions that are given to a forest at once: few objects at a time, and few forests."""
+_NEAR = 2000
+"""Sessions among which a parent is looked for before it is looked for among all: most stand near their children."""
+_VALUE = 0xFFFF_FFFF
+
+
+def pair(key: int, number: int) -> int:
+    """A key with a number, both below 2**32, as one."""
+    return key << 32 | number
+
+
+class Pairs:
+    """Numbers by number, in eight bytes for each pair; the numbers of one key are in order.
+
+    Args:
+        pairs: Of `pair`.
+    """
+
+    def __init__(self, pairs: Iterable[int]) -> None:
+        self._pairs = array("Q", sorted(pairs))
+
+    def all(self, key: int) -> list[int]:
+        """The numbers of a key."""
+        found = []
+        for at in range(bisect_left(self._pairs, key << 32), len(self._pairs)):
+            if self._pairs[at] >> 32 != key:
+                break
+            found.append(self._pairs[at] & _VALUE)
+        return found
+
+    def first(self, key: int) -> int | None:
+        """The least number of a key; None without one."""
+        at = bisect_left(self._pairs, key << 32)
+        return self._pairs[at] & _VALUE if at < len(self._pairs) and self._pairs[at] >> 32 == key else None
+
+    def each_key(self) -> Iterator[int]:
+        """All keys, in order."""
+        for key, _pairs in groupby(each >> 32 for each in self._pairs):
+            yield key
+
+
+class Stand(NamedTuple):
+    """How a conversation hangs on another, and where it is listed: few differ."""
+
+    relation: Relation
+    note: str
+    view: View | None
+    """The narrow view; None for what only the view of all shows."""
+
+
+class Links(NamedTuple):
+    """How the sessions of a table hang together; places are those of the table."""
+
+    stands: list[Stand | None]
+    """All that differ; the first one is None, for what is no root."""
+    standing: array[int]
+    """By place: which of the stands."""
+    notes: dict[int, str]
+    """By place, where a note says something of this conversation alone."""
+    children: Pairs
+    """Places of children by the place of their parent."""
+    lost: dict[str, list[int]]
+    """Places of children by the id of a parent that is not there."""
+    following: Pairs
+    """The place of the next segment by that of a segment."""
+    roots: Pairs
+    """The place of the root by that of a later segment."""
+    active: array[float]
+    """By the place of a root: newest activity of its conversation."""
+    by_activity: array[int]
+    """Places of roots, newest activity first, then by the id of the tip, backwards."""
+
+    def root(self, place: int) -> int:
+        """The place of the root of a session's conversation."""
+        found = self.roots.first(place)
+        return place if found is None else found
+
+    def segments(self, place: int) -> list[int]:
+        """The places of the segments of a root's conversation."""
+        found = [place]
+        current = self.following.first(place)
+        while current is not None:
+            found.append(current)
+            current = self.following.first(current)
+        return found
+
+    def chain(self, table: SessionTable, place: int, root: Session | None = None) -> Chain:
+        """The chain of the root at a place, made anew.
+
+        Args:
+            table: Of these links.
+            place: Of a root.
+            root: The session there, if it is at hand.
+        """
+        stand = self.stands[self.standing[place]]
+        if stand is None:
+            raise KeyError(place)
+        rest = tuple(table.at(each) for each in self.segments(place)[1:])
+        return Chain(root or table.at(place), stand.relation, self.notes.get(place, stand.note), rest)
+
+
+class _Linking:
+    def __init__(self, table: SessionTable) -> None:
+        self._table = table
+        self._stands: dict[Stand | None, int] = {None: 0}
+        self._standing = array("H", bytes(2 * len(table)))
+        self._active = array("d")
+        self._notes: dict[int, str] = {}
+        self._hanging = array("I")
+        self._children, self._following, self._roots = array("Q"), array("Q"), array("Q")
+        self._lost: dict[str, list[int]] = {}
+
+    def links(self) -> Links:
+        self._find_parents()
+        children = Pairs(self._children)
+        plain = bytearray(b"\1") * len(self._table)
+        for place in (*self._hanging, *children.each_key()):
+            plain[place] = 0
+        stands = [self._stand(Stand(Relation.ROOT, "", plain_view(mark))) for mark in self._table.marks]
+        for place, (mark, is_plain) in enumerate(zip(self._table.marked, plain, strict=True)):
+            if is_plain:
+                self._standing[place] = stands[mark]
+        for family in self._families(plain):
+            self._take(family)
+        following = Pairs(self._following)
+        return Links(
+            stands=list(self._stands),
+            standing=self._standing,
+            notes=self._notes,
+            children=children,
+            lost=self._lost,
+            following=following,
+            roots=Pairs(self._roots),
+            active=self._active,
+            by_activity=self._by_activity(following),
+        )
+
+    def _find_parents(self) -> None:
+        table, first = self._table, 0
+        near: dict[str, int] = {}
+        for columns in table.pieces():
+            if len(near) > _NEAR:
+                near.clear()
+            near.update(zip(columns.ids, count(first), strict=False))
+            self._active.extend([FAR_PAST if each is None else each for each in columns.active])
+            rows = zip(columns.ids, columns.parents, columns.delegated, strict=True)
+            for place, (session_id, parent_id, delegated) in enumerate(rows, first):
+                if parent_id is None:
+                    if delegated is not None:
+                        self._hanging.append(place)
+                    continue
+                self._hanging.append(place)
+                if parent_id == session_id:
+                    continue
+                parent = near.get(parent_id)
+                if parent is None:
+                    parent = table.place(parent_id)
+                if parent >= 0:
+                    self._children.append(pair(parent, place))
+                else:
+                    self._lost.setdefault(parent_id, []).append(place)
+            first += len(columns.ids)
+
+    def _families(self, plain: bytearray) -> Iterator[list[int]]:
+        """Places of sessions that hang together, several families at a time."""
+        above = array("I", range(len(plain)))  # of each the first of its family, or one that is nearer to it
+
+        def first_of(place: int) -> int:
+            while above[place] != place:
+                above[place] = place = above[above[place]]
+            return place
+
+        for each in self._children:
+            parent, child = first_of(each >> 32), first_of(each & _VALUE)
+            above[max(parent, child)] = min(parent, child)
+        members = sorted([pair(first_of(place), place) for place, is_plain in enumerate(plain) if not is_plain])
+        found: list[int] = []
+        before = -1
+        for each in members:
+            if len(found) >= _FAMILIES and each >> 32 != before:
+                yield sorted(found)
+                found = []
+            before = each >> 32
+            found.append(each & _VALUE)
+        yield sorted(found)
+
+    def _take(self, family: list[int]) -> None:
+        """Work out the conversations of whole families."""
+        sessions = self._table.some(family)
+        places = {session.id: place for session, place in zip(sessions, family, strict=True)}
+        forest = Forest(sessions)
+        for root_id, chain in forest.chains.items():
+            root = current = places[root_id]
+            is_own = chain.relation is Relation.CONTINUED  # of a stale sibling, which names the other
+            if is_own:
+                self._notes[root] = chain.note
+            stand = Stand(chain.relation, "" if is_own else chain.note, forest.view_of(chain))
+            self._standing[root] = self._stand(stand)
+            self._active[root] = chain.last_active
+            for segment in chain.rest:
+                place = places[segment.id]
+                self._following.append(pair(current, place))
+                self._roots.append(pair(place, root))
+                current = place
+
+    def _stand(self, stand: Stand) -> int:
+        return self._stands.setdefault(stand, len(self._stands))
+
+    def _by_activity(self, following: Pairs) -> array[int]:
+        def tip(place: int) -> str:
+            while (after := following.first(place)) is not None:
+                place = after
+            return self._table.id_at(place)
+
+        active = self._active
+        roots = [place for place, stand in enumerate(self._standing) if stand]
+        roots.sort(key=active.__getitem__, reverse=True)
+        done = 0
+        for at in [at for at in range(1, len(roots)) if active[roots[at]] == active[roots[at - 1]]]:
+            if at < done:
+                continue
+            done = at + 1
+            while done < len(roots) and active[roots[done]] == active[roots[at]]:
+                done += 1
+            roots[at - 1 : done] = sorted(roots[at - 1 : done], key=tip, reverse=True)
+        return array("I", roots)
+
+
+def link(table: SessionTable) -> Links:
+    """How the sessions of a table hang together."""
+    return _Linking(table).links()

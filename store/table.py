@@ -1,0 +1,286 @@
+"""All sessions of a store, packed: some sixty bytes for each, where an object takes five hundred.
+
+Sessions stand in pieces of a hundred and twenty-five, each written by `marshal` and compressed: what is said again and
+again (a folder, a model, zeros) takes no room twice. A `Session` is made when it is asked for and is not kept; the
+pieces looked at last are kept open, because what is asked for next mostly stands near.
+"""
+
+from __future__ import annotations
+
+import marshal
+import zlib
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import islice, pairwise
+from typing import Any, NamedTuple, cast
+
+from .session import NUMBERS_SIZE, Session, Shared
+
+_TOGETHER = 125
+"""Sessions in a piece: fewer compress worse, more take longer to open for one of them."""
+_OPEN = 8
+"""Pieces kept open."""
+_LEVEL = 1
+"""Of zlib: more takes twice the time for a twentieth less."""
+_SHELVES = 16
+"""The index is sorted in as many parts, so that sorting takes little room for itself."""
+_SHELF = 60
+_HASHED = 0xFFFF_FFFF_0000_0000
+"""The bits of an entry of the index that are the id's; the others say where the session stands."""
+_PLACE = 0xFFFF_FFFF
+
+hash_text = hash
+"""What ids are found by; a name of its own because ids that collide cannot be made to order."""
+
+Texts = Sequence[str | None]
+Times = Sequence[float | None]
+
+
+class Mark(NamedTuple):
+    """What a great many sessions have in common: one object for all that say the same."""
+
+    source: str
+    end_reason: str | None
+    model: str | None
+    archived: bool
+    pinned: bool
+    hidden: bool
+    busy: bool
+    has_messages: bool
+
+
+Marking = tuple[str, str | None, str | None, bool, bool, bool, bool, bool]
+"""The fields of a `Mark`."""
+
+
+class Columns(NamedTuple):
+    """Some sessions, field by field; all columns are of one length."""
+
+    ids: Sequence[str]
+    parents: Texts
+    titles: Texts
+    started: Times
+    ended: Times
+    active: Times
+    cwds: Texts
+    branches: Texts
+    branched: Texts
+    delegated: Texts
+    reset: Texts
+    keys: Texts
+    marks: Sequence[Marking]
+    numbers: bytes
+    """Of `pack_numbers`, one after another."""
+
+    def sessions(self) -> list[Session]:
+        """The same as objects."""
+        size, numbers = NUMBERS_SIZE, self.numbers
+        rows = zip(*self[:-2], strict=True)
+        return [
+            _session(row, mark, numbers[at * size : at * size + size])
+            for at, (row, mark) in enumerate(zip(rows, self.marks, strict=True))
+        ]
+
+
+def _session(row: Sequence[Any], mark: Marking, numbers: bytes) -> Session:
+    """The session of a row of columns."""
+    session_id, parent_id, title, started, ended, active, cwd, branch, branched, delegated, reset, key = row
+    source, reason, model, archived, pinned, hidden, busy, spoken = mark
+    shared = Shared._make((model, cwd, branch, branched, delegated, reset, key, archived, pinned, hidden, busy, spoken))
+    return Session._make((session_id, source, parent_id, title, started, ended, reason, active, shared, numbers))
+
+
+def columns_of(sessions: Sequence[Session]) -> Columns:
+    """Sessions that are objects, as columns."""
+    shared = [each.shared for each in sessions]
+    return Columns(
+        [each.id for each in sessions],
+        [each.parent_id for each in sessions],
+        [each.title for each in sessions],
+        [each.started_at for each in sessions],
+        [each.ended_at for each in sessions],
+        [each.last_active for each in sessions],
+        [each.cwd for each in shared],
+        [each.git_branch for each in shared],
+        [each.branched_from for each in shared],
+        [each.delegate_from for each in shared],
+        [each.reset_from for each in shared],
+        [each.session_key for each in shared],
+        [
+            Mark(
+                each.source,
+                each.end_reason,
+                own.model,
+                own.archived,
+                own.pinned,
+                own.hidden,
+                own.busy,
+                own.has_messages,
+            )
+            for each, own in zip(sessions, shared, strict=True)
+        ],
+        b"".join(each.numbers for each in sessions),
+    )
+
+
+_Piece = tuple[object, ...]
+"""The columns of a piece but the marks; None for a column that says nothing."""
+
+
+def _opened(pieces: list[bytes], at: int) -> _Piece:
+    return cast(_Piece, marshal.loads(zlib.decompress(pieces[at])))
+
+
+class SessionTable(Mapping[str, Session]):
+    """Sessions by id, in the order in which they were added. What it holds does not change.
+
+    Made by `Packer`; a place is where a session stands, from 0.
+    """
+
+    def __init__(
+        self, pieces: list[bytes], starts: array[int], marks: list[Mark], marked: array[int], index: list[array[int]]
+    ) -> None:
+        self._pieces, self._starts, self._index = pieces, starts, index
+        self.marks = marks
+        """All that differ."""
+        self.marked = marked
+        """By place: which of the marks."""
+        self._open = lru_cache(maxsize=_OPEN)(partial(_opened, pieces))  # not of self: a ring is freed late
+
+    def __len__(self) -> int:
+        return len(self.marked)
+
+    def __iter__(self) -> Iterator[str]:
+        for piece in self._pieces:
+            yield from cast("list[str]", marshal.loads(zlib.decompress(piece))[0])
+
+    def __contains__(self, session_id: object) -> bool:
+        return isinstance(session_id, str) and self.place(session_id) >= 0
+
+    def __getitem__(self, session_id: str) -> Session:
+        place = self.place(session_id)
+        if place < 0:
+            raise KeyError(session_id)
+        return self.at(place)
+
+    def place(self, session_id: str) -> int:
+        """Where a session stands; -1 when it is not here."""
+        hashed = hash_text(session_id) & _HASHED
+        shelf = self._index[hashed >> _SHELF]
+        for at in range(bisect_left(shelf, hashed), len(shelf)):
+            entry = shelf[at]
+            if entry & _HASHED != hashed:
+                break
+            if self.id_at(entry & _PLACE) == session_id:
+                return entry & _PLACE
+        return -1
+
+    def _find(self, place: int) -> tuple[int, int]:
+        piece = bisect_right(self._starts, place) - 1
+        return piece, place - self._starts[piece]
+
+    def id_at(self, place: int) -> str:
+        """The id of the session at a place."""
+        piece, at = self._find(place)
+        return cast("list[str]", self._open(piece)[0])[at]
+
+    def at(self, place: int) -> Session:
+        """The session at a place."""
+        piece, at = self._find(place)
+        return self._made(self._open(piece), at, place)
+
+    def _made(self, piece: _Piece, at: int, place: int) -> Session:
+        *texts, numbers = piece
+        row = [column[at] if column is not None else None for column in cast("list[list[str] | None]", texts)]
+        own = cast(bytes, numbers)[at * NUMBERS_SIZE : at * NUMBERS_SIZE + NUMBERS_SIZE]
+        return _session(row, self.marks[self.marked[place]], own)
+
+    def some(self, places: Sequence[int]) -> list[Session]:
+        """The sessions at some places, which are in order."""
+        found: list[Session] = []
+        opened: _Piece = ()
+        start = end = 0
+        for place in places:
+            if not start <= place < end:
+                piece, at = self._find(place)
+                opened, start = self._open(piece), place - at
+                end = start + len(cast("list[str]", opened[0]))
+            found.append(self._made(opened, place - start, place))
+        return found
+
+    def pieces(self) -> Iterator[Columns]:
+        """All sessions in order, some at a time."""
+        for start, packed in zip(self._starts, self._pieces, strict=True):
+            *texts, numbers = cast("tuple[list[str] | None, ...]", marshal.loads(zlib.decompress(packed)))
+            count = len(cast(bytes, numbers)) // NUMBERS_SIZE
+            nothing = [None] * count
+            marks = [self.marks[mark] for mark in self.marked[start : start + count]]
+            yield Columns._make((*(nothing if column is None else column for column in texts), marks, numbers))
+
+    def each(self) -> Iterator[Session]:
+        """All sessions in order, made one after another."""
+        for columns in self.pieces():
+            yield from columns.sessions()
+
+
+class Packer:
+    """Makes a table of sessions as they come, so that they never stand in memory all at once."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._starts = array("I")
+        self._marks: dict[Marking, int] = {}
+        self._marked = array("I")
+        self._index = [array("Q") for _shelf in range(_SHELVES)]
+
+    def add(self, columns: Columns) -> None:
+        """Add sessions."""
+        known, shelves, first = self._marks, self._index, len(self._marked)
+        for place, session_id in enumerate(columns.ids, first):
+            hashed = hash_text(session_id) & _HASHED
+            shelves[hashed >> _SHELF].append(hashed | place)
+        self._marked.extend([known.setdefault(mark, len(known)) for mark in columns.marks])
+        *texts, _marks, numbers = columns
+        said = [column if any(each is not None for each in column) else None for column in texts]
+        for start in range(0, len(columns.ids), _TOGETHER):
+            end = start + _TOGETHER
+            piece = [column if column is None else list(column[start:end]) for column in said]
+            packed = marshal.dumps((*piece, numbers[start * NUMBERS_SIZE : end * NUMBERS_SIZE]))
+            self._starts.append(first + start)
+            self._pieces.append(zlib.compress(packed, _LEVEL))
+
+    def table(self) -> SessionTable:
+        """The table of all that was added; of two with one id the later one, in the place of the first."""
+        for at, shelf in enumerate(self._index):
+            self._index[at] = array("Q", sorted(shelf))
+        made = SessionTable(self._pieces, self._starts, list(map(Mark._make, self._marks)), self._marked, self._index)
+        again = self._twice(made)
+        if not again:
+            return made
+        instead = {first: places[-1] for first, *places in again}
+        gone = {place for _first, *places in again for place in places}
+        return pack(made.at(instead.get(place, place)) for place in range(len(made)) if place not in gone)
+
+    def _twice(self, made: SessionTable) -> list[list[int]]:
+        """Places with the same id: blobs and texts that are read as one (a damaged file)."""
+        alike: dict[int, list[int]] = {}
+        for shelf in self._index:
+            for before, entry in [pair for pair in pairwise(shelf) if pair[0] ^ pair[1] <= _PLACE]:
+                alike.setdefault(entry & _HASHED, [before & _PLACE]).append(entry & _PLACE)
+        found: list[list[int]] = []
+        for among in alike.values():
+            places: dict[str, list[int]] = {}
+            for place in among:
+                places.setdefault(made.id_at(place), []).append(place)
+            found += [each for each in places.values() if len(each) > 1]
+        return found
+
+
+def pack(sessions: Iterable[Session]) -> SessionTable:
+    """A table of sessions that are objects."""
+    packer, rest = Packer(), iter(sessions)
+    while some := list(islice(rest, _TOGETHER * 8)):
+        packer.add(columns_of(some))
+    return packer.table()
