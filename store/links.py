@@ -134,8 +134,9 @@ class _Linking:
         self._find_parents()
         children = Pairs(self._children)
         plain = bytearray(b"\1") * len(self._table)
-        for place in (*self._hanging, *children.each_key()):
-            plain[place] = 0
+        for hanging in (self._hanging, children.each_key()):
+            for place in hanging:
+                plain[place] = 0
         stands = [self._stand(Stand(Relation.ROOT, "", plain_view(mark))) for mark in self._table.marks]
         for place, (mark, is_plain) in enumerate(zip(self._table.marked, plain, strict=True)):
             if is_plain:
@@ -193,15 +194,22 @@ class _Linking:
         for each in self._children:
             parent, child = first_of(each >> 32), first_of(each & _VALUE)
             above[max(parent, child)] = min(parent, child)
-        members = sorted([pair(first_of(place), place) for place, is_plain in enumerate(plain) if not is_plain])
+        # A family is a list through these two: a list of lists takes ten times the room.
+        after, last = array("I", bytes(4 * len(plain))), array("I", range(len(plain)))
+        for place, is_plain in enumerate(plain):
+            first = first_of(place)
+            if not is_plain and first != place:
+                after[last[first]] = last[first] = place
         found: list[int] = []
-        before = -1
-        for each in members:
-            if len(found) >= _FAMILIES and each >> 32 != before:
+        for place, is_plain in enumerate(plain):
+            if is_plain or above[place] != place:
+                continue
+            found.append(place)
+            while after[found[-1]]:  # 0 is never what follows: it would stand first
+                found.append(after[found[-1]])
+            if len(found) >= _FAMILIES:
                 yield sorted(found)
                 found = []
-            before = each >> 32
-            found.append(each & _VALUE)
         yield sorted(found)
 
     def _take(self, family: list[int]) -> None:

@@ -12,7 +12,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, cast
 
@@ -125,12 +125,29 @@ def columns_of(sessions: Sequence[Session]) -> Columns:
     )
 
 
-_Piece = tuple[object, ...]
+_Piece = tuple[Any, ...]
 """The columns of a piece but the marks; None for a column that says nothing."""
 
 
-def _opened(pieces: list[bytes], at: int) -> _Piece:
-    return cast(_Piece, marshal.loads(zlib.decompress(pieces[at])))
+class _Shelf:
+    """Pieces one after another: 800 of them by themselves would stand between what is made and let go meanwhile."""
+
+    def __init__(self) -> None:
+        self._packed = bytearray()
+        self._ends = array("Q", [0])
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def add(self, piece: _Piece) -> None:
+        """Add one."""
+        self._packed += zlib.compress(marshal.dumps(piece), _LEVEL)
+        self._ends.append(len(self._packed))
+
+    def open(self, at: int) -> _Piece:
+        """The piece at an index."""
+        with memoryview(self._packed) as packed:
+            return cast(_Piece, marshal.loads(zlib.decompress(packed[self._ends[at] : self._ends[at + 1]])))
 
 
 class SessionTable(Mapping[str, Session]):
@@ -140,21 +157,21 @@ class SessionTable(Mapping[str, Session]):
     """
 
     def __init__(
-        self, pieces: list[bytes], starts: array[int], marks: list[Mark], marked: array[int], index: list[array[int]]
+        self, pieces: _Shelf, starts: array[int], marks: list[Mark], marked: array[int], index: list[array[int]]
     ) -> None:
         self._pieces, self._starts, self._index = pieces, starts, index
         self.marks = marks
         """All that differ."""
         self.marked = marked
         """By place: which of the marks."""
-        self._open = lru_cache(maxsize=_OPEN)(partial(_opened, pieces))  # not of self: a ring is freed late
+        self._open = lru_cache(maxsize=_OPEN)(pieces.open)  # not of self: a ring is freed late
 
     def __len__(self) -> int:
         return len(self.marked)
 
     def __iter__(self) -> Iterator[str]:
-        for piece in self._pieces:
-            yield from cast("list[str]", marshal.loads(zlib.decompress(piece))[0])
+        for at in range(len(self._pieces)):
+            yield from cast("list[str]", self._pieces.open(at)[0])
 
     def __contains__(self, session_id: object) -> bool:
         return isinstance(session_id, str) and self.place(session_id) >= 0
@@ -212,8 +229,8 @@ class SessionTable(Mapping[str, Session]):
 
     def pieces(self) -> Iterator[Columns]:
         """All sessions in order, some at a time."""
-        for start, packed in zip(self._starts, self._pieces, strict=True):
-            *texts, numbers = cast("tuple[list[str] | None, ...]", marshal.loads(zlib.decompress(packed)))
+        for at, start in enumerate(self._starts):
+            *texts, numbers = cast("tuple[list[str] | None, ...]", self._pieces.open(at))
             count = len(cast(bytes, numbers)) // NUMBERS_SIZE
             nothing = [None] * count
             marks = [self.marks[mark] for mark in self.marked[start : start + count]]
@@ -229,7 +246,7 @@ class Packer:
     """Makes a table of sessions as they come, so that they never stand in memory all at once."""
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
+        self._pieces = _Shelf()
         self._starts = array("I")
         self._marks: dict[Marking, int] = {}
         self._marked = array("I")
@@ -247,9 +264,8 @@ class Packer:
         for start in range(0, len(columns.ids), _TOGETHER):
             end = start + _TOGETHER
             piece = [column if column is None else list(column[start:end]) for column in said]
-            packed = marshal.dumps((*piece, numbers[start * NUMBERS_SIZE : end * NUMBERS_SIZE]))
+            self._pieces.add((*piece, numbers[start * NUMBERS_SIZE : end * NUMBERS_SIZE]))
             self._starts.append(first + start)
-            self._pieces.append(zlib.compress(packed, _LEVEL))
 
     def table(self) -> SessionTable:
         """The table of all that was added; of two with one id the later one, in the place of the first."""

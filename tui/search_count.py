@@ -69,8 +69,8 @@ def count_hits(
     if found.answer.more and found.answer.complete and found.total is None:  # what was stopped is not begun again
         scope = scope_of(catalog, view, conditions)
         total = count(reader, found.query, cap=0, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
-        chain_of = catalog.forest.chain_of
-        roots = len({chain_of[each].root.id if each in chain_of else each for each in total.sessions})
+        root_of = catalog.forest.root_of
+        roots = len({root_of(each) or each for each in total.sessions})
     empty = not found.hits and not found.titles and found.answer.complete
     other = Elsewhere()
     if empty:

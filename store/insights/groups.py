@@ -140,12 +140,12 @@ _Key = Callable[[Session, str], str]
 
 def _key(facts: Facts, by: str) -> _Key:
     """From a session and a model to the key they count for; of a grouping by anything but time."""
-    chains, projects = facts.catalog.forest.chain_of, facts.projects
+    root_of, projects = facts.catalog.forest.root_of, facts.projects
     keys: dict[str, _Key] = {
         "model": lambda session, model: model,
         "source": lambda session, model: session.source,
         "project": lambda session, model: projects.get(session.id, UNKNOWN),
-        "conversation": lambda session, model: chains[session.id].root.id,
+        "conversation": lambda session, model: root_of(session.id) or session.id,
     }
     return keys[by]
 
@@ -272,11 +272,11 @@ def make_report(
     """
     day = first_day(period, now)
     adding = _Adding(facts, by, begin_of(day) if day is not None else None, only)
-    chains = facts.catalog.forest.chain_of
+    root_of = facts.catalog.forest.root_of
     for number, session in enumerate(facts.catalog.forest.sessions.values()):
         if number % _LOOKS == 0:
             check(stopped)
-        adding.add(session, chains[session.id].root.id)
+        adding.add(session, root_of(session.id) or session.id)
     groups = adding.groups
     rows = tuple(groups[name].group(name) for name in (sorted(groups) if by in (*UNITS, "hour") else groups))
     return Report(by, period, adding.total(), rows)

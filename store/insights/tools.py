@@ -113,7 +113,7 @@ def tool_report(facts: ToolFacts, period: str, now: float, only: str | None = No
         have = sums.setdefault(key, [0, 0, 0])
         for place, count in enumerate(more):
             have[place] += count
-        roots.setdefault(key, set()).add(facts.catalog.forest.chain_of[session_id].root.id)
+        roots.setdefault(key, set()).add(facts.catalog.forest.root_of(session_id) or session_id)
         used.setdefault(key, set()).add(session_id)
 
     def group(key: str, counts: list[int], chains: set[str], count: int) -> Group:

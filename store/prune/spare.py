@@ -97,12 +97,14 @@ class Families:
         self._forest = forest
         self._linked: dict[str, set[str]] = {}
         for session in forest.sessions.values():
-            own = forest.chain_of[session.id].root.id
+            if session.parent_id is None and session.delegate_from is None:
+                continue
+            own = forest.root_of(session.id) or session.id
             for other in (session.parent_id, session.delegate_from):
-                chain = forest.chain_of.get(other) if other is not None else None
-                if chain is not None and chain.root.id != own:
-                    self._linked.setdefault(own, set()).add(chain.root.id)
-                    self._linked.setdefault(chain.root.id, set()).add(own)
+                root = forest.root_of(other) if other is not None else None
+                if root is not None and root != own:
+                    self._linked.setdefault(own, set()).add(root)
+                    self._linked.setdefault(root, set()).add(own)
         self._small: dict[str, Forest] = {}
 
     def along(self, chain: Chain) -> list[Chain]:
