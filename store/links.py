@@ -7,56 +7,17 @@ neither a parent nor a child, which most sessions have not, is a conversation by
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from itertools import count, groupby
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from .chain import FAR_PAST, Chain
+from .chain import Chain
 from .forest import Forest, plain_view
 from .models import Relation, Session, View
-from .table import SessionTable
+from .pairs import LOW, Pairs, pair
+from .table import SessionTable, Ties
 
 _FAMILIES = 500
 """Sessions that are given to a forest at once: few objects at a time, and few forests."""
-_NEAR = 2000
-"""Sessions among which a parent is looked for before it is looked for among all: most stand near their children."""
-_VALUE = 0xFFFF_FFFF
-
-
-def pair(key: int, number: int) -> int:
-    """A key with a number, both below 2**32, as one."""
-    return key << 32 | number
-
-
-class Pairs:
-    """Numbers by number, in eight bytes for each pair; the numbers of one key are in order.
-
-    Args:
-        pairs: Of `pair`.
-    """
-
-    def __init__(self, pairs: Iterable[int]) -> None:
-        self._pairs = array("Q", sorted(pairs))
-
-    def all(self, key: int) -> list[int]:
-        """The numbers of a key."""
-        found = []
-        for at in range(bisect_left(self._pairs, key << 32), len(self._pairs)):
-            if self._pairs[at] >> 32 != key:
-                break
-            found.append(self._pairs[at] & _VALUE)
-        return found
-
-    def first(self, key: int) -> int | None:
-        """The least number of a key; None without one."""
-        at = bisect_left(self._pairs, key << 32)
-        return self._pairs[at] & _VALUE if at < len(self._pairs) and self._pairs[at] >> 32 == key else None
-
-    def each_key(self) -> Iterator[int]:
-        """All keys, in order."""
-        for key, _pairs in groupby(each >> 32 for each in self._pairs):
-            yield key
 
 
 class Stand(NamedTuple):
@@ -120,18 +81,15 @@ class Links(NamedTuple):
 
 
 class _Linking:
-    def __init__(self, table: SessionTable) -> None:
+    def __init__(self, table: SessionTable, ties: Ties) -> None:
         self._table = table
         self._stands: dict[Stand | None, int] = {None: 0}
         self._standing = array("H", bytes(2 * len(table)))
-        self._active = array("d")
         self._notes: dict[int, str] = {}
-        self._hanging = array("I")
-        self._children, self._following, self._roots = array("Q"), array("Q"), array("Q")
-        self._lost: dict[str, list[int]] = {}
+        self._hanging, self._children, self._lost, self._active = ties
+        self._following, self._roots = array("Q"), array("Q")
 
     def links(self) -> Links:
-        self._find_parents()
         children = Pairs(self._children)
         plain = bytearray(b"\1") * len(self._table)
         for hanging in (self._hanging, children.each_key()):
@@ -156,32 +114,6 @@ class _Linking:
             by_activity=self._by_activity(following),
         )
 
-    def _find_parents(self) -> None:
-        table, first = self._table, 0
-        near: dict[str, int] = {}
-        for columns in table.pieces():
-            if len(near) > _NEAR:
-                near.clear()
-            near.update(zip(columns.ids, count(first), strict=False))
-            self._active.extend([FAR_PAST if each is None else each for each in columns.active])
-            rows = zip(columns.ids, columns.parents, columns.delegated, strict=True)
-            for place, (session_id, parent_id, delegated) in enumerate(rows, first):
-                if parent_id is None:
-                    if delegated is not None:
-                        self._hanging.append(place)
-                    continue
-                self._hanging.append(place)
-                if parent_id == session_id:
-                    continue
-                parent = near.get(parent_id)
-                if parent is None:
-                    parent = table.place(parent_id)
-                if parent >= 0:
-                    self._children.append(pair(parent, place))
-                else:
-                    self._lost.setdefault(parent_id, []).append(place)
-            first += len(columns.ids)
-
     def _families(self, plain: bytearray) -> Iterator[list[int]]:
         """Places of sessions that hang together, several families at a time."""
         above = array("I", range(len(plain)))  # of each the first of its family, or one that is nearer to it
@@ -192,7 +124,7 @@ class _Linking:
             return place
 
         for each in self._children:
-            parent, child = first_of(each >> 32), first_of(each & _VALUE)
+            parent, child = first_of(each >> 32), first_of(each & LOW)
             above[max(parent, child)] = min(parent, child)
         # A family is a list through these two: a list of lists takes ten times the room.
         after, last = array("I", bytes(4 * len(plain))), array("I", range(len(plain)))
@@ -254,6 +186,11 @@ class _Linking:
         return array("I", roots)
 
 
-def link(table: SessionTable) -> Links:
-    """How the sessions of a table hang together."""
-    return _Linking(table).links()
+def link(table: SessionTable, ties: Ties) -> Links:
+    """How the sessions of a table hang together.
+
+    Args:
+        table: All sessions.
+        ties: What was seen when it was made; they become part of the links.
+    """
+    return _Linking(table, ties).links()

@@ -20,7 +20,7 @@ from .links import Links, link
 from .models import Session, Sort, View
 from .ordering import Asked, in_order, sort_key, title_key
 from .session import unpack_numbers
-from .table import SessionTable, pack
+from .table import Packed, SessionTable, pack
 
 _MOST_LOOSE = 4000
 """With more sessions than this in front, all are packed anew."""
@@ -525,11 +525,11 @@ class _Keys:
         return found
 
 
-def packed(sessions: Iterable[Session] | SessionTable) -> PackedForest:
+def packed(sessions: Iterable[Session] | Packed) -> PackedForest:
     """A forest of sessions, packed.
 
     Args:
-        sessions: As they come, or a table of them.
+        sessions: As they come, or packed already.
     """
-    table = sessions if isinstance(sessions, SessionTable) else pack(sessions)
-    return PackedForest(Layers(table, link(table), frozenset(), Forest(())))
+    table, ties = sessions if isinstance(sessions, Packed) else pack(sessions)
+    return PackedForest(Layers(table, link(table, ties), frozenset(), Forest(())))

@@ -14,7 +14,7 @@ from sys import intern
 from .connect import Reader, Row
 from .schema import Schema
 from .session import Session, pack_numbers
-from .table import Columns, Packer, SessionTable, columns_of
+from .table import Columns, Packed, Packer, columns_of
 from .text import as_text
 from .values import as_count, as_flag, as_mapping, as_money, as_time
 
@@ -253,7 +253,7 @@ def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
     return [text for text in (as_text(row[0]) for row in rows) if text is not None]
 
 
-def read_table(reader: Reader, *, slice_rows: int = 250) -> SessionTable:
+def read_table(reader: Reader, *, slice_rows: int = 250) -> Packed:
     """Every session of the store, in slices by rowid so that no read holds its lock for long.
 
     In DELETE journal mode a read blocks each commit while it lasts (Hermes 0.20), so a store of
@@ -274,5 +274,5 @@ def read_table(reader: Reader, *, slice_rows: int = 250) -> SessionTable:
             packer.add(_columns(waiting, busy))
             waiting = []
         if len(rows) < slice_rows:
-            return packer.table()
+            return packer.packed()
         last = int(str(rows[-1][-1]))

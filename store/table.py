@@ -13,13 +13,17 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from typing import Any, NamedTuple, cast
 
+from .chain import FAR_PAST
+from .pairs import pair
 from .session import NUMBERS_SIZE, Session, Shared
 
 _TOGETHER = 125
 """Sessions in a piece: fewer compress worse, more take longer to open for one of them."""
+_NEAR = 2000
+"""Sessions among which a parent is looked for before it is looked for among all: most stand near their children."""
 _OPEN = 8
 """Pieces kept open."""
 _LEVEL = 1
@@ -150,6 +154,26 @@ class _Shelf:
             return cast(_Piece, marshal.loads(zlib.decompress(packed[self._ends[at] : self._ends[at + 1]])))
 
 
+class Ties(NamedTuple):
+    """What of the sessions of a table says how they hang together; places are those of the table."""
+
+    hanging: array[int]
+    """Places of sessions with a parent, or marked as if they had one."""
+    children: array[int]
+    """Of `pair`: the place of a parent with that of a child."""
+    lost: dict[str, list[int]]
+    """Places of children by the id of a parent that is not there."""
+    active: array[float]
+    """Last activity by place."""
+
+
+class Packed(NamedTuple):
+    """Sessions that have been packed."""
+
+    table: SessionTable
+    ties: Ties
+
+
 class SessionTable(Mapping[str, Session]):
     """Sessions by id, in the order in which they were added. What it holds does not change.
 
@@ -206,10 +230,7 @@ class SessionTable(Mapping[str, Session]):
     def at(self, place: int) -> Session:
         """The session at a place."""
         piece, at = self._find(place)
-        return self._made(self._open(piece), at, place)
-
-    def _made(self, piece: _Piece, at: int, place: int) -> Session:
-        *texts, numbers = piece
+        *texts, numbers = self._open(piece)
         row = [column[at] if column is not None else None for column in cast("list[list[str] | None]", texts)]
         own = cast(bytes, numbers)[at * NUMBERS_SIZE : at * NUMBERS_SIZE + NUMBERS_SIZE]
         return _session(row, self.marks[self.marked[place]], own)
@@ -217,14 +238,17 @@ class SessionTable(Mapping[str, Session]):
     def some(self, places: Sequence[int]) -> list[Session]:
         """The sessions at some places, which are in order."""
         found: list[Session] = []
-        opened: _Piece = ()
-        start = end = 0
+        rows: list[tuple[Any, ...]] = []
+        numbers, start, size = b"", 0, NUMBERS_SIZE
         for place in places:
-            if not start <= place < end:
-                piece, at = self._find(place)
-                opened, start = self._open(piece), place - at
-                end = start + len(cast("list[str]", opened[0]))
-            found.append(self._made(opened, place - start, place))
+            if not start <= place < start + len(rows):
+                at = bisect_right(self._starts, place) - 1
+                start = self._starts[at]
+                *texts, numbers = self._pieces.open(at)
+                nothing = [None] * (len(numbers) // size)
+                rows = list(zip(*(nothing if column is None else column for column in texts), strict=True))
+            at = place - start
+            found.append(_session(rows[at], self.marks[self.marked[place]], numbers[at * size : at * size + size]))
         return found
 
     def pieces(self) -> Iterator[Columns]:
@@ -251,6 +275,9 @@ class Packer:
         self._marks: dict[Marking, int] = {}
         self._marked = array("I")
         self._index = [array("Q") for _shelf in range(_SHELVES)]
+        self._hanging, self._children, self._active = array("I"), array("Q"), array("d")
+        self._near: dict[str, int] = {}
+        self._far: list[tuple[int, str]] = []
 
     def add(self, columns: Columns) -> None:
         """Add sessions."""
@@ -258,6 +285,7 @@ class Packer:
         for place, session_id in enumerate(columns.ids, first):
             hashed = hash_text(session_id) & _HASHED
             shelves[hashed >> _SHELF].append(hashed | place)
+        self._tie(first, columns)
         self._marked.extend([known.setdefault(mark, len(known)) for mark in columns.marks])
         *texts, _marks, numbers = columns
         said = [column if any(each is not None for each in column) else None for column in texts]
@@ -267,23 +295,53 @@ class Packer:
             self._pieces.add((*piece, numbers[start * NUMBERS_SIZE : end * NUMBERS_SIZE]))
             self._starts.append(first + start)
 
-    def table(self) -> SessionTable:
+    def _tie(self, first: int, columns: Columns) -> None:
+        near = self._near
+        if len(near) > _NEAR:
+            near.clear()
+        near.update(zip(columns.ids, count(first), strict=False))
+        self._active.extend([FAR_PAST if each is None else each for each in columns.active])
+        for place, (session_id, parent_id, delegated) in enumerate(
+            zip(columns.ids, columns.parents, columns.delegated, strict=True), first
+        ):
+            if parent_id is None:
+                if delegated is not None:
+                    self._hanging.append(place)
+                continue
+            self._hanging.append(place)
+            parent = near.get(parent_id)
+            if parent is None:
+                self._far.append((place, parent_id))
+            elif parent_id != session_id:
+                self._children.append(pair(parent, place))
+
+    def packed(self) -> Packed:
         """The table of all that was added; of two with one id the later one, in the place of the first."""
         for at, shelf in enumerate(self._index):
             self._index[at] = array("Q", sorted(shelf))
         made = SessionTable(self._pieces, self._starts, list(map(Mark._make, self._marks)), self._marked, self._index)
         again = self._twice(made)
         if not again:
-            return made
+            return Packed(made, self._ties(made))
         instead = {first: places[-1] for first, *places in again}
         gone = {place for _first, *places in again for place in places}
         return pack(made.at(instead.get(place, place)) for place in range(len(made)) if place not in gone)
+
+    def _ties(self, made: SessionTable) -> Ties:
+        lost: dict[str, list[int]] = {}
+        for place, parent_id in self._far:
+            parent = made.place(parent_id)
+            if parent >= 0:
+                self._children.append(pair(parent, place))
+            else:
+                lost.setdefault(parent_id, []).append(place)
+        return Ties(self._hanging, self._children, lost, self._active)
 
     def _twice(self, made: SessionTable) -> list[list[int]]:
         """Places with the same id: blobs and texts that are read as one (a damaged file)."""
         alike: dict[int, list[int]] = {}
         for shelf in self._index:
-            for before, entry in [pair for pair in pairwise(shelf) if pair[0] ^ pair[1] <= _PLACE]:
+            for before, entry in [two for two in pairwise(shelf) if two[0] ^ two[1] <= _PLACE]:
                 alike.setdefault(entry & _HASHED, [before & _PLACE]).append(entry & _PLACE)
         found: list[list[int]] = []
         for among in alike.values():
@@ -294,9 +352,9 @@ class Packer:
         return found
 
 
-def pack(sessions: Iterable[Session]) -> SessionTable:
-    """A table of sessions that are objects."""
+def pack(sessions: Iterable[Session]) -> Packed:
+    """Sessions that are objects, packed."""
     packer, rest = Packer(), iter(sessions)
     while some := list(islice(rest, _TOGETHER * 8)):
         packer.add(columns_of(some))
-    return packer.table()
+    return packer.packed()

@@ -79,7 +79,7 @@ def test_no_cost_is_not_a_cost_of_nothing() -> None:
 
 def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
-        table = read_table(reader)
+        table = read_table(reader).table
     assert len(table.marks) == len(set(table.marks)) < len(table) / 5
 
 
