@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.forest import Forest
 from hermes_browse.store.increment import read_increment, read_mark
-from hermes_browse.store.models import Session, View
+from hermes_browse.store.models import Session, Sort, View
+from hermes_browse.store.packed import packed
 
 NOW = T0 + 900.0
 IDS = [f"s{number}" for number in range(8)]
@@ -31,7 +33,19 @@ def picture(catalog: Catalog) -> dict[str, object]:
         },
         "chain of": {each: chain.root.id for each, chain in forest.chain_of.items()},
         "conversations": {root: catalog.conversation(root) for root in forest.chains},
-        "views": {view: set(catalog.order(view)) for view in View},
+        "views": {
+            (view, sort, reverse): list(catalog.order(view, sort=sort, reverse=reverse, sizes={"s1": 3, "s2": 5}))
+            for view in View
+            for sort in Sort
+            for reverse in (False, True)
+        },
+        "sources": list(catalog.order(View.ALL, sources=["cron", "tool"])),
+        "in view": {view: {chain.root.id for chain in catalog.in_view(view)} for view in View},
+        "above": {
+            root: [each.root.id for each in (forest.parent_chain(chain), *forest.child_chains(chain)) if each]
+            for root, chain in forest.chains.items()
+        },
+        "roots": {each: forest.root_of(each) for each in ("nobody", *forest.sessions)},
         "counts": catalog.counts(),
         "named": {word: names(catalog, word) for word in ("", "c2", "an", "kid")},
         "children": {
@@ -61,23 +75,32 @@ sessions = st.builds(
     delegate_from=st.sampled_from([None, None, "__orphaned__", *IDS]),
     session_key=st.sampled_from([None, "key"]),
     archived=st.booleans(),
+    hidden=st.sampled_from([False, False, True]),
+    title=st.sampled_from([None, "", "Ferry", "an end"]),
+    input_tokens=st.sampled_from([0, 5, 2**63 - 1]),
+    cost_usd=st.sampled_from([None, 0.0, 0.25, -1.0]),
 )
 
 
+@pytest.mark.parametrize("made_of", [Forest, packed])
 @settings(max_examples=400, deadline=None)
 @given(st.lists(sessions, max_size=8), st.lists(sessions, max_size=4), st.sets(st.sampled_from(IDS), max_size=3))
 def test_a_forest_brought_up_to_date_is_the_forest_of_all(
-    before: list[Session], after: list[Session], lost: set[str]
+    made_of: Callable[[Iterable[Session]], Forest], before: list[Session], after: list[Session], lost: set[str]
 ) -> None:
     old = {session.id: session for session in before}
     gone = lost & old.keys()
     fresh = {session.id: session for session in after if session.id not in gone}
-    forest = Forest(old.values())
+    forest = made_of(old.values())
     catalog = Catalog(forest, NOW)
     was = picture(catalog)
+    assert was == picture(Catalog(Forest(old.values()), NOW))
     now = Forest([each for each in (old | fresh).values() if each.id not in gone])
     updated = Catalog(forest.updated(fresh.values(), gone), NOW)
     updated.take_names(catalog)
+    assert updated.forest.sessions == now.sessions
+    again = updated.forest.updated(list(old.values())[:2], ())  # what is put back, or is as it was
+    assert picture(Catalog(again, NOW)) == picture(Catalog(Forest(again.sessions.values()), NOW))
     assert picture(updated) == picture(Catalog(now, NOW))
     assert picture(Catalog(forest, NOW)) == was, "the old one stays as it is"
 
