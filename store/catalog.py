@@ -57,8 +57,14 @@ class Catalog:
     def conversation(self, root_id: str) -> Conversation:
         """The conversation whose root segment this is; made on first use."""
         made = self._made.get(root_id)
+        return made if made is not None else self.of_chain(self.forest.chains[root_id])
+
+    def of_chain(self, chain: Chain) -> Conversation:
+        """The conversation a chain is; for a pass through all of them."""
+        root_id = chain.root.id
+        made = self._made.get(root_id)
         if made is None:
-            made = self.forest.conversation(self.forest.chains[root_id], self.now)
+            made = self.forest.conversation(chain, self.now)
             if len(self._made) >= _MOST_MADE:  # by a pass through all of them
                 self._made.clear()
             self._made[root_id] = made
@@ -251,12 +257,11 @@ def allowed_sessions(
         sources: Only these sources; empty means any.
         condition: The filters of a query on conversations.
     """
-    wanted = frozenset(sources)
+    if condition is None:
+        return frozenset(catalog.forest.sessions_in(view, sources))
     found: set[str] = set()
     for chain in catalog.in_view(view):
-        if wanted and chain.root.source not in wanted:
-            continue
-        if condition is None or condition(catalog.conversation(chain.root.id)):
+        if (not sources or chain.root.source in sources) and condition(catalog.of_chain(chain)):
             found.update(segment.id for segment in chain.segments)
     return frozenset(found)
 

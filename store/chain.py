@@ -13,15 +13,25 @@ FAR_PAST = float("-inf")
 class Chain:
     """A compression chain: the segments of one conversation, and how its root hangs on a parent."""
 
-    __slots__ = ("last_active", "note", "relation", "rest", "root")
+    __slots__ = ("is_alone", "last_active", "note", "relation", "rest", "root")
 
-    def __init__(self, root: Session, relation: Relation, note: str = "", rest: tuple[Session, ...] = ()) -> None:
+    def __init__(
+        self,
+        root: Session,
+        relation: Relation,
+        note: str = "",
+        rest: tuple[Session, ...] = (),
+        *,
+        is_alone: bool = False,
+    ) -> None:
         self.root = root
         """The first segment."""
         self.rest = rest
         """The segments after it: most conversations have none, and share nothing."""
         self.relation = relation
         self.note = note
+        self.is_alone = is_alone
+        """Known to have one segment on which nothing hangs, so that nothing need be looked for."""
         active = root.last_active
         self.last_active = FAR_PAST if active is None else active
         """Newest activity of any segment; the far past when none is known."""

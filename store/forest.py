@@ -321,6 +321,16 @@ class Forest:
         """The conversations of a view, in no order."""
         return self._made.values() if view is View.ALL else self._parted()[view]
 
+    def sessions_in(self, view: View, sources: Collection[str] = ()) -> Iterable[str]:
+        """Ids of all sessions of the conversations of a view, or of those of it that began at some sources."""
+        chains = (chain for chain in self.in_view(view) if not sources or chain.root.source in sources)
+        return (segment.id for chain in chains for segment in chain.segments)
+
+    def is_in(self, session_id: str, view: View) -> bool:
+        """Whether a session is part of a conversation of a narrow view."""
+        chain = self._chain_of.get(session_id)
+        return chain is not None and self.view_of(chain) is view
+
     def counts(self) -> dict[View, int]:
         """Conversations in each view."""
         return {view: len(chains) for view, chains in self._parted().items() if view} | {View.ALL: len(self._made)}
@@ -362,6 +372,8 @@ class Forest:
 
     def _hanging(self, chain: Chain) -> tuple[int, int]:
         """How many branches hang on a chain, and how many subagents, nested ones too."""
+        if chain.is_alone:
+            return 0, 0
         if chain.root.id not in self.children and not any(each.id in self.children for each in chain.rest):
             return 0, 0
         subagents, seen = 0, {chain.root.id}

@@ -27,6 +27,8 @@ class Stand(NamedTuple):
     note: str
     view: View | None
     """The narrow view; None for what only the view of all shows."""
+    is_alone: bool
+    """One segment, and nothing hangs on it."""
 
 
 class Links(NamedTuple):
@@ -59,6 +61,9 @@ class Links(NamedTuple):
     def segments(self, place: int) -> list[int]:
         """The places of the segments of a root's conversation."""
         found = [place]
+        stand = self.stands[self.standing[place]]
+        if stand is not None and stand.is_alone:
+            return found
         current = self.following.first(place)
         while current is not None:
             found.append(current)
@@ -76,6 +81,8 @@ class Links(NamedTuple):
         stand = self.stands[self.standing[place]]
         if stand is None:
             raise KeyError(place)
+        if stand.is_alone:
+            return Chain(root or table.at(place), stand.relation, stand.note, is_alone=True)
         rest = tuple(table.at(each) for each in self.segments(place)[1:])
         return Chain(root or table.at(place), stand.relation, self.notes.get(place, stand.note), rest)
 
@@ -95,7 +102,7 @@ class _Linking:
         for hanging in (self._hanging, children.each_key()):
             for place in hanging:
                 plain[place] = 0
-        stands = [self._stand(Stand(Relation.ROOT, "", plain_view(mark))) for mark in self._table.marks]
+        stands = [self._stand(Stand(Relation.ROOT, "", plain_view(mark), True)) for mark in self._table.marks]
         for place, (mark, is_plain) in enumerate(zip(self._table.marked, plain, strict=True)):
             if is_plain:
                 self._standing[place] = stands[mark]
@@ -154,7 +161,8 @@ class _Linking:
             is_own = chain.relation is Relation.CONTINUED  # of a stale sibling, which names the other
             if is_own:
                 self._notes[root] = chain.note
-            stand = Stand(chain.relation, "" if is_own else chain.note, forest.view_of(chain))
+            is_alone = not (is_own or chain.rest or root_id in forest.children)
+            stand = Stand(chain.relation, "" if is_own else chain.note, forest.view_of(chain), is_alone)
             self._standing[root] = self._stand(stand)
             self._active[root] = chain.last_active
             for segment in chain.rest:

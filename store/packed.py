@@ -10,7 +10,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
-from itertools import accumulate
+from itertools import accumulate, compress
 from itertools import chain as chained
 from typing import Generic, TypeVar, overload
 
@@ -382,6 +382,22 @@ class PackedForest(Forest):
         for place, session in enumerate(table.each()):
             if wanted[links.standing[place]] and place not in layers.covered:
                 yield links.chain(table, place, session)
+
+    def sessions_in(self, view: View, sources: Collection[str] = ()) -> Iterable[str]:
+        layers = self._layers
+        wanted = bytearray(len(layers.table))
+        for root in self._places(view, sources):
+            for place in layers.links.segments(root):
+                wanted[place] = 1
+        return chained(compress(layers.table, wanted), layers.front.sessions_in(view, sources))
+
+    def is_in(self, session_id: str, view: View) -> bool:
+        layers = self._layers
+        place = layers.place(session_id)
+        if place < 0:
+            return layers.front.is_in(session_id, view)
+        stand = layers.links.stands[layers.links.standing[layers.links.root(place)]]
+        return stand is not None and stand.view is view
 
     def _stands(self, view: View) -> list[bool]:
         """For each of the stands, whether a view shows it."""

@@ -152,8 +152,9 @@ def _by_model(reader: Reader, catalog: Catalog, groups: _Groups, stopped: Stoppe
 def _by_session(catalog: Catalog, groups: _Groups, key: Callable[[Session], str]) -> None:
     """Use by a property of the session; a conversation counts where its root does."""
     for session in catalog.forest.sessions.values():
-        is_root = catalog.forest.root_of(session.id) == session.id
-        sums = groups.include(key(session), session.id, conversation=is_root)
+        sums = groups.include(key(session), session.id, conversation=False)
+        if catalog.forest.root_of(session.id) == session.id:
+            sums.conversations.add(session.id)
         sums.use(_used(session), session.cost_usd or 0.0)
 
 

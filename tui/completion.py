@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -47,17 +47,21 @@ class Offer(NamedTuple):
         return text[: self.start] + self.choices[choice]
 
 
-def _frequent(values: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(value for value, _ in Counter(filter(None, values)).most_common(_MOST))
+def _frequent(counted: Counter[str | None]) -> tuple[str, ...]:
+    return tuple(value for value, _ in counted.most_common() if value)[:_MOST]
 
 
 def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
     """The values that occur in a store, on a worker's thread; tools of the newest messages only."""
-    segments = [segment for chain in catalog.chains for segment in chain.segments]
+    sources, models, folders = Counter[str | None](), Counter[str | None](), Counter[str | None]()
+    for each in catalog.forest.sessions.values():
+        sources[each.source] += 1
+        models[(each.model or "").rpartition("/")[2]] += 1
+        folders[each.cwd] += 1
     return Vocabulary(
-        _frequent(each.source for each in segments) or _SOURCES,
-        _frequent((each.model or "").rpartition("/")[2] for each in segments),
-        _frequent(each.cwd for each in segments),
+        _frequent(sources) or _SOURCES,
+        _frequent(models),
+        _frequent(folders),
         recent_tools(reader, _MOST),
     )
 

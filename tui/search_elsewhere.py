@@ -60,12 +60,11 @@ def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
 
 def _is_in(catalog: Catalog, view: View) -> Callable[[str], bool]:
     """Whether a session is in a view: of those that are asked for, for a keystroke asks for few of all there are."""
-    chain_of = catalog.forest.chain_of
+    forest = catalog.forest
 
     @cache
     def is_in(session_id: str) -> bool:
-        chain = chain_of.get(session_id)
-        return chain is not None and catalog.view_of(chain) is view
+        return forest.is_in(session_id, view)
 
     return is_in
 

@@ -33,7 +33,7 @@ def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) ->
         asked = chain.root.source in rules.sources or any(segment.id in rules.marks for segment in chain.segments)
         if catalog.forest.is_attached_subagent(chain) and not asked:
             continue
-        conversation = catalog.conversation(chain.root.id)
+        conversation = catalog.of_chain(chain)
         if rules.could_match(conversation, now):
             found.append((chain, conversation))
     return found

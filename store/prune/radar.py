@@ -141,7 +141,7 @@ class Radar:
         if self._keep is None:
             return []
         for chain in catalog.chains:
-            conversation = catalog.conversation(chain.root.id)
+            conversation = catalog.of_chain(chain)
             fate = self.fate(conversation)
             left = fate.prune_in_days
             if left is not None and (within_days is None or left <= within_days):
