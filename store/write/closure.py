@@ -18,8 +18,8 @@ from ..models import Relation, Session
 _SURE_SOURCES = ("subagent", "tool")
 """Sources of sessions that nobody typed into and that hang on a parent (0.19)."""
 _STANDS_ALONE = (Relation.BRANCHED, Relation.RESET)
-_below: WeakKeyDictionary[Forest, dict[str, list[Chain]]] = WeakKeyDictionary()
-"""What hangs on a session by marker or parent, for each forest: a clean-up asks thousands of times."""
+_below: WeakKeyDictionary[Forest, dict[str, list[str]]] = WeakKeyDictionary()
+"""Roots of what hangs on a session by marker or parent, for each forest: a clean-up asks thousands of times."""
 
 
 class Closure(NamedTuple):
@@ -68,14 +68,14 @@ def _goes_along(chain: Chain, taken: frozenset[str] | set[str]) -> bool:
     return marked or sure
 
 
-def _hanging(forest: Forest) -> dict[str, list[Chain]]:
+def _hanging(forest: Forest) -> dict[str, list[str]]:
     known = _below.get(forest)
     if known is None:
         known = {}
         for chain in forest.chains.values():
             # Of other segments a marker says nothing: a continuation inherits it with the settings.
             for parent in {chain.root.delegate_from, chain.root.parent_id} - {None}:
-                known.setdefault(str(parent), []).append(chain)
+                known.setdefault(str(parent), []).append(chain.root.id)
         _below[forest] = known
     return known
 
@@ -96,9 +96,10 @@ def close_over(forest: Forest, session_ids: Iterable[str]) -> Closure:
     taken = {segment.id for chain in asked.values() for segment in chain.segments}
     while stack:
         for segment in stack.pop().segments:
-            for below in hanging.get(segment.id, ()):
-                if below.root.id not in found and _goes_along(below, taken):
-                    found[below.root.id] = below
+            for root in hanging.get(segment.id, ()):
+                below = forest.chains[root]
+                if root not in found and _goes_along(below, taken):
+                    found[root] = below
                     taken.update(each.id for each in below.segments)
                     stack.append(below)
     sessions = tuple(segment.id for chain in found.values() for segment in chain.segments)
