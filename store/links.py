@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .chain import Chain
-from .forest import Forest, plain_view
+from .forest import Forest
 from .models import Relation, Session, View
 from .pairs import LOW, Pairs, pair
+from .relations import plain_view
 from .table import SessionTable, Ties
 
 _FAMILIES = 500

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from math import nan
 from sys import intern
 
+from .columns import Columns, columns_of
 from .connect import Reader, Row
 from .schema import Schema
 from .session import Session, pack_numbers
-from .table import Columns, Packed, Packer, columns_of
+from .table import Packed, Packer
 from .text import as_text
 from .values import as_count, as_flag, as_mapping, as_money, as_time
 

@@ -17,8 +17,9 @@ from itertools import count, islice, pairwise
 from typing import Any, NamedTuple, cast
 
 from .chain import FAR_PAST
+from .columns import Columns, Mark, Marking, columns_of, make_session
 from .pairs import pair
-from .session import NUMBERS_SIZE, Session, Shared
+from .session import NUMBERS_SIZE, Session
 
 _TOGETHER = 125
 """Sessions in a piece: fewer compress worse, more take longer to open for one of them."""
@@ -37,101 +38,6 @@ _PLACE = 0xFFFF_FFFF
 
 hash_text = hash
 """What ids are found by; a name of its own because ids that collide cannot be made to order."""
-
-Texts = Sequence[str | None]
-Times = Sequence[float | None]
-
-
-class Mark(NamedTuple):
-    """What a great many sessions have in common: one object for all that say the same."""
-
-    source: str
-    end_reason: str | None
-    model: str | None
-    archived: bool
-    pinned: bool
-    hidden: bool
-    busy: bool
-    has_messages: bool
-
-
-Marking = tuple[str, str | None, str | None, bool, bool, bool, bool, bool]
-"""The fields of a `Mark`."""
-
-
-class Columns(NamedTuple):
-    """Some sessions, field by field; all columns are of one length."""
-
-    ids: Sequence[str]
-    parents: Texts
-    titles: Texts
-    started: Times
-    ended: Times
-    active: Times
-    cwds: Texts
-    branches: Texts
-    branched: Texts
-    delegated: Texts
-    reset: Texts
-    keys: Texts
-    marks: Sequence[Marking]
-    numbers: bytes
-    """Of `pack_numbers`, one after another."""
-
-    def sessions(self) -> list[Session]:
-        """The same as objects."""
-        size, numbers = NUMBERS_SIZE, self.numbers
-        rows = zip(*self[:-2], strict=True)
-        return [
-            _session(row, mark, numbers[at * size : at * size + size])
-            for at, (row, mark) in enumerate(zip(rows, self.marks, strict=True))
-        ]
-
-
-_new = tuple.__new__
-"""What `_make` of a named tuple comes to, at half the cost: sessions are made by the hundred thousand."""
-
-
-def _session(row: Sequence[Any], mark: Marking, numbers: bytes) -> Session:
-    """The session of a row of columns."""
-    session_id, parent_id, title, started, ended, active, cwd, branch, branched, delegated, reset, key = row
-    source, reason, model, archived, pinned, hidden, busy, spoken = mark
-    shared = _new(Shared, (model, cwd, branch, branched, delegated, reset, key, archived, pinned, hidden, busy, spoken))
-    return _new(Session, (session_id, source, parent_id, title, started, ended, reason, active, shared, numbers))
-
-
-def columns_of(sessions: Sequence[Session]) -> Columns:
-    """Sessions that are objects, as columns."""
-    shared = [each.shared for each in sessions]
-    return Columns(
-        [each.id for each in sessions],
-        [each.parent_id for each in sessions],
-        [each.title for each in sessions],
-        [each.started_at for each in sessions],
-        [each.ended_at for each in sessions],
-        [each.last_active for each in sessions],
-        [each.cwd for each in shared],
-        [each.git_branch for each in shared],
-        [each.branched_from for each in shared],
-        [each.delegate_from for each in shared],
-        [each.reset_from for each in shared],
-        [each.session_key for each in shared],
-        [
-            Mark(
-                each.source,
-                each.end_reason,
-                own.model,
-                own.archived,
-                own.pinned,
-                own.hidden,
-                own.busy,
-                own.has_messages,
-            )
-            for each, own in zip(sessions, shared, strict=True)
-        ],
-        b"".join(each.numbers for each in sessions),
-    )
-
 
 _Piece = tuple[Any, ...]
 """The columns of a piece but the marks; None for a column that says nothing."""
@@ -237,7 +143,7 @@ class SessionTable(Mapping[str, Session]):
         *texts, numbers = self._open(piece)
         row = [column[at] if column is not None else None for column in cast("list[list[str] | None]", texts)]
         own = cast(bytes, numbers)[at * NUMBERS_SIZE : at * NUMBERS_SIZE + NUMBERS_SIZE]
-        return _session(row, self.marks[self.marked[place]], own)
+        return make_session(row, self.marks[self.marked[place]], own)
 
     def some(self, places: Sequence[int]) -> list[Session]:
         """The sessions at some places, which are in order."""
@@ -252,7 +158,7 @@ class SessionTable(Mapping[str, Session]):
                 nothing = [None] * (len(numbers) // size)
                 rows = list(zip(*(nothing if column is None else column for column in texts), strict=True))
             at = place - start
-            found.append(_session(rows[at], self.marks[self.marked[place]], numbers[at * size : at * size + size]))
+            found.append(make_session(rows[at], self.marks[self.marked[place]], numbers[at * size : at * size + size]))
         return found
 
     def pieces(self) -> Iterator[Columns]:

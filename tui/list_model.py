@@ -9,7 +9,7 @@ from typing import overload
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.jobs import job_of, job_of_run
 from hermes_browse.store.models import Conversation, Session, Sort, View
-from hermes_browse.store.packed import Roots
+from hermes_browse.store.roots import Roots
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow

@@ -10,6 +10,7 @@ from builders import T0, big_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hermes_browse.store import columns
 from hermes_browse.store import table as tables
 from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
@@ -93,7 +94,7 @@ def test_many_pieces_are_one_table() -> None:
 def test_few_sessions_are_made_for_a_list_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those with a parent or a child are looked at once, some hundreds at a time; an order makes none at all."""
     made = 0
-    original = tables._session
+    original = columns.make_session
 
     def counted(*arguments: Any) -> Session:
         nonlocal made
@@ -109,7 +110,8 @@ def test_few_sessions_are_made_for_a_list_of_many(tmp_path: Path, monkeypatch: p
         largest = max(largest, len(given))
         built(self, given)
 
-    monkeypatch.setattr(tables, "_session", counted)
+    monkeypatch.setattr(columns, "make_session", counted)
+    monkeypatch.setattr(tables, "make_session", counted)
     monkeypatch.setattr(Forest, "__init__", watched)
     with Store(big_store(tmp_path / "state.db", 4_000, 8_000)).reader() as reader:
         hanging = len(read_table(reader).ties.hanging)

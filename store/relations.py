@@ -1,0 +1,111 @@
+"""What a session says by itself: which parent link means what, what counts as automation, and what is live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .chain import FAR_PAST
+from .columns import Mark
+from .models import Relation, Session, Status, View
+
+AUTOMATION_SOURCES = frozenset(
+    [
+        "cron",
+        "tool",
+        "subagent",
+        "batch",
+        "webhook",
+        "api",
+        "api_server",
+        "kanban",
+        "oneshot",
+        "eval",
+        "benchmark",
+        "rl",
+        "trajectory",
+        "job",
+    ]
+)
+"""Sources nobody typed into; the set is open, unknown sources count as chats."""
+
+RESET_REASONS = frozenset(["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"])
+"""How a gateway ends a chat that goes on in a new session (0.20)."""
+
+ORPHANED = "__orphaned__"
+"""Marker of the migration to schema 16, which guessed at subagents among untitled roots."""
+
+LIVE_SECONDS = 300.0
+"""An open session with a message this new counts as live: Hermes keeps no sign of life of its own."""
+
+
+def edge(child: Session, parent: Session | None) -> Relation:
+    """What the link from a session to its parent means; whether a continuation wins is not decided here.
+
+    Args:
+        child: A session.
+        parent: The row its parent id names; None when there is no such row.
+    """
+    if child.parent_id is None:
+        return Relation.ROOT
+    if parent is None or parent.id == child.id:
+        return Relation.ORPHAN
+    compressed = parent.end_reason == "compression"
+    marks = child.shared
+    if marks.branched_from is not None and (marks.branched_from == parent.id or not compressed):
+        return Relation.BRANCHED
+    if marks.delegate_from is not None and (marks.delegate_from == parent.id or not compressed):
+        return Relation.DELEGATED
+    if marks.reset_from is not None and (marks.reset_from == parent.id or not compressed):
+        return Relation.RESET
+    if compressed and child.source != "tool":
+        return Relation.CONTINUED
+    if child.source in ("subagent", "tool"):
+        return Relation.DELEGATED
+    started = child.started_at if child.started_at is not None else FAR_PAST
+    after_end = parent.ended_at is not None and started >= parent.ended_at
+    if parent.end_reason == "branched" and after_end:
+        return Relation.BRANCHED
+    if parent.end_reason in RESET_REASONS and child.session_key and child.session_key == parent.session_key:
+        return Relation.RESET
+    # Before markers (0.16 and older) a child that started while its parent was live was a subagent.
+    return Relation.UNKNOWN if after_end else Relation.DELEGATED
+
+
+def plain_view(mark: Mark) -> View | None:
+    """The narrow view of what hangs on nothing: what `Forest.view_of` says of it, from what it shares with others."""
+    if mark.hidden:
+        return None
+    if mark.archived:
+        return View.ARCHIVED
+    return View.AUTOMATION if mark.source in AUTOMATION_SOURCES else View.CHATS
+
+
+def continuation_rank(child: Session) -> tuple[int, float, float, str]:
+    """Sort key among several continuations of one session, the best one last (0.19 `get_compression_tip`)."""
+    if child.end_reason == "compression":
+        rank = 2
+    elif child.ended_at is None:
+        rank = 1
+    else:
+        rank = 0
+    newest = child.last_active if child.last_active is not None else FAR_PAST
+    return rank, newest, child.started_at if child.started_at is not None else FAR_PAST, child.id
+
+
+def status(segments: Sequence[Session], now: float) -> Status:
+    """How one session, or a conversation of several, stands.
+
+    Args:
+        segments: Root first.
+        now: Unix seconds.
+    """
+    tip = segments[-1]
+    said = [segment.shared for segment in segments]
+    if any([each.busy for each in said]):
+        return Status.LIVE
+    if not any([each.has_messages for each in said]):
+        return Status.EMPTY
+    if tip.ended_at is not None or tip.end_reason is not None:
+        return Status.ENDED
+    newest = tip.last_active
+    return Status.LIVE if newest is not None and -LIVE_SECONDS < now - newest < LIVE_SECONDS else Status.OPEN
