@@ -290,6 +290,8 @@ class Forest:
 
     def changed_since(self, earlier: Forest) -> set[str] | None:
         """Root ids of conversations that are new, others or no more; None when that cannot be told quickly."""
+        if type(earlier) is not Forest:
+            return None
         changed = {root for root, chain in self._made.items() if earlier._made.get(root) is not chain}
         return changed | (earlier._made.keys() - self._made.keys())
 

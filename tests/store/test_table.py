@@ -157,6 +157,7 @@ def test_with_much_in_front_all_is_packed_anew(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(little, PackedForest) and isinstance(much, PackedForest)
     assert little.changed_since(forest) == {each.id for each in few}
     assert much.changed_since(forest) is None, "another table"
+    assert forest.changed_since(Forest(sessions)) is None and Forest(sessions).changed_since(forest) is None
     assert list(much.sessions.values()) == [*many, *sessions[11:]]
     assert list(little.sessions.values()) == [*few, *sessions[10:]]
     assert list(forest.sessions.values()) == sessions, "the old one stays as it is"
