@@ -208,7 +208,7 @@ def test_browsing_without_end(store: Path, tmp_path: Path, tell: Tell) -> None:
     third = max(1, len(samples) // 3)
     first, last = samples[:third], samples[-third:]
     assert _middle(last, "files") <= _middle(first, "files") + 2
-    assert _middle(last, "memory") < _middle(first, "memory") * 1.25 + 30
+    assert _middle(last, "memory") < _middle(first, "memory") * 1.15 + 10
     every = samples[:: max(1, len(samples) // 10)]
     tell.most("minutes of browsing", int(samples[-1].minute))
     tell.remark(f"memory {' '.join(f'{sample.memory:.0f}' for sample in every)} MB (from first to last)")
