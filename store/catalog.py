@@ -14,7 +14,6 @@ from .connect import Reader
 from .forest import AUTOMATION_SOURCES, Forest
 from .models import Conversation, Hidden, Session, Sort, View
 from .ordering import Asked, names_of
-from .packed import packed
 from .sessions import read_busy, read_child_ids, read_sessions, read_table
 from .text import as_text
 from .titles_index import NameIndex, TitleIndex
@@ -172,6 +171,8 @@ def read_catalog(reader: Reader, now: float) -> Catalog:
         reader: An open reader.
         now: Unix seconds.
     """
+    from .packed import packed  # the first page, which is to be there at once, goes without
+
     return Catalog(packed(read_table(reader)), now)
 
 

@@ -10,14 +10,17 @@ import time
 from collections.abc import Sequence
 from math import nan
 from sys import intern
+from typing import TYPE_CHECKING
 
 from .columns import Columns, columns_of
 from .connect import Reader, Row
 from .schema import Schema
 from .session import Session, pack_numbers
-from .table import Packed, Packer
 from .text import as_text
 from .values import as_count, as_flag, as_mapping, as_money, as_time
+
+if TYPE_CHECKING:
+    from .table import Packed
 
 _COLUMNS = (
     "id",
@@ -265,6 +268,8 @@ def read_table(reader: Reader, *, slice_rows: int = 250) -> Packed:
     statement = (
         f"SELECT {_select(reader.schema)}, {newest}, s.rowid FROM sessions s WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
     )
+    from .table import Packer  # the first page goes without
+
     packer = Packer()
     waiting: list[Row] = []
     last = -(2**63)

@@ -9,7 +9,6 @@ from typing import overload
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.jobs import job_of, job_of_run
 from hermes_browse.store.models import Conversation, Session, Sort, View
-from hermes_browse.store.roots import Roots
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
@@ -162,8 +161,11 @@ class CatalogRows:
 
 def _cron_runs(catalog: Catalog, roots: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Places and ids of what cron has begun."""
-    if isinstance(roots, Roots):
-        return ((place, roots[place]) for place in roots.from_source("cron"))
+    if not isinstance(roots, list):  # not of a first page, which is to be there at once
+        from hermes_browse.store.roots import Roots
+
+        if isinstance(roots, Roots):
+            return ((place, roots[place]) for place in roots.from_source("cron"))
     sessions = catalog.forest.sessions
     return ((place, root) for place, root in enumerate(roots) if sessions[root].source == "cron")
 
