@@ -31,6 +31,8 @@ Bare().run()
 _DOWN = b"\x1b[B"
 _CURSOR = "▌"
 _STRIPPED = re.compile(rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
+_WORD = "qzx"
+"""Stands on no screen before it is typed."""
 _KEYS = 30
 _TYPED = ("docker", "the", "deploy", "qz", "error")
 _IDLE = 5.0
@@ -57,6 +59,16 @@ def _first_row(path: Path) -> str:
         first = with_details(reader, read_first_page(reader, time.time()).select()[:1])[0]
     title = first.title or first.preview or ""
     return title[:10].strip()
+
+
+class _FirstKeys:
+    """Milliseconds from exec until the first keys were answered, for each start."""
+
+    def __init__(self) -> None:
+        self.moved: list[float] = []
+        """One that moves the cursor: by what paints the first rows ahead."""
+        self.typed: list[float] = []
+        """Those behind it that open the search box and stand in it: by Textual."""
 
 
 class _Starts:
@@ -88,21 +100,22 @@ class _Starts:
         finally:
             program.end()
 
-    def time_browser(self, path: Path, row: str, keys: list[float] | None = None) -> float:
+    def time_browser(self, path: Path, row: str, keys: _FirstKeys | None = None) -> float:
         """Milliseconds from exec to the first row of the list.
 
         Args:
             path: The store.
             row: How the first row begins.
-            keys: Takes the time at which a key pressed on sight of that row was answered.
+            keys: Takes the times at which keys pressed on sight of that row were answered.
         """
         program = self.browser(path)
         try:
             shown = _moment(program, row)
             if keys is not None:
-                program.send(_DOWN)
+                program.send(_DOWN + f"/{_WORD}".encode())
                 program.read_until_quiet(2.0)  # Textual is being loaded meanwhile, which may take a second
-                keys.append(_answered(program))
+                keys.moved.append(_answered(program))
+                keys.typed.append(_typed(program))
             return shown
         finally:
             program.end()
@@ -141,9 +154,17 @@ def _answered(program: Program) -> float:
     return moment * 1000
 
 
+def _typed(program: Program) -> float:
+    """Milliseconds from exec until the word stood in the search box."""
+    moment = program.when(_on_screen(_WORD))
+    if moment is None:
+        raise RuntimeError("what was typed never came to the search box")
+    return moment * 1000
+
+
 def _starting(bench: Bench, starts: _Starts) -> list[Line]:
     row = _first_row(bench.large)
-    keys: list[float] = []
+    keys = _FirstKeys()
     bare, ours = in_turns(bench.rounds, starts.time_bare, lambda: starts.time_browser(bench.large, row, keys))
     lines: list[Line] = [Figure("1", "exec → first row / bare Textual app", ours, bare, 0.25)]
     name = "exec → first row / `hermes sessions browse`"
@@ -159,7 +180,8 @@ def _starting(bench: Bench, starts: _Starts) -> list[Line]:
         row = _first_row(store)
         ours, hermes = in_turns(bench.rounds, lambda: starts.time_browser(store, row), lambda: starts.time_hermes(home))
         lines.append(Figure("1", name, ours, hermes, 0.5))
-    lines.append(Figure("2", "exec → first key answered / bare app's first frame", keys[1:], bare, 1.25))
+    lines.append(Figure("2", "exec → first key answered / bare app's first frame", keys.moved[1:], bare, 1.25))
+    lines.append(Figure("2", "exec → letters in the search box / bare app's first frame", keys.typed[1:], bare))
     return lines
 
 
