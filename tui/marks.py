@@ -44,8 +44,10 @@ class Marks:
         """Whether a row is to be drawn as marked: all that it stands for is."""
         if not self._marked or isinstance(row, HitRow | LineageRow):
             return False
-        meant = conversations_of(row)
-        return bool(meant) and all(each.root_id in self._marked for each in meant)
+        # Asked for each row of a frame: a job with more runs than there are marks is not looked at, and of others no
+        # more than up to the first that has none, for each run is made when it is asked for.
+        meant = row.runs if isinstance(row, JobRow) else conversations_of(row)
+        return 0 < len(meant) <= len(self._marked) and all(each.root_id in self._marked for each in meant)
 
     def toggle(self, conversations: Iterable[Conversation]) -> bool:
         """Mark these, or where all are marked already, unmark them.

@@ -1,0 +1,55 @@
+"""Marks of jobs: whether a row is marked is asked for each frame, and a job may have thousands of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+from hermes_browse.store.forest import Forest
+from hermes_browse.store.models import Conversation, Session
+from hermes_browse.tui.marks import Marks
+from hermes_browse.tui.rows import JobRow
+
+
+class _Counted(Sequence[Conversation]):
+    """Runs that count how many of them were made."""
+
+    def __init__(self, runs: Sequence[Conversation]) -> None:
+        self._runs, self.made = runs, 0
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @overload
+    def __getitem__(self, at: int) -> Conversation: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Conversation]: ...
+    def __getitem__(self, at: int | slice) -> Conversation | Sequence[Conversation]:
+        self.made += 1
+        return self._runs[at]
+
+    def __iter__(self) -> Iterator[Conversation]:
+        return (self[at] for at in range(len(self)))
+
+
+def _runs(count: int) -> list[Conversation]:
+    forest = Forest([Session(id=f"cron_{number}", source="cron") for number in range(count)])
+    return [forest.conversation(chain, 0.0) for chain in forest.chains.values()]
+
+
+def test_a_frame_does_not_make_all_runs_of_a_job() -> None:
+    """With one mark, none; with as many marks elsewhere, one; a job is marked when all its runs are."""
+    runs = _runs(1500)
+    counted = _Counted(runs)
+    job, marks = JobRow("cron nightly", counted), Marks()
+    assert not marks.has(job)
+    marks.add(runs[:1])
+    assert not marks.has(job)
+    assert counted.made == 0
+    marks.clear()
+    marks.add(runs[1:])
+    marks.add([run._replace(segments=(Session(id="other", source="cli"),)) for run in runs[:1]])
+    assert not marks.has(job)
+    assert counted.made == 1
+    marks.add(runs)
+    assert marks.has(job)
