@@ -29,14 +29,13 @@ $(VENV)/.dev-ready: requirements-dev.lock $(VENV)/.run-ready
 run: $(VENV)/.run-ready ## Open the browser: your store, else the demo store (ARGS="…" for options)
 	@$(BIN)/hermes-browse $(if $(ARGS),$(ARGS),--or-demo)
 
-test: $(VENV)/.dev-ready ## Run the tests (ARGS="…" for pytest)
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+test: $(VENV)/.dev-ready ## Run the tests, in three minutes (ARGS="…" for pytest)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-slow: $(VENV)/.dev-ready ## Run what is too long for each commit: 200 processes killed at work, a store locked for a minute
-	HERMES_BROWSE_KILLS=200 HERMES_BROWSE_LOCKED=60 $(BIN)/python -m pytest -s tests/write/test_delete_killed.py \
-		tests/write/test_locked.py $(ARGS)
+check: test format-check lint types audit slow ## Everything that must hold before a commit lands: the tests, then all the rest
 
-check: format-check lint types test ## Everything that must hold before a commit
+slow: $(VENV)/.dev-ready ## Run what `make test` leaves out: tests marked slow, and all examples of the property tests
+	HERMES_BROWSE_TESTS=full $(BIN)/python -m pytest -n 2 --dist worksteal -m '(slow or hypothesis) and not long' $(ARGS)
 
 format: $(VENV)/.dev-ready ## Format the code
 	$(BIN)/ruff format $(SOURCES)

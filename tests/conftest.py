@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import effort
 import pytest
 from pytest_textual_snapshot import SVGImageExtension
 
@@ -20,12 +22,21 @@ SVGImageExtension.file_extension = "svg"
 # Whoever runs the tests in the background may have Ctrl+c ignored, and every program a test starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TEXTUAL_ANIMATIONS"] = "none"  # read when Textual is imported
+effort.load_profile()
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Homes of the tests, by number: `mktemp` would look at all that are there for each new one."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
 
 
 @pytest.fixture(autouse=True)
-def _private_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _private_world(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the user's homes, colours, zone or terminal."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(_homes)
+    home.mkdir()
     for name in (
         "HERMES_HOME",
         "HERMES_LAZY_INSTALL_TARGET",

@@ -34,6 +34,7 @@ def examples() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", examples())
 @pytest.mark.skipif(not shutil.which("jq") or not shutil.which("bash"), reason="needs bash and jq")
 def test_examples_run(example: str, tmp_path: Path) -> None:

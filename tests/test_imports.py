@@ -7,76 +7,83 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("store", "tui")
 UI_ONLY = ("app", "screens", "widgets", "launch", "worker")
 ON_A_TERMINAL = "terminal"
 """The one module of the command line that uses Rich; imported inside functions, when there is a terminal."""
 
 
-def sources(part: str) -> list[Path]:
-    """Python files of a folder."""
-    return sorted((ROOT / part).rglob("*.py"))
+class Import(NamedTuple):
+    """An import statement of a source file."""
+
+    path: Path
+    """Of the file, from the root."""
+    module: str
+    """What is imported from."""
+    level: int
+    """Leading dots."""
+    is_at_top: bool
+    """Whether it runs when the file is imported."""
 
 
-def imports(path: Path, *, top_only: bool = False) -> Iterator[tuple[str, int]]:
-    """Modules a file imports, each with the number of leading dots."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = tree.body if top_only else list(ast.walk(tree))
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, 0) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or "", node.level
+def imports_of(folder: str) -> Iterator[Import]:
+    """Every import in the Python files of a folder."""
+    files = sorted((ROOT / folder).rglob("*.py"))
+    assert files, folder
+    for path in files:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield Import(path.relative_to(ROOT), alias.name, 0, node in tree.body)
+            elif isinstance(node, ast.ImportFrom):
+                yield Import(path.relative_to(ROOT), node.module or "", node.level, node in tree.body)
 
 
-@pytest.mark.parametrize("path", sources("store"), ids=str)
-def test_the_store_stands_on_the_standard_library_alone(path: Path) -> None:
+def test_the_store_stands_on_the_standard_library_alone() -> None:
     """No third-party module, and nothing of the screen."""
-    for module, level in imports(path):
-        name = module.split(".")[0]
-        assert level or name in sys.stdlib_module_names, f"{path} imports {module}"
+    foreign = [each for each in imports_of("store") if not each.level]
+    assert [each for each in foreign if each.module.split(".")[0] not in sys.stdlib_module_names] == []
 
 
-@pytest.mark.parametrize("path", [each for part in PARTS for each in sources(part)], ids=str)
-def test_relative_inside_a_folder_absolute_across(path: Path) -> None:
+def test_relative_inside_a_folder_absolute_across() -> None:
     """Type checkers see a class twice otherwise."""
-    part = path.relative_to(ROOT).parts[0]
-    depth = len(path.relative_to(ROOT).parts) - 1
-    for module, level in imports(path):
-        assert level <= depth, f"{path} leaves its folder by a relative import of {module}"
-        if part == "tui" and module.startswith("hermes_browse.tui"):
-            # Screens are imported by name where the command line must not import them at its top.
-            assert "cli" in path.parts, f"{path} imports {module} absolutely"
-        assert not (part == "store" and module.startswith("hermes_browse")), f"{path} imports {module}"
+    for each in (*imports_of("store"), *imports_of("tui")):
+        assert each.level < len(each.path.parts), f"a relative import leaves its folder: {each}"
+    absolute = [each for each in imports_of("store") if each.module.startswith("hermes_browse") and not each.level]
+    # Screens are imported by name where the command line must not import them at its top.
+    of_screens = [each for each in imports_of("tui") if "cli" not in each.path.parts]
+    absolute += [each for each in of_screens if each.module.startswith("hermes_browse.tui")]
+    assert absolute == []
 
 
-@pytest.mark.parametrize("path", sources("tui"), ids=str)
-def test_the_screen_knows_no_sql(path: Path) -> None:
+def test_the_screen_knows_no_sql() -> None:
     """SQL lives in the store."""
-    assert not any(module.split(".")[0] == "sqlite3" for module, _ in imports(path))
-    text = path.read_text(encoding="utf-8")
-    assert not any(f"{word} " in text for word in ("SELECT", "INSERT INTO", "DELETE FROM", "PRAGMA")), path
+    assert [each for each in imports_of("tui") if each.module.split(".")[0] == "sqlite3"] == []
+    for path in sorted((ROOT / "tui").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert not any(f"{word} " in text for word in ("SELECT", "INSERT INTO", "DELETE FROM", "PRAGMA")), path
 
 
-@pytest.mark.parametrize("path", sources("tui/cli"), ids=str)
-def test_the_command_line_knows_no_screen(path: Path) -> None:
+def test_the_command_line_knows_no_screen() -> None:
     """No screen of ours at the top of its modules, Rich in one only, and Textual nowhere, not even in functions."""
-    for module, level in imports(path, top_only=True):
-        name = module.split(".")[0] if level else module.rpartition(".")[2]
-        assert name not in (*UI_ONLY, ON_A_TERMINAL), f"{path} imports {module}"
-        assert module.split(".")[0] != "rich" or path.stem == ON_A_TERMINAL, f"{path} imports {module}"
-    assert not any(module.split(".")[0] == "textual" for module, _ in imports(path)), f"{path} imports Textual"
+    for each in imports_of("tui/cli"):
+        package = each.module.split(".")[0]
+        assert package != "textual", each
+        if each.is_at_top:
+            name = package if each.level else each.module.rpartition(".")[2]
+            assert name not in (*UI_ONLY, ON_A_TERMINAL), each
+            assert package != "rich" or each.path.stem == ON_A_TERMINAL, each
 
 
 def test_widgets_know_neither_screens_nor_readers() -> None:
     """Widgets are given what they show."""
-    for path in sources("tui/widgets"):
-        for module, _ in imports(path):
-            assert not module.startswith(("screens", "worker", "hermes_browse.store.connect")), f"{path}: {module}"
+    forbidden = ("screens", "worker", "hermes_browse.store.connect")
+    assert [each for each in imports_of("tui/widgets") if each.module.startswith(forbidden)] == []
 
 
 def modules_after(code: str) -> set[str]:

@@ -43,6 +43,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_styles_types_and_every_module(wheel: Path) -> None:
     """Nothing outside hermes_browse, nothing missing inside."""
     names = set(zipfile.ZipFile(wheel).namelist())

@@ -8,11 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from hermes_browse.store.temporary import TemporaryFolder
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
@@ -54,11 +54,11 @@ def private_file(text: str, suffix: str) -> Iterator[Path]:
         text: What it holds, made printable: a pager hands controls on to the terminal.
         suffix: Of its name; tells an editor what it is.
     """
-    with tempfile.TemporaryDirectory(prefix="hermes-browse-") as folder:
-        handle, name = tempfile.mkstemp(suffix=suffix, dir=folder, text=True)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+    with TemporaryFolder("text") as folder:
+        path = folder / f"text{suffix}"
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(printable(text))
-        yield Path(name)
+        yield path
 
 
 @contextmanager

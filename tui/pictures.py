@@ -11,10 +11,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from hermes_browse.store.images import LONGEST_HEAD, suffix_of
+from hermes_browse.store.temporary import TemporaryFolder
 from hermes_browse.store.wording import N_, _
 
 HOW_TO_GET = N_("pip install 'hermes-browse[images]' shows images here · ↵ opens outside")
@@ -29,7 +29,7 @@ class Pictures:
     """Files of images that were opened, in a folder of our own (0700); gone when the browser ends."""
 
     def __init__(self) -> None:
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: TemporaryFolder | None = None
         self._count = 0
 
     def keep(self, data: bytes) -> Path | None:
@@ -38,9 +38,9 @@ class Pictures:
         if not suffix:
             return None
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="hermes-browse-", ignore_cleanup_errors=True)
+            self._folder = TemporaryFolder("images")
         self._count += 1
-        path = Path(self._folder.name) / f"image-{self._count}{suffix}"
+        path = self._folder.path / f"image-{self._count}{suffix}"
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(data)
         return path
@@ -49,7 +49,7 @@ class Pictures:
         """Remove them all."""
         folder, self._folder = self._folder, None
         if folder is not None:
-            folder.cleanup()
+            folder.remove()
 
 
 def is_image_file(path: str) -> bool:

@@ -10,14 +10,13 @@ import contextlib
 import os
 import shutil
 import sqlite3
-import tempfile
 import threading
-import weakref
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from ..demo.schema import INDEXES, TABLES, VERSION, table_statement
 from ..errors import BrowseError
+from ..temporary import TemporaryFolder
 from ..wording import _, ngettext
 from .finding import OldFile, find_files
 from .parsing import read_pieces
@@ -50,7 +49,7 @@ class Shelf:
         try:
             begins = tuple(only) or ("",)
             found = [each for each in find_files(folder, known) if each.path.name.startswith(begins)]
-            self._place = Path(tempfile.mkdtemp(prefix="hermes-browse-old-"))
+            self._folder = TemporaryFolder("old")
         except OSError as error:
             where = error.filename or folder
             said = _("The old transcripts in {folder} cannot be listed: {where}: {reason}.")
@@ -64,17 +63,16 @@ class Shelf:
         """Places in them that cannot be read."""
         self.left_out = 0
         """Files that were not read because the temporary folder has no room."""
-        self._removed = weakref.finalize(self, shutil.rmtree, self._place, ignore_errors=True)  # at exit, if not before
-        self.path = self._place / "state.db"
+        self.path = self._folder.path / "state.db"
         """The store."""
         self._lock = threading.Lock()
         self._is_closed = False
         try:
             self._connection = self._make()
         except (OSError, sqlite3.Error) as error:
-            self._removed()
+            self._folder.remove()
             said = _("There is no room for old transcripts in {folder}: {reason}.")
-            raise BrowseError(said.format(folder=self._place.parent, reason=error)) from error
+            raise BrowseError(said.format(folder=self._folder.path.parent, reason=error)) from error
 
     def _make(self) -> sqlite3.Connection:
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -116,7 +114,7 @@ class Shelf:
             except sqlite3.Error as error:
                 self._waiting = []
                 said = _("Old transcripts could not be read into {folder}: {reason}.")
-                raise BrowseError(said.format(folder=self._place, reason=error)) from error
+                raise BrowseError(said.format(folder=self._folder.path, reason=error)) from error
             return not self.is_done
 
     def fill_all(self) -> None:
@@ -127,7 +125,7 @@ class Shelf:
     def _fill(self) -> None:
         portion: list[tuple[int, OldFile]] = []
         size = 0
-        room = shutil.disk_usage(self._place).free - _SPARE
+        room = shutil.disk_usage(self._folder.path).free - _SPARE
         while self._waiting and len(portion) < _PORTION_FILES and size < _PORTION_BYTES:
             file = self._waiting.pop()
             if file.size > room - size:
@@ -178,7 +176,7 @@ class Shelf:
             parts.append(said.format(count=self.notes))
         if self.left_out:
             said = _("{count:,} left out: {folder} has no room for them")
-            parts.append(said.format(count=self.left_out, folder=self._place.parent))
+            parts.append(said.format(count=self.left_out, folder=self._folder.path.parent))
         return " · ".join(parts)
 
     def close(self) -> None:
@@ -190,4 +188,4 @@ class Shelf:
             self._waiting = []
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
-            self._removed()
+            self._folder.remove()

@@ -151,6 +151,7 @@ def test_values_of_another_kind(capsys: Capture, tmp_path: Path, name: str, valu
         assert ended.code == 0 and not acting(ended.out), ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_on_a_terminal_only_our_own_styles(tmp_path: Path) -> None:
     """Rich's colours are the only escape sequences a terminal gets."""

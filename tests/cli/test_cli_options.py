@@ -136,6 +136,7 @@ def test_ids_that_begin_with_a_dash(capsys: Capture, home: list[str]) -> None:
         assert document["target"] == "-dash" and document["argv"][-1] == "--resume=-dash"
 
 
+@pytest.mark.slow
 def test_show_readings(capsys: Capture, tmp_path: Path) -> None:
     """--everything holds what --live and --said do, and more than either; --segment is that one alone."""
     copy_store("state-v31", tmp_path)

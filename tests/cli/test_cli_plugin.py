@@ -81,6 +81,7 @@ def test_one_command_enables_it_and_hermes_runs_it(site: Path, tmp_path: Path) -
     assert not store("browse", "--demo", "list", "--json").startswith(str(root))
 
 
+@pytest.mark.slow
 @needs_hermes
 def test_options_help_and_exit_codes_are_ours(site: Path, tmp_path: Path) -> None:
     """Hermes reads nothing of what follows, and hands our exit code on."""

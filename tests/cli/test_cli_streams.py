@@ -116,6 +116,7 @@ def test_one_document_on_standard_output(root: Path, command: str) -> None:
     assert type(ended.document) is dict
 
 
+@pytest.mark.slow
 def test_a_locale_without_utf8(tmp_path: Path) -> None:
     """JSON is UTF-8 whatever the locale; for people what cannot be written is a question mark; words are understood."""
     builder = StoreBuilder(tmp_path / "state.db")

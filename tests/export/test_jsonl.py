@@ -263,6 +263,7 @@ def test_a_session_deleted_meanwhile(tmp_path: Path) -> None:
         list(jsonl_pieces(Store(path), ["s", "gone"], Redactor(), Tally()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", list(Format))
 def test_long_conversations_are_never_whole_in_memory(tmp_path: Path, form: Format) -> None:
     """Tens of megabytes come out in pieces, at a fraction of that in memory, and with no connection held open."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from builders import T0, hostile_store, make_store, tool_call
+from effort import examples
 from exports import document
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -107,7 +108,7 @@ NASTY = [
 ]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.lists(st.sampled_from(NASTY), max_size=14).map("".join))
 def test_no_message_reaches_beyond_itself(said: str) -> None:
     """After any message the next heading is a heading, at the top level, and no tag of it is at work."""

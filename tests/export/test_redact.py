@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -267,7 +268,7 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=4))
 def test_hostile_text_of_any_making(parts: list[str]) -> None:
     """Thousands of beginnings that lead nowhere: the text comes back, and is clean."""
@@ -275,6 +276,7 @@ def test_hostile_text_of_any_making(parts: list[str]) -> None:
     assert redact(text)[0] == text
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_each_beginning() -> None:
     """In time linear in its length: at a megabyte anything else would not come to an end before tomorrow."""
     script = (

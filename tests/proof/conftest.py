@@ -12,16 +12,17 @@ _HERE = Path(__file__).parent
 # Helpers of other tests are used where they fit.
 sys.path.extend(str(_HERE.parent / name) for name in ("tui", "cli", "store"))
 
-from counts import IS_LONG, Counts, Tell  # noqa: E402  (stands in this folder)
+from counts import Counts, Tell  # noqa: E402  (stands in this folder)
 
 _COUNTS = Counts()
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Without `make proof` the long parts are left out."""
+    """The short parts belong to `make check`, the long ones to `make proof` alone."""
     for item in items:
-        if not IS_LONG and item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip(reason="a long part: make proof"))
+        if _HERE in item.path.parents and not item.get_closest_marker("long"):
+            item.add_marker("slow")
 
 
 def pytest_sessionfinish() -> None:

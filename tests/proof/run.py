@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 "HERMES_BROWSE_PROOF_STORE": given.store or "",
             }
             code = subprocess.run(
-                [sys.executable, "-m", "pytest", "-p", "no:xdist", str(PARTS[name])], env=env
+                [sys.executable, "-m", "pytest", "-p", "no:xdist", "-m", "", str(PARTS[name])], env=env
             ).returncode
             options = f"--only {name}"
             if name == "endurance":

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,7 +141,7 @@ _TREES = st.recursive(
 _NAMES = st.sampled_from(["auto_prune", "retention_days", "min_interval_hours", "x"])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(
     st.dictionaries(st.text(max_size=10) | st.sampled_from(["model", "a b"]), _TREES, max_size=4),
     st.dictionaries(_NAMES, _SCALARS | _TREES, max_size=4),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,7 +68,7 @@ def test_examples_are_rules() -> None:
         assert not parse_rules(text).problems, text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.text(max_size=60))
 def test_any_text_is_rules_or_a_problem(text: str) -> None:
     """Never an error; text that asks for nothing known has a problem, so that it is not taken for no rules."""

@@ -90,6 +90,7 @@ def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
     assert handles(path) == []
 
 
+@pytest.mark.slow
 def test_reading_all_the_time_does_not_disturb_a_writer(tmp_path: Path) -> None:
     """Hundreds of leases while another process appends as fast as it can: no error on either side."""
     path = tmp_path / "state.db"

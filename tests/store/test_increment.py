@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import big_store, make_store
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_stores import change
@@ -83,7 +84,7 @@ sessions = st.builds(
 
 
 @pytest.mark.parametrize("made_of", [Forest, packed])
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(st.lists(sessions, max_size=8), st.lists(sessions, max_size=4), st.sets(st.sampled_from(IDS), max_size=3))
 def test_a_forest_brought_up_to_date_is_the_forest_of_all(
     made_of: Callable[[Iterable[Session]], Forest], before: list[Session], after: list[Session], lost: set[str]

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from builders import make_store, tool_call
-from hypothesis import HealthCheck, given, settings
+from effort import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_browse.store.catalog import Catalog, read_catalog
@@ -161,7 +162,7 @@ def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> 
             assert ours == (theirs or db.resolve_session_by_title(text)), text
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20))
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 30)), min_size=5, max_size=25))
 def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps: list[tuple[str, int]]) -> None:
     """Between any two writes; and nothing we open stays open."""

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import shapes
 from builders import T0, make_store, tool_call
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -175,7 +176,7 @@ def layout(path: Path, name: str, without: Sequence[str], changes: Sequence[str]
 
 
 @pytest.mark.parametrize("name", FIXTURES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_any_layout_reads(name: str, data: st.DataObject) -> None:
     """Whatever optional columns are gone and whatever has been added, every row still reads."""

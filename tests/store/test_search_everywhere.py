@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_store, tool_call
+from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from search_stores import NOW, rows
@@ -81,7 +82,7 @@ _STATES: dict[str, Callable[[Path], None]] = {
     ),
 }
 _CASES = [(shape, state) for shape in NAMES for state in [*_STATES, "no index"]]
-_SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_SLOW = settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module", params=_CASES, ids=lambda case: f"{case[0]} {case[1]}")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from search_stores import write_store
@@ -47,7 +48,7 @@ def raw(store: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-SLOW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def _found(reader: Reader, text: str, **options: object) -> list[int]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import T0, big_store
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store import columns
 from hermes_browse.store import table as tables
 from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
@@ -18,9 +16,7 @@ from hermes_browse.store.forest import Forest
 from hermes_browse.store.models import Session, Sort, View
 from hermes_browse.store.ordering import Asked
 from hermes_browse.store.packed import PackedForest, packed
-from hermes_browse.store.sessions import read_table
 from hermes_browse.store.table import pack
-from hermes_browse.tui.list_model import Details, make_rows
 
 _TEXTS = st.text(st.characters(exclude_categories=()), max_size=6)  # lone surrogates and NUL too
 _MAYBE = st.none() | _TEXTS
@@ -56,7 +52,6 @@ _SESSIONS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(_SESSIONS, max_size=12))
 def test_what_is_packed_comes_out_as_it_went_in(sessions: list[Session]) -> None:
     """Of two with one id the later one, in the place of the first, as in a dictionary."""
@@ -71,7 +66,6 @@ def test_what_is_packed_comes_out_as_it_went_in(sessions: list[Session]) -> None
         assert (other in table) is (other in expected)
 
 
-@settings(deadline=None)
 @given(st.lists(_SESSIONS, max_size=8), st.sampled_from([0, 2**63 - 1, -(2**63)]))
 def test_ids_that_collide_are_told_apart(sessions: list[Session], hashed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -89,45 +83,6 @@ def test_many_pieces_are_one_table() -> None:
     assert list(table.each()) == sessions
     assert [table.place(each.id) for each in sessions] == list(range(len(sessions)))
     assert table.some([3, 124, 125, 1_999, 2_344]) == [sessions[each] for each in (3, 124, 125, 1_999, 2_344)]
-
-
-def test_few_sessions_are_made_for_a_list_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those with a parent or a child are looked at once, some hundreds at a time; an order makes none at all."""
-    made = 0
-    original = columns.make_session
-
-    def counted(*arguments: Any) -> Session:
-        nonlocal made
-        made += 1
-        return original(*arguments)
-
-    largest = 0
-    built = Forest.__init__
-
-    def watched(self: Forest, sessions: Any) -> None:
-        nonlocal largest
-        given = list(sessions)
-        largest = max(largest, len(given))
-        built(self, given)
-
-    monkeypatch.setattr(columns, "make_session", counted)
-    monkeypatch.setattr(tables, "make_session", counted)
-    monkeypatch.setattr(Forest, "__init__", watched)
-    with Store(big_store(tmp_path / "state.db", 4_000, 8_000)).reader() as reader:
-        hanging = len(read_table(reader).ties.hanging)
-        assert made == 0
-        catalog = read_catalog(reader, T0)
-    assert 0 < made <= 2 * hanging < len(catalog.forest.sessions)
-    assert largest < 700
-    made = 0
-    catalog.counts()
-    for sort in Sort:
-        for view in View:
-            assert len(catalog.order(view, sort=sort)) == catalog.counts()[view]
-    rows = make_rows(catalog, Details(), View.ALL, Sort.ACTIVITY, reverse=False, opened=())
-    assert made == 0
-    rows.row(len(rows) - 1)
-    assert 0 < made < 10
 
 
 def test_an_order_is_a_list_of_ids(tmp_path: Path) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator
+import unicodedata
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+from textual.app import App
+from textual.events import Key
+from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
+from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.visual import RichVisual
 from textual.widgets import Static
 
@@ -45,6 +54,74 @@ def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
     return open_app(Location(path, demo=True, note=_("a sample store: yours opens without --demo")), now)
 
 
+PATIENCE = 120.0
+"""Seconds after which a test gives up waiting: only a fault takes that long, also on a busy machine."""
+
+_handled = 0
+_dispatch = MessagePump._dispatch_message
+
+
+async def _dispatch_counted(pump: MessagePump, message: Message) -> None:
+    global _handled
+    _handled += 1
+    await _dispatch(pump, message)
+
+
+MessagePump._dispatch_message = _dispatch_counted  # type: ignore[method-assign]  # `drain` must know what was handled
+
+
+def press_key(app: App[Any], key: str) -> None:
+    """Send a key to an app, as a terminal does; `Pilot.press` also waits until the processor looks idle."""
+    if len(key) == 1 and not key.isalnum():
+        key = _character_to_key(key)
+    try:
+        character: str | None = unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(key, key)))
+    except KeyError:
+        character = key if len(key) == 1 else None
+    event = Key(key, character)
+    event.set_sender(app)
+    app.post_message(event)
+
+
+async def drain(pilot: Pilot[Any]) -> None:
+    """Wait until no widget has a message left and the last frame is drawn, however long or short that takes.
+
+    `Pilot.pause` guesses instead, from the processor time the process has used, that nothing is left to do: 20 ms at
+    least, up to a second on a busy machine.
+    """
+    app = pilot.app
+    end = time.monotonic() + PATIENCE
+    while app.is_running and not app._exit and app._exception is None:
+        assert time.monotonic() < end, "messages never end"
+        before, barriers = _handled, 0
+
+        def pass_barrier() -> None:
+            nonlocal barriers
+            barriers += 1
+
+        # A pump handles what is called later when it has handled all it had been sent before.
+        pumps: list[MessagePump] = [app, *app.screen_stack, *app.screen.walk_children()]
+        behind = [pump for pump in pumps if pump.call_later(pass_barrier)]
+        turns = 0
+        while not turns or (barriers < len(behind) and all(map(_is_alive, behind)) and app._exception is None):
+            await asyncio.sleep(0 if turns < 100 else 0.001)
+            turns += 1
+        await app.animator.wait_until_complete()
+        if _handled - before == barriers and not _has_frame(app.screen):
+            return
+        app.screen._on_timer_update()  # the frame that a timer would draw a sixtieth of a second later
+
+
+def _is_alive(pump: MessagePump) -> bool:
+    return pump.is_running and not pump._closing
+
+
+def _has_frame(screen: Screen[Any]) -> bool:
+    """Whether something of a screen is to be laid out or drawn, or waits for that."""
+    changed = screen._layout_required or screen._scroll_required or screen._repaint_required
+    return bool(changed or screen._recompose_required or screen._dirty_widgets or screen._callbacks)
+
+
 class Browser:
     """A running browser and its pilot."""
 
@@ -62,9 +139,15 @@ class Browser:
         return self.screen.rows.current
 
     async def press(self, *keys: str) -> None:
-        """Press keys and wait until the workers have answered."""
-        await self.pilot.press(*keys)
+        """Press keys, each once what the one before it asked for is on screen, and wait for the workers' answers."""
+        await self.send(*keys)
         await self.settle()
+
+    async def send(self, *keys: str) -> None:
+        """Press keys without waiting for the workers: as quickly as the screen takes them."""
+        for key in keys:
+            press_key(self.app, key)
+            await self.drain()
 
     async def type(self, text: str) -> None:
         """Type text and wait for the answer."""
@@ -78,17 +161,30 @@ class Browser:
         pending = pending or any(each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen))
         return pending or self.screen.writer.is_busy or any(worker.is_busy for worker in screen.workers_of_store)
 
+    async def drain(self) -> None:
+        """Wait until every message has been handled and every frame is drawn."""
+        await drain(self.pilot)
+
     async def settle(self) -> None:
         """Wait until no worker has anything to do and everything is on screen."""
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
-            await self.pilot.pause()
-            if not self._is_busy:
-                await self.pilot.pause(0.02)  # longer than a frame: what is drawn may ask for more
-                if not self._is_busy:
+        await self.wait_until(lambda: not self._is_busy)
+
+    async def wait_until(self, holds: Callable[[], bool], *, seconds: float = PATIENCE) -> None:
+        """Wait until a condition holds and what that led to is on screen.
+
+        Args:
+            holds: The condition.
+            seconds: After so long the test fails; only a fault takes that long, also on a busy machine.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            await self.drain()
+            if holds():
+                await self.drain()
+                if holds():
                     return
-            await self.pilot.pause(0.01)
-        raise AssertionError("a worker never came to rest")
+            assert time.monotonic() < end, "it never came"
+            await asyncio.sleep(0.002)
 
     async def measure(self) -> None:
         """Lay out the whole transcript: the scroll bar estimates what has not been on screen yet.

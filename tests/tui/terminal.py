@@ -6,11 +6,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pexpect
 import pyte
 from rich.cells import cell_len
+
+PATIENCE = 120.0
+"""Seconds after which a test gives up waiting: only a fault takes that long, also on a busy machine."""
 
 
 class Terminal:
@@ -43,21 +46,30 @@ class Terminal:
             command[1:],
             dimensions=(rows, columns),
             env={**{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}, **env},
-            timeout=30,
+            timeout=PATIENCE,
         )
 
     def read(self, seconds: float = 0.1) -> None:
         """Take in what the program writes for a while."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            try:
-                data = self.child.read_nonblocking(65536, timeout=0.05)
-            except pexpect.TIMEOUT:
-                continue
-            except pexpect.EOF:
-                return
-            self.raw += data
-            self._stream.feed(data)
+        while (left := end - time.monotonic()) > 0 and self._take(left):
+            pass
+
+    def _take(self, seconds: float) -> bool:
+        """Take in the next portion, waiting so long for it at most.
+
+        Returns:
+            False when there will be no more: the program and all that it started have closed the terminal.
+        """
+        try:
+            data = self.child.read_nonblocking(65536, timeout=seconds)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.raw += data
+        self._stream.feed(data)
+        return True
 
     @property
     def text(self) -> str:
@@ -71,12 +83,23 @@ class Terminal:
             lines.append("".join(shown).rstrip())
         return "\n".join(lines)
 
-    def wait_for(self, text: str, seconds: float = 30.0) -> None:
+    def wait_for(self, text: str, seconds: float = PATIENCE) -> None:
         """Read until a text is on the screen."""
+        self.wait_until(lambda: text in self.text, f"never saw {text!r}", seconds)
+
+    def wait_until(self, holds: Callable[[], bool], otherwise: str, seconds: float = PATIENCE) -> None:
+        """Read until a condition holds.
+
+        Args:
+            holds: The condition, asked again after each portion the program writes, and at least ten times a second.
+            otherwise: What the failure says.
+            seconds: Only a fault takes so long.
+        """
         end = time.monotonic() + seconds
-        while text not in self.text:
-            assert time.monotonic() < end, f"never saw {text!r}:\n{self.text}"
-            self.read(0.1)
+        while not holds():
+            assert time.monotonic() < end, f"{otherwise}:\n{self.text}"
+            if not self._take(0.1):
+                assert holds(), f"{otherwise}, and the program has ended:\n{self.text}"
 
     def send(self, keys: str) -> None:
         """Type."""
@@ -87,8 +110,8 @@ class Terminal:
         self.screen.resize(rows, columns)
         self.child.setwinsize(rows, columns)
 
-    def wait_for_end(self, seconds: float = 30.0) -> int:
-        """Read until the program has ended.
+    def wait_for_end(self, seconds: float = PATIENCE) -> int:
+        """Read until the program has ended, and then all that is still in the terminal.
 
         Returns:
             Its exit code.
@@ -96,20 +119,23 @@ class Terminal:
         end = time.monotonic() + seconds
         while self.child.isalive():
             assert time.monotonic() < end, f"never ended:\n{self.text}"
-            self.read(0.1)
-        self.read(0.2)
+            if not self._take(0.1):
+                self.child.wait()
+        # What it wrote last may come in several portions; with the last writer gone the kernel tells the end.
+        while self._take(1.0):
+            assert time.monotonic() < end, f"somebody keeps the terminal open:\n{self.text}"
         self.child.close()
         code = self.child.exitstatus
         return code if code is not None else -(self.child.signalstatus or 0)
 
-    def lose(self, seconds: float = 30.0) -> None:
+    def lose(self, seconds: float = PATIENCE) -> None:
         """Take the terminal away, as a window that is closed does, and wait until the program is gone."""
         # Not os.close: the pexpect object would close the number again, and by then it is someone else's.
         self.child.ptyproc.fileobj.close()
         self.child.ptyproc.closed = self.child.closed = True
         self.wait_for_death(seconds)
 
-    def wait_for_death(self, seconds: float = 30.0) -> None:
+    def wait_for_death(self, seconds: float = PATIENCE) -> None:
         """Wait until there is no such process, without reading what it writes."""
         end = time.monotonic() + seconds
         while not os.waitpid(self.child.pid, os.WNOHANG)[0]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from browsing import Browser, browsing, loose, open_app
 from builders import make_store
+from effort import slow_but
 from pruning import NOW, family
 from trashing import differences, dump, health
 
@@ -345,7 +346,7 @@ async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert "belongs to the session store" in browser.text("#verdict")
 
 
-@pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
+@pytest.mark.parametrize("name", slow_but(["state-v31"], ["state-v11", "state-v14", "state-v22", "state-v31"]))
 async def test_every_schema_archives_deletes_and_undoes(name: str, fixture_store: Callable[[str], Path]) -> None:
     """On a store of each Hermes: all that is listed, away and back, and it is what it was."""
     path = fixture_store(name)

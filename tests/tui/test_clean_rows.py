@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pruning import NOW, family, opened
@@ -50,7 +51,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list
     return found, space, space_rows(space, sums, catalog, Details(), opened_rows)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(title=TITLES, width=st.integers(20, 160))
 def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: int) -> None:
     """Any title, any width."""

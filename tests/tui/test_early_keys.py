@@ -138,6 +138,7 @@ def test_a_resize_ends_it(slow: tuple[Terminal, Path]) -> None:
     assert terminal.wait_for_end() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ['keymap = "emacs"\n', '[keys]\nlist-down = "n"\n'])
 def test_with_other_keys_none_is_answered_ahead(hermes_home: Path, tmp_path: Path, setting: str) -> None:
     """They mean what the keymap says, which is not read before Textual is there."""

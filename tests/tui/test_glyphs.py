@@ -41,14 +41,16 @@ def painted_constants(path: Path) -> Iterator[str]:
             yield node.value
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "tui").rglob("*.py")), ids=lambda path: path.stem)
-def test_every_sign_of_ours_is_in_the_table(path: Path) -> None:
+def test_every_sign_of_ours_is_in_the_table() -> None:
     """A new one has to be given its ASCII."""
-    if path.stem == "glyphs":
-        return
-    letters = {letter for text in painted_constants(path) for letter in text if not letter.isascii()}
-    letters = {each for each in letters - NOT_SIGNS if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")}
-    assert not {f"{each} U+{ord(each):04X}" for each in letters if ord(each) not in TABLE}
+    missing: set[str] = set()
+    for path in sorted((ROOT / "tui").rglob("*.py")):
+        if path.stem == "glyphs":
+            continue
+        letters = {letter for text in painted_constants(path) for letter in text if not letter.isascii()} - NOT_SIGNS
+        signs = {each for each in letters if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")}
+        missing |= {f"{path.name}: {each} U+{ord(each):04X}" for each in signs if ord(each) not in TABLE}
+    assert missing == set()
 
 
 def test_signs_and_what_replaces_them_take_one_cell() -> None:
@@ -125,6 +127,7 @@ def ascii_app(tmp_path: Path) -> BrowseApp:
     return BrowseApp(app.location, app.store, app._first, app._shown, start=Start(Options(glyphs="ascii")))
 
 
+@pytest.mark.slow
 async def test_no_sign_of_ours_is_painted_on_any_screen(ascii_app: BrowseApp) -> None:
     """Main screen, search, help, cards and the screens over it, one after another."""
     ascii_app.clock = lambda: T0

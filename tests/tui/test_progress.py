@@ -41,6 +41,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return found
 
 
+@pytest.mark.slow
 async def test_one_large_conversation(path: Path, shown: Shown) -> None:
     """Deleted and put back with a count of its messages, from nothing to all."""
     before = dump(path)

@@ -279,3 +279,18 @@ def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
     assert terminal.is_restored and len(threads) < 12
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=str)
+def test_stopped_at_any_moment_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """Neither a mode of the terminal nor a file in the temporary folder, from the first one on that is made there."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for moment in (0.0, 0.03, 0.1, 0.3, 1.0):
+        terminal = Terminal(["--demo"], COLORTERM="truecolor")
+        terminal.wait_until(lambda: any(tmp_path.glob("hermes-browse-*")), "no sample store is made")
+        terminal.read(moment)
+        os.kill(terminal.child.pid, number)
+        terminal.wait_for_end()
+        assert terminal.is_restored and list(tmp_path.glob("hermes-browse-*")) == []

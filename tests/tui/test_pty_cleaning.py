@@ -94,6 +94,7 @@ def test_making_the_file_smaller_lets_go_of_it_first(hermes_home: Path, tmp_path
     assert terminal.wait_for_end() == 0 and terminal.is_restored
 
 
+@pytest.mark.slow
 def test_the_real_hermes_makes_it_smaller(hermes_home: Path) -> None:
     """What was deleted leaves room inside; afterwards the file is smaller, and the browser says by how much."""
     store = hermes_home / "state.db"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import unicodedata
 
-from hypothesis import HealthCheck, given, settings
+from effort import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from test_transcript_view import START, ViewApp, model_of
@@ -105,7 +106,7 @@ def cannot_act(text: str) -> bool:
     )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(150))
 @given(MESSAGE, RESULT, LOOK, st.booleans(), st.integers(14, 100), TEXT)
 def test_any_message_is_as_wide_as_it_claims(
     message: ChatMessage, result: str, look: Look, is_open: bool, width: int, wanted: str
@@ -128,7 +129,7 @@ def test_any_message_is_as_wide_as_it_claims(
                 assert line_width(line) == cell_len(text), "parts drawn one after the other are as wide as the whole"
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(12))
 @given(st.lists(st.tuples(MESSAGE, RESULT), min_size=1, max_size=6), st.integers(20, 70))
 async def test_what_is_painted_fills_the_line_and_no_more(rows: list[tuple[ChatMessage, str]], width: int) -> None:
     """The last door before the terminal: borders and the scroll bar stand where they should."""

@@ -196,6 +196,7 @@ async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
         assert browser.row is not None and browser.row.key == unfolded[place - 4 + head.hits].key
 
 
+@pytest.mark.slow
 async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
@@ -223,6 +224,7 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
         assert browser.row is not None and browser.row.key == seen[-2]
 
 
+@pytest.mark.slow
 async def test_every_order_reads_on_to_the_end(large: Path) -> None:
     """Newest, best and oldest first: pages join to what a search for all of it gives."""
     async with browsing(open_app(loose(large))) as browser:
@@ -339,7 +341,8 @@ async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
         await browser.type("ferry")
         before = browser.text("#status").split(" · ")[0]
         browser.screen.set_focus(browser.screen.rows)
-        await browser.press("end", "end")
+        await browser.press("end")
+        await browser.press("end")
         found = browser.screen.searching.found
         assert found is not None and len(found.hits) > 64
         assert browser.text("#status").split(" · ")[0] == before

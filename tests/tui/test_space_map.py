@@ -176,6 +176,7 @@ def text_of(rows: ConversationList) -> str:
     )
 
 
+@pytest.mark.slow
 async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a hundred thousand rows no function of ours runs once for each of them on the thread of the screen."""
     plans: list[Plan] = []

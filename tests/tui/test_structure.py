@@ -15,10 +15,8 @@ from pathlib import Path
 import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import big_store
+from effort import slow_but
 from textual._styles_cache import StylesCache
-from textual.css.stylesheet import Stylesheet
-from textual.geometry import Region
-from textual.widget import Widget
 
 from hermes_browse.store.catalog import read_catalog, read_first_page
 from hermes_browse.store.connect import Store
@@ -26,9 +24,7 @@ from hermes_browse.store.increment import read_increment
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.reader import Reader, Row
 from hermes_browse.store.search import parse, search
-from hermes_browse.tui.compositor import NearCompositor
 from hermes_browse.tui.screens import listing
-from hermes_browse.tui.widgets.conversation_list import ConversationList
 
 HEAVY = (
     "argparse",
@@ -107,111 +103,6 @@ async def test_the_thread_of_the_screen_runs_no_sql(stores: list[Path], monkeypa
     assert threading.main_thread() not in threads
 
 
-async def test_a_step_draws_two_rows(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The row that is left and the row that is reached, whatever the length of the list."""
-    async with browsing(open_app(loose(stores[1]))) as browser:
-        drawn: list[int] = []
-        original = ConversationList.render_line
-
-        def render_line(self: ConversationList, y: int) -> object:
-            if self.id == "list":
-                drawn.append(y)
-            return original(self, y)
-
-        monkeypatch.setattr(ConversationList, "render_line", render_line)
-        await browser.pilot.press("j")
-        await browser.pilot.pause()
-        assert 0 < len(drawn) <= 4
-
-
-async def test_a_step_looks_at_no_other_pane(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the list and what lies behind it two lines are looked at, of the other panes none."""
-    async with browsing(open_app(loose(stores[1]))) as browser:
-        frames: list[dict[str | None, int]] = []
-        lines, frame = Widget.render_lines, NearCompositor.render_partial_update
-
-        def render_lines(self: Widget, crop: Region) -> object:
-            frames[-1][self.id] = crop.height
-            return lines(self, crop)
-
-        def render_partial_update(self: NearCompositor) -> object:
-            frames.append({})
-            return frame(self)
-
-        monkeypatch.setattr(Widget, "render_lines", render_lines)
-        monkeypatch.setattr(NearCompositor, "render_partial_update", render_partial_update)
-        await browser.press("j")
-        step = next(frame for frame in frames if "list" in frame)
-        assert not {"transcript", "title", "facts", "header", "keys"} & step.keys()
-        assert max(step.values()) <= 2
-
-
-async def test_a_change_in_the_list_draws_no_other_pane(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even of the lines that both have."""
-    async with browsing(open_app(loose(stores[1]))) as browser:
-        drawn: set[str | None] = set()
-        original = Widget.render_lines
-
-        def render_lines(self: Widget, crop: Region) -> object:
-            drawn.add(self.id)
-            return original(self, crop)
-
-        monkeypatch.setattr(Widget, "render_lines", render_lines)
-        browser.screen.rows.refresh()
-        await browser.pilot.pause()
-        assert "list" in drawn
-        assert not {"transcript", "title", "facts", "header", "keys"} & drawn
-
-
-async def test_what_is_said_again_is_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        browser.screen.say("twice")
-        drawn: list[str | None] = []
-        original = Widget.refresh
-
-        def refresh(self: Widget, *regions: Region, **other: bool) -> Widget:
-            drawn.append(self.id)
-            return original(self, *regions, **other)
-
-        monkeypatch.setattr(Widget, "refresh", refresh)
-        browser.screen.say("twice")
-        assert drawn == []
-        browser.screen.say("once")
-        assert drawn == ["status"]
-
-
-async def test_the_style_sheets_are_read_once_for_a_theme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[int] = []
-    original = Stylesheet.reparse
-    monkeypatch.setattr(Stylesheet, "reparse", lambda self: (read.append(1), original(self))[1])
-    async with browsing(demo_app(tmp_path)) as browser:
-        assert read == [], "not for the theme the browser begins with"
-        before = browser.screen.rows.rich_style
-        browser.app.theme = "hermes-light" if browser.app.theme == "hermes-dark" else "hermes-dark"
-        await browser.settle()
-        assert read == [1]
-        assert browser.screen.rows.rich_style != before
-
-
-async def test_a_letter_lays_nothing_out(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the text in the box nor another number of rows asks for the place of every widget."""
-    async with browsing(open_app(loose(stores[1]))) as browser:
-        await browser.press("slash", "t")
-        asked: list[str | None] = []
-        original = Widget.refresh
-
-        def refresh(self: Widget, *regions: Region, layout: bool = False, **other: bool) -> Widget:
-            if layout:
-                asked.append(self.id)
-            return original(self, *regions, layout=layout, **other)
-
-        rows = len(browser.screen.rows)
-        monkeypatch.setattr(Widget, "refresh", refresh)
-        await browser.press("h", "x", "q")
-        assert len(browser.screen.rows) != rows
-        assert not {"search", "list"} & set(asked)
-
-
 async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit of Hermes' does not make the whole list be read again."""
     whole, steps = [], []
@@ -237,7 +128,7 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
 
 
-@pytest.mark.parametrize("key", ["question_mark", "i", "I", "W", "P", "X", "H"])
+@pytest.mark.parametrize("key", slow_but("I", ["question_mark", "i", "I", "W", "P", "X", "H"]))
 async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> None:
     """And all in it, at the latest when the next one is left (a worker holds its last job); also one that was open
     while the list was read whole, when what is there is kept for long.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,7 +127,7 @@ def test_what_is_copied_of_a_result_is_what_the_tool_said() -> None:
 HOSTILE = st.text(st.sampled_from(list('ab \n\t|-+@"{}[]:,0\\\x1b[m;3\r\x07\u202e語é')), max_size=160)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(HOSTILE, st.integers(12, 90), st.sampled_from(["", "python", "json", "diff", "markdown"]))
 def test_whatever_it_is_it_fits_and_cannot_act(text: str, width: int, language: str) -> None:
     for lines in (
@@ -141,7 +142,7 @@ def test_whatever_it_is_it_fits_and_cannot_act(text: str, width: int, language: 
             assert line_width(line) <= width
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.text(st.sampled_from(list("ab \n|-+@x0:1[]")), max_size=120), st.integers(20, 80))
 def test_no_letter_is_lost(text: str, width: int) -> None:
     """However a text is taken apart, what was in it is on the screen."""

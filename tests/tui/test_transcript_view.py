@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
@@ -241,7 +242,7 @@ def test_deep_nesting_stays_within_the_width(text: str) -> None:
     assert max(line_width(line) for line in render_markdown(text, 12)) <= 12
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.text(st.sampled_from(list("ab #*_`>|-1.[]()~\\\n\t語é&;<!")), max_size=120), st.integers(24, 100))
 def test_any_markdown_fits_and_is_printable(text: str, width: int) -> None:
     """Whatever the markup, no line is too wide or holds a control."""

@@ -57,6 +57,7 @@ def ids_of(path: Path) -> list[str]:
         return [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
 
 
+@pytest.mark.slow
 def test_archiving(pair: Pair) -> None:
     """Every session archived or brought back, in both; the one difference is 0.22's own note, which 0.19 leaves."""
     ours, theirs = pair
@@ -78,6 +79,7 @@ TITLES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_renaming(pair: Pair) -> None:
     """Titles of all kinds for every session: accepted, moved or refused alike, and the same rows after each."""
     ours, theirs = pair

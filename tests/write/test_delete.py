@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import shapes
 from builders import big_store, hostile_store, make_store
+from effort import slow_but
 from trashing import FAMILY, NOW, differences, dump, family, health, matches, opened, put_back, remove
 
 from hermes_browse.store.catalog import read_catalog
@@ -33,7 +34,7 @@ def hits(path: Path, text: str) -> set[int]:
         return {hit.message_id for hit in search(reader, parse(text), scope=EVERYTHING, limit=0).hits}
 
 
-@pytest.mark.parametrize("name", FIXTURES)
+@pytest.mark.parametrize("name", slow_but(["state-v14"], FIXTURES))
 def test_every_conversation_of_a_real_store_goes_and_comes_back(
     fixture_store: Callable[[str], Path], name: str
 ) -> None:

@@ -25,6 +25,7 @@ hermes_state = pytest.importorskip("hermes_state")
 DATA = Path(__file__).parent.parent / "data"
 
 
+@pytest.mark.slow
 def test_the_same_as_hermes_segment_by_segment(fixture_store: Callable[[str], Path], tmp_path: Path) -> None:
     """Each conversation of a store, deleted by us and by Hermes 0.19: every row of every table."""
     settled = fixture_store("state-v22")
@@ -211,6 +212,7 @@ db.close()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 def test_a_gateway_never_loses_a_turn(tmp_path: Path, journal: str) -> None:
     """It appends to the very conversation that is to be deleted, again and again."""

@@ -1,6 +1,6 @@
 """Killed at any moment, with a writer beside: each conversation is wholly in the store or wholly in a bundle.
 
-Twenty times here, two hundred times by `make slow`.
+Twenty times; HERMES_BROWSE_KILLS sets another number.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ def rows_by_session(path: Path) -> dict[bytes, frozenset[tuple[object, ...]]]:
     return {owner: frozenset(rows) for owner, rows in found.items() if owner != b"writer"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "journal"), [("22", "wal"), ("31", "delete")])
 def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
     """Half of the runs in either journal mode."""

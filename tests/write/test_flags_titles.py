@@ -64,6 +64,7 @@ def test_archiving_leaves_what_hermes_leaves(two: tuple[Path, Path]) -> None:
     assert everything(ours)["messages"] == everything(theirs)["messages"]
 
 
+@pytest.mark.slow
 def test_renaming_leaves_what_hermes_leaves(two: tuple[Path, Path]) -> None:
     """Titles of all kinds, taken ones and those of ancestors among them; what Hermes refuses is refused."""
     ours, theirs = two

@@ -105,6 +105,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted as Linux does")
 def test_it_is_never_whole_in_memory(tmp_path: Path) -> None:
     """A hundred megabytes of messages go to the trash and come back in a fraction of that."""

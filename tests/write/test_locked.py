@@ -1,6 +1,6 @@
 """A store that another process keeps for itself: a sentence, an exit code, nothing changed, and nothing for the trash.
 
-For some seconds here, for a minute by `make slow`.
+For some seconds; HERMES_BROWSE_LOCKED sets how many.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ WRITES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 def test_every_command_says_so(tmp_path: Path, journal: str) -> None:
     """All of them at once against one lock, which is held longer than any of them waits."""

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 
 from hermes_browse.store.connect import Store
@@ -78,28 +77,25 @@ def _demo_time(arguments: SimpleNamespace) -> float:
 def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     """The store the arguments name; a demo store lives in a temporary folder as long as the block."""
     wanted = _wanted_location(arguments)
-    if isinstance(wanted, Location):
-        if arguments.old:
+    if isinstance(wanted, Location) and not arguments.old:
+        yield wanted
+        return
+    from hermes_browse.store.temporary import TemporaryFolder, removed_when_told_to_end
+
+    with removed_when_told_to_end():
+        if isinstance(wanted, Location):
             from .old import opened_transcripts
 
             named = getattr(arguments, "id", None) or getattr(arguments, "ids", None) or []
             with opened_transcripts(wanted, [named] if isinstance(named, str) else named) as location:
                 yield location
-        else:
-            yield wanted
-        return
-    import shutil
-    import tempfile
+            return
+        from hermes_browse.store.demo import build
 
-    from hermes_browse.store.demo import build
-
-    folder = Path(tempfile.mkdtemp(prefix="hermes-browse-demo-"))
-    try:
-        path = folder / "state.db"
-        build(path, now=_demo_time(arguments))
-        yield Location(path, demo=True, note=wanted)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with TemporaryFolder("demo") as folder:
+            path = folder / "state.db"
+            build(path, now=_demo_time(arguments))
+            yield Location(path, demo=True, note=wanted)
 
 
 def _commands() -> dict[str, Callable[[Context], int]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -155,11 +155,17 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
     def _leave_in_order(self) -> None:
         """End like `q` when told to from outside, so that the terminal is restored."""
         loop = asyncio.get_running_loop()
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and threading.current_thread() is threading.main_thread():
-                with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
-                    loop.add_signal_handler(number, self.app.exit)
+
+        def end(number: int, frame: FrameType | None) -> None:
+            if loop.is_closed():
+                raise SystemExit(128 + number)
+            loop.call_soon_threadsafe(self.app.exit)
+
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGTERM", "SIGHUP"):
+                # Not the loop's own way: when it closes, the signal would end the process before all is put back.
+                if hasattr(signal, name):
+                    signal.signal(getattr(signal, name), end)
         if self.browse_app().is_told_to_end():
             self.app.exit()
 
