@@ -26,6 +26,14 @@ def add(parser: argparse.ArgumentParser, text: Callable[[str], str], named: Call
         help=_("default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"),
     )
     parser.add_argument(
+        "--everything",
+        action="store_true",
+        help=_(
+            "rewound and hidden messages too; in jsonl, which holds live messages without it, compacted ones as well: "
+            "only Hermes 0.22 imports them as such, earlier versions make all of them live"
+        ),
+    )
+    parser.add_argument(
         "--output",
         metavar="PATH",
         type=named,
