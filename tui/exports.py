@@ -151,7 +151,7 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
     if not everything:
         told = _("Left out: {messages}.")
     elif form is Format.JSONL:
-        told = _("With {messages}: Hermes 0.22 imports them as such, earlier versions as live messages.")
+        told = _("With {messages}: Hermes 0.22 and later import them as such, earlier versions as live messages.")
     else:
         told = _("With {messages}.")
     return told.format(messages=messages)

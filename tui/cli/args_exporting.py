@@ -29,8 +29,8 @@ def add(parser: argparse.ArgumentParser, text: Callable[[str], str], named: Call
         "--everything",
         action="store_true",
         help=_(
-            "rewound and hidden messages too; in jsonl, which holds live messages without it, compacted ones as well: "
-            "only Hermes 0.22 imports them as such, earlier versions make all of them live"
+            "rewound and hidden messages too. Without it JSONL holds only live messages, with it compacted ones too: "
+            "Hermes 0.22 and later import those as they were, earlier versions as live messages"
         ),
     )
     parser.add_argument(

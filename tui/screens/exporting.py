@@ -131,7 +131,7 @@ class ExportScreen(Card[Wish | None]):
         """Which messages go into the file."""
         if self._form is Format.JSONL:
             live = _("○ live messages, which any Hermes imports as such")
-            every = _("● rewound and compacted messages too: only Hermes 0.22 imports them as such")
+            every = _("● rewound and compacted messages too: only Hermes 0.22 and later import them as such")
         else:
             live, every = _("○ what was said"), _("● everything, rewound and hidden messages too")
         return (
