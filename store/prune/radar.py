@@ -109,7 +109,7 @@ class Radar:
         """When an open session of automation may be closed; None for all others."""
         if session.ended_at is not None or session.source not in REAPED_SOURCES or not self._reaps:
             return None
-        if session.started_at is None or session.last_active is None or session.pinned:
+        if session.started_at is None or session.last_active is None:
             return None
         return max(session.started_at, session.last_active) + keep
 
@@ -125,10 +125,12 @@ class Radar:
             if self.retention.auto_prune and self.retention.retention_days is None:
                 return Fate(None, None, _("cannot tell how long Hermes keeps sessions"))
             return Fate(None, None, self.retention.sentence)
-        if conversation.pinned and self._pins_hold:
+        segments = [conversation.tip]
+        if not self._whole:
+            segments = [each for each in conversation.segments if not (each.pinned and self._pins_hold)]
+        if conversation.pinned and self._pins_hold and (self._whole or not segments):
             return Fate(None, None, _("pinned: Hermes does not delete it"))
         days = self.retention.retention_days
-        segments = (conversation.tip,) if self._whole else conversation.segments
         known = [due for segment in segments if (due := self._due(segment, keep)) is not None]
         if known:
             if self._whole or len(conversation.segments) == 1:
@@ -139,11 +141,11 @@ class Radar:
                 by_start = _("its segments ended: deleted {days:,} days after its start")
             words = by_activity if self._by_activity else by_start
             reason = words.format(days=days)
-            if conversation.pinned:
+            if conversation.pinned and not self._pins_hold:
                 unsure = _("{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too")
                 reason = unsure.format(reason=reason)
             return Fate(self._days(min(known)), None, reason)
-        closes = self._closes(conversation.tip, keep)
+        closes = self._closes(conversation.tip, keep) if segments[-1].id == conversation.id else None
         if closes is not None:
             until = max(closes, self.next_run, self.now)
             words = _("open: closed when idle for {days:,} days, deleted {days:,} days after that")
@@ -177,12 +179,11 @@ class Radar:
         if keep is None:
             return []
         forest = catalog.forest
+        pinned = self._pinned(forest)
         gone = {
             session.id
             for session in forest.sessions.values()
-            if not (session.pinned and self._pins_hold)
-            and (due := self._due(session, keep)) is not None
-            and due < self.now
+            if session.id not in pinned and (due := self._due(session, keep)) is not None and due < self.now
         }
         if self._whole:
             gone -= _kept_ancestors(forest, gone)
@@ -193,11 +194,26 @@ class Radar:
         keep = self._keep
         if keep is None:
             return []
+        spared = self._pinned(catalog.forest) | self.busy
         return sorted(
             session.id
             for session in catalog.forest.sessions.values()
-            if session.id not in self.busy and (closes := self._closes(session, keep)) is not None and closes < self.now
+            if session.id not in spared and (closes := self._closes(session, keep)) is not None and closes < self.now
         )
+
+    def _pinned(self, forest: Forest) -> set[str]:
+        """Ids that a pin surely protects; in 0.22 that of a segment covers the segments after it, too."""
+        if not self._pins_hold:
+            return set()
+        found = {session.id for session in forest.sessions.values() if session.pinned}
+        waiting = [forest.sessions[each] for each in found] if self._whole else []
+        while waiting:
+            parent = waiting.pop()
+            for child in forest.children.get(parent.id, ()):
+                if child.id not in found and edge(child, parent) is Relation.CONTINUED:
+                    found.add(child.id)
+                    waiting.append(child)
+        return found
 
 
 def _kept_ancestors(forest: Forest, gone: set[str]) -> set[str]:

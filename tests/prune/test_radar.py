@@ -131,6 +131,23 @@ def of_schema_30(path: Path) -> Path:
     return path
 
 
+def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
+    """0.22 spares and does not close the later segments of a pinned one; 0.21.5 looks at each row alone (run)."""
+    sessions = [
+        aged("root", 200, end_reason="compression", pinned=1),
+        aged("middle", 190, end_reason="compression", parent_session_id="root"),
+        aged("tip", 180, ended=False, parent_session_id="middle"),
+        aged("other", 200, end_reason="compression"),
+        aged("end", 190, parent_session_id="other"),
+    ]
+    for number, (gone, closed) in {31: (["end", "other"], []), 30: (["end", "middle", "other"], ["tip"])}.items():
+        path = make_store(tmp_path / f"{number}.db", "31", sessions)
+        radar = radar_of(of_schema_30(path) if number == 30 else path)
+        with opened(path) as (_, catalog):
+            assert (radar.doomed(catalog), radar.closing(catalog)) == (gone, closed)
+            assert (radar.fate(catalog.conversation("root")).prune_in_days is None) is (number == 31)
+
+
 def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
     """As 0.21.5 did with these rows: on by default, the ended segment goes without its tip, stale open ones close."""
     sessions = [
