@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -344,28 +343,6 @@ async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         browser.app.screen.query_one("Input").value = str(path)  # type: ignore[attr-defined]
         await browser.press("enter")
         assert "belongs to the session store" in browser.text("#verdict")
-
-
-async def test_export_of_everything(
-    fixture_store: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """JSONL holds live messages unless a key says otherwise; what was left out is said."""
-    monkeypatch.chdir(tmp_path)
-    async with browsing(open_app(loose(fixture_store("state-v31")), NOW), (250, 36)) as browser:
-        await browser.press("4")
-        await go_to(browser, "20260115_090000_999001")
-        await browser.press("e", "down")
-        assert "live messages" in browser.text("#everything")
-        browser.app.screen.query_one("Input").value = "live.jsonl"  # type: ignore[attr-defined]
-        await browser.press("enter")
-        assert "Left out: 2 rewound messages." in browser.text("#status")
-        await browser.press("e", "down", "ctrl+l")
-        assert "only Hermes 0.22" in browser.text("#everything")
-        browser.app.screen.query_one("Input").value = "all.jsonl"  # type: ignore[attr-defined]
-        await browser.press("enter")
-        assert "With 2 rewound messages" in browser.text("#status")
-    counts = {name: len(json.loads((tmp_path / name).read_text())["messages"]) for name in ("live.jsonl", "all.jsonl")}
-    assert counts == {"live.jsonl": 3, "all.jsonl": 5}
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
