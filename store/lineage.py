@@ -8,50 +8,68 @@ from .connect import Reader
 from .errors import NotFoundError
 from .forest import ORPHANED, Forest, status
 from .models import Conversation, Lineage, Node, Relation, ResumeTarget, Session
+from .relations import continuation_rank, is_reset
 from .transcript import count_rows
 from .wording import _
 
 _RESUME_BOUND = 32
+_CHAIN_BOUND = 1000
 _FAR_PAST = float("-inf")
+_WALKS_PAST_RESETS = 26
+"""The first schema whose Hermes keeps a resume out of a chat that follows a reset (0.20.1; not 0.20.0, schema 25)."""
+_CHAINS_END_AT_RESETS = 30
+"""The first schema whose Hermes takes no such chat for a continuation either (0.21.4 and 0.21.5; 0.21.3 still does)."""
 
 
-def predict_resume(forest: Forest, session_id: str) -> str:
+def predict_resume(forest: Forest, session_id: str, schema_version: int | None) -> str:
     """The session `hermes --resume=ID` opens by its own rules (`resolve_resume_session_id`, 0.18 to 0.22).
 
     Hermes first follows the compression chain to its tip, then goes on to the newest child of any
     kind that carries no branch or delegate marker, and opens the deepest session with messages on
-    that walk. An unmarked branch, or a chat after a reset, is so opened in place of what was chosen.
+    that walk. An unmarked branch is so opened in place of what was chosen, and up to 0.20.0 a chat
+    after a reset, too. Hermes asks only whether a marker is there, not whether it names the parent.
 
     Args:
         forest: Must hold the descendants of the session.
         session_id: What would be given to Hermes.
+        schema_version: Of the store, which tells the version of Hermes; None counts as the newest.
     """
-    chain = forest.chain_of.get(session_id)
-    if chain is None:
+    session = forest.sessions.get(session_id)
+    if session is None:
         return session_id
-    current = chain.tip
-    seen = {current.id}
-    best: str | None = None
-    for _step in range(_RESUME_BOUND):
-        if current.has_messages:
-            best = current.id
-        children = [child for child in forest.children.get(current.id, ()) if _walks_on_to(child, current)]
+    version = _CHAINS_END_AT_RESETS if schema_version is None else schema_version
+    tip = _follow(forest, session, _CHAIN_BOUND, version >= _CHAINS_END_AT_RESETS, is_chain=True)[-1]
+    walk = _follow(forest, tip, _RESUME_BOUND, version >= _WALKS_PAST_RESETS, is_chain=False)[:_RESUME_BOUND]
+    return next((each.id for each in reversed(walk) if each.has_messages), tip.id)
+
+
+def _follow(forest: Forest, first: Session, bound: int, skips_resets: bool, *, is_chain: bool) -> list[Session]:
+    """The sessions Hermes passes from one on, that one first: along compressions, or from child to newest child."""
+    path, seen = [first], {first.id}
+    for _step in range(bound):
+        parent = path[-1]
+        if is_chain and parent.end_reason != "compression":
+            break
+        children = [
+            child
+            for child in forest.children.get(parent.id, ())
+            if child.branched_from is None
+            and child.delegate_from is None
+            and child.source != "tool"
+            and not (skips_resets and is_reset(child, parent))
+        ]
         if not children:
             break
-        current = max(children, key=lambda child: (child.started_at or _FAR_PAST, child.id))
-        if current.id in seen:
+        newest = max(children, key=continuation_rank if is_chain else _newest_rank)
+        if newest.id in seen:
             break
-        seen.add(current.id)
-    return best if best is not None else chain.tip.id
+        seen.add(newest.id)
+        path.append(newest)
+    return path
 
 
-def _walks_on_to(child: Session, parent: Session) -> bool:
-    if child.branched_from is not None or child.delegate_from is not None or child.source == "tool":
-        return False
-    # Hermes 0.20 and later leave out resets that are marked or share their parent's key.
-    if child.reset_from is not None:
-        return False
-    return not (child.session_key and child.session_key == parent.session_key)
+def _newest_rank(child: Session) -> tuple[float, str]:
+    return child.started_at if child.started_at is not None else _FAR_PAST, child.id
 
 
 def resume_target(conversation: Conversation) -> ResumeTarget:
@@ -85,7 +103,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     nodes: list[Node] = []
     _add_nodes(forest, top, None, focus, counts, now, nodes, set())
     target = resume_target(catalog.conversation(focus.root.id))
-    return Lineage(session_id, target, predict_resume(forest, target.id), tuple(nodes))
+    return Lineage(session_id, target, predict_resume(forest, target.id, reader.schema.version), tuple(nodes))
 
 
 def _add_nodes(

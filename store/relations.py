@@ -65,10 +65,20 @@ def edge(child: Session, parent: Session | None) -> Relation:
     after_end = parent.ended_at is not None and started >= parent.ended_at
     if parent.end_reason == "branched" and after_end:
         return Relation.BRANCHED
-    if parent.end_reason in RESET_REASONS and child.session_key and child.session_key == parent.session_key:
+    if is_reset(child, parent):
         return Relation.RESET
     # Before markers (0.16 and older) a child that started while its parent was live was a subagent.
     return Relation.UNKNOWN if after_end else Relation.DELEGATED
+
+
+def is_reset(child: Session, parent: Session) -> bool:
+    """Whether Hermes takes a child for the chat after a reset (0.20.1 to 0.22, `_RESET_CHILD_SQL`).
+
+    It is marked, whichever session the marker names, or it has the key of a parent that ended by a reset.
+    """
+    if child.reset_from is not None:
+        return True
+    return parent.end_reason in RESET_REASONS and bool(child.session_key) and child.session_key == parent.session_key
 
 
 def plain_view(mark: Mark) -> View | None:

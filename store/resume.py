@@ -129,7 +129,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     if conversation is None:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     target = resume_target(conversation)
-    predicted = predict_resume(catalog.forest, target.id)
+    predicted = predict_resume(catalog.forest, target.id, reader.schema.version)
     executable = find_hermes()
     return ResumePlan(
         argv=("hermes", "-p", location.profile or "default", f"--resume={target.id}"),

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .places import env_files, store_files
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from hermes_browse.store.connect import Store
     from hermes_browse.store.export.pieces import Format
     from hermes_browse.store.export.redact import Redactor
     from hermes_browse.store.export.source import Tally
     from hermes_browse.store.homes import Location
-    from hermes_browse.store.models import Conversation
+    from hermes_browse.store.models import Conversation, State
 
 MANY = "hermes-export"
 """The file or folder that several conversations go to when no name is given."""
@@ -123,6 +125,36 @@ def save(
         tally = Tally()
         size = write_file(document.path, pieces(document.conversations, tally), force=force, keep=keep)
         yield Saved(document, tally, size)
+
+
+def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:
+    """What became of the rows that the model no longer sees, in a sentence; empty where there were none.
+
+    Args:
+        counts: Of such rows, by state, over all files.
+        form: Of all.
+        everything: Whether they were written.
+    """
+    from hermes_browse.store.export.pieces import Format
+    from hermes_browse.store.models import State
+
+    rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
+    parts = [
+        ngettext("1 rewound message", "{count:,} rewound messages", rewound).format(count=rewound) if rewound else "",
+        ngettext("1 compacted message", "{count:,} compacted messages", compacted).format(count=compacted)
+        if compacted
+        else "",
+    ]
+    messages = pgettext("list", ", ").join(part for part in parts if part)
+    if not messages:
+        return ""
+    if not everything:
+        told = _("Left out: {messages}.")
+    elif form is Format.JSONL:
+        told = _("With {messages}: Hermes 0.22 and later import them as such, earlier versions as live messages.")
+    else:
+        told = _("With {messages}.")
+    return told.format(messages=messages)
 
 
 def redacted_words(redactor: Redactor) -> str:

@@ -1,10 +1,16 @@
 """Sessions as JSON lines under the keys of Hermes' own export, so that Hermes can import them again.
 
 One object for each session (a conversation of three segments is three lines, root first): every
-column of `sessions` as it stands, then `messages`, every column of each row with content and tool
-calls decoded and other JSON as text. Rewound and compacted rows are included, as in the export of
-0.22; that of 0.19 leaves them out. What 0.22 computes rather than stores (`timings`) is not written,
-nor, as there, the columns in `_INTERNAL`.
+column of `sessions` as it stands, what Hermes derives from them, then `messages`, every column of each
+row with content and tool calls decoded and other JSON as text, but for the columns in `_INTERNAL`.
+
+The import of Hermes up to 0.21.5 makes each row it is given a live one, so that what was taken back or
+summarised away would be said again to the model; the export of 0.19 holds live rows alone, and so does
+ours unless everything is asked for. The export of 0.22 holds all rows and its import keeps how they stood.
+(Run with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
+
+Derived as Hermes does it: `last_active` (`export_all`, 0.13 and later), `timings` since 0.21.4, and the
+markers `_reset_from` and `_branched_from` beside the settings they stand in since 0.22.
 """
 
 from __future__ import annotations
@@ -12,22 +18,37 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import pairwise
 
 from ..connect import Reader, Row, Store
 from ..errors import NotFoundError
-from ..messages import SENTINEL
+from ..messages import SENTINEL, state_of
+from ..models import State
 from ..text import as_text
+from ..values import as_flag, as_mapping, as_time
 from ..wording import _
 from .redact import Redactor
 from .source import Tally
 
 _SLICE = 100
-_INTERNAL = frozenset(("_compressed_summary", "display_identity", "display_order"))
-"""Columns of `messages` that Hermes 0.22 keeps to itself: derived by triggers, or by its compaction."""
+_INTERNAL = frozenset(("display_identity", "display_order"))
+"""Columns of `messages` that Hermes 0.22 keeps to itself: derived by triggers."""
+_SUMMARY = "_compressed_summary"
+"""The column of `messages` that Hermes 0.22 names last, and only where it is set."""
+
+_TIMES = 30
+"""The first schema whose Hermes writes `timings` (0.21.4; 0.21.3, of the same schema, does not yet)."""
+_LIFTS_MARKERS = 31
+"""The first schema whose Hermes writes the markers beside the settings (0.22)."""
+_MARKERS = ("_reset_from", "_branched_from")
+_LATEST = 4_200_000_000.0
+"""Seconds: a later time counts as none (`EPOCH_MAX` of 0.22)."""
 
 _REFERENCES = frozenset(
-    ("id", "session_id", "parent_session_id", "role", "source", "end_reason", "system_prompt_hash", "tool_names",
+    ("id", "session_id", "parent_session_id", "role", "source", "end_reason", "system_prompt_hash",
      "tool_call_id", "message_uid", "tool_call_uid", "tool_call_uids", "absorbed_message_uids")
 )  # fmt: skip
 """Columns that tie rows together or name one of a few words: no secrets, and nothing works once they change."""
@@ -59,8 +80,12 @@ def _select(reader: Reader, table: str, columns: Iterable[str]) -> str:
     for name in columns:
         expression = f"t.{_quoted(name)}"
         if name == "system_prompt" and table == "sessions" and "system_prompts" in reader.schema.tables:
-            # Since 0.20 prompts stand in a table of their own; the export holds the text in either case.
+            # Since 0.20 prompts stand in a table of their own, and since 0.22 the names of the tools stand there, too;
+            # the export holds the text in either case.
             shared = "(SELECT p.prompt FROM system_prompts p WHERE p.hash = t.system_prompt_hash)"
+            expression = f"COALESCE({shared}, {expression})"
+        elif name == "tool_names" and "system_prompts" in reader.schema.tables:
+            shared = "(SELECT p.prompt FROM system_prompts p WHERE p.hash = t.tool_names)"
             expression = f"COALESCE({shared}, {expression})"
         found.append(expression)
     return ", ".join(found)
@@ -102,22 +127,141 @@ def _calls(value: object, redactor: Redactor) -> object:
         return []
 
 
-def _message(columns: list[str], row: Row, redactor: Redactor) -> str:
+def _metadata(value: object, redactor: Redactor) -> object:
+    """What a message is displayed with, decoded (0.20); what is no object stays the text it is."""
+    text = as_text(value)
+    if text is None:
+        return None
+    try:
+        loaded = json.loads(text)
+        return redactor.value(loaded) if isinstance(loaded, dict) else redactor.json_text(text)
+    except (ValueError, RecursionError):
+        return redactor.text(text)
+
+
+def _message(columns: list[str], row: Row, redactor: Redactor) -> tuple[dict[str, object], str]:
+    """A row decoded, and as JSON."""
     found: dict[str, object] = {}
     for name, value in zip(columns, row, strict=True):
         if name == "content":
             found[name] = _content(value, redactor)
         elif name == "tool_calls":
             found[name] = _calls(value, redactor)
-        else:
+        elif name == "display_metadata":
+            found[name] = _metadata(value, redactor)
+        elif name != _SUMMARY:
             found[name] = _stored(name, value, redactor)
+    if _SUMMARY in columns and as_flag(row[columns.index(_SUMMARY)]):
+        found[_SUMMARY] = True
     try:
-        return _dumps(found)
+        return found, _dumps(found)
     except RecursionError:  # nested just deep enough to be read, too deep to be written
-        return _dumps({name: redactor.optional(as_text(value)) for name, value in zip(columns, row, strict=True)})
+        found = {name: redactor.optional(as_text(value)) for name, value in zip(columns, row, strict=True)}
+        return found, _dumps(found)
 
 
-def session_pieces(store: Store, session_id: str, redactor: Redactor, tally: Tally) -> Iterator[str]:
+def _moment(value: object) -> float | None:
+    """A time that Hermes 0.22 trusts (`coerce_epoch`)."""
+    moment = as_time(value)
+    return moment if moment is not None and 0.0 <= moment <= _LATEST else None
+
+
+class _Timings:
+    """When the messages of an export were written, without a word of them (`_export_timings`, 0.21.4 and later)."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[object, object, float]] = []
+        self._roles: Counter[str] = Counter()
+        self._calls = 0
+
+    def add(self, message: dict[str, object]) -> None:
+        """Take a message along, in order."""
+        role, calls = message.get("role"), message.get("tool_calls")
+        self._roles[str(role or "unknown")] += 1
+        if calls:
+            self._calls += len(calls) if isinstance(calls, list) else 1
+        moment = _moment(message.get("timestamp"))
+        if moment is not None:
+            self._rows.append((message.get("id"), role, moment))
+
+    def pieces(self) -> Iterator[str]:
+        """The object as JSON."""
+        rows = self._rows
+        first, last = (rows[0][2], rows[-1][2]) if rows else (None, None)
+        known = first is not None and last is not None
+        told: dict[str, object] = {
+            "source": "message_timestamps",
+            "available": known,
+            "complete": False,
+            "unavailable_reason": None if known else "no_timestamped_messages",
+            "message_timestamps": {"available": len(rows), "missing": self._roles.total() - len(rows)},
+            "first_message_at": _iso(first),
+            "last_message_at": _iso(last),
+            "wall_clock_ms": _gap(first, last) if first is not None and last is not None else None,
+            "largest_gap_ms": max((_gap(one[2], other[2]) for one, other in pairwise(rows)), default=None),
+            "role_counts": dict(self._roles),
+            "tool_result_count": self._roles["tool"],
+            "tool_calls_emitted": self._calls,
+        }
+        yield _dumps(told)[:-1] + ', "intervals": ['
+        for number, (one, other) in enumerate(pairwise(rows)):
+            interval = {
+                "from_message_id": one[0],
+                "to_message_id": other[0],
+                "from_role": one[1],
+                "to_role": other[1],
+                "gap_ms": _gap(one[2], other[2]),
+            }
+            yield (", " if number else "") + _dumps(interval)
+        yield "]}"
+
+
+def _gap(one: float, other: float) -> int:
+    """Milliseconds from one moment to another; clocks step backwards, gaps do not."""
+    return max(0, round((other - one) * 1000))
+
+
+def _iso(moment: float | None) -> str | None:
+    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat()
+
+
+def _derived(reader: Reader, session_id: str, session: Mapping[str, object]) -> dict[str, object]:
+    """What Hermes' export says of a session beyond its columns, under names that no column has."""
+    version = reader.schema.version or 0
+    newest = None
+    if "timestamp" in reader.schema.message_columns:
+        trusted = f"m.timestamp BETWEEN 0 AND {_LATEST}"  # not shown
+        newest = reader.value(
+            f"SELECT max(m.timestamp) FROM messages m WHERE m.session_id = ? AND {trusted}", [session_id]
+        )
+    known = [moment for value in (newest, session.get("last_activity_at")) if (moment := _moment(value)) is not None]
+    found: dict[str, object] = {"last_active": max(known) if known else _moment(session.get("started_at"))}
+    if version >= _LIFTS_MARKERS:
+        settings = as_mapping(session.get("model_config"))
+        markers = {name: settings.get(name) for name in _MARKERS}
+        found |= {name: value.strip() for name, value in markers.items() if isinstance(value, str) and value.strip()}
+    return {name: value for name, value in found.items() if name not in session}
+
+
+def _ids(reader: Reader, session_id: str, tally: Tally, *, everything: bool) -> list[object]:
+    """Ids of the rows to write, in order; the others are counted."""
+    schema = reader.schema
+    found: list[object] = []
+    for message_id, active, compacted in reader.rows(
+        f"SELECT m.id, {schema.active()}, {schema.compacted()} FROM messages m WHERE m.session_id = ? ORDER BY m.id",
+        [session_id],
+    ):
+        state = state_of(active, compacted)
+        if state is not State.LIVE:
+            tally.not_live[state] += 1
+        if everything or state is State.LIVE:
+            found.append(message_id)
+    return found
+
+
+def session_pieces(
+    store: Store, session_id: str, redactor: Redactor, tally: Tally, *, everything: bool = False
+) -> Iterator[str]:
     """One session as one line, in pieces of bounded size.
 
     Args:
@@ -125,6 +269,7 @@ def session_pieces(store: Store, session_id: str, redactor: Redactor, tally: Tal
         session_id: Its id.
         redactor: Takes the secrets out.
         tally: Counts along.
+        everything: Rewound and compacted rows, too.
 
     Raises:
         NotFoundError: It has been deleted meanwhile.
@@ -139,26 +284,37 @@ def session_pieces(store: Store, session_id: str, redactor: Redactor, tally: Tal
             raise NotFoundError(
                 _("Session {session} is gone: it was deleted while it was exported.").format(session=session_id)
             )
-        ids = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", [session_id])]
+        session = {name: _stored(name, value, redactor) for name, value in zip(columns, rows[0], strict=True)}
+        session |= _derived(reader, session_id, session)
+        timings = _Timings() if (reader.schema.version or 0) >= _TIMES and "timings" not in session else None
+        ids = _ids(reader, session_id, tally, everything=everything)
         message_columns = _columns(reader, "messages")
         statement = (
             f"SELECT t.id, {_select(reader, 'messages', message_columns)} FROM messages t WHERE t.id IN ({{keys}})"
         )
     tally.sessions += 1
-    session = {name: _stored(name, value, redactor) for name, value in zip(columns, rows[0], strict=True)}
-    yield _dumps(session)[:-1] + (', "messages": [' if session else '"messages": [')
+    yield _dumps(session)[:-1] + ', "messages": ['
     separator = ""
     for start in range(0, len(ids), _SLICE):
         with store.reader() as reader:
             found = sorted(reader.rows_in(statement, ids[start : start + _SLICE]), key=lambda row: int(str(row[0])))
         for row in found:
             tally.messages += 1
-            yield separator + _message(message_columns, row[1:], redactor)
+            message, text = _message(message_columns, row[1:], redactor)
+            if timings is not None:
+                timings.add(message)
+            yield separator + text
             separator = ", "
-    yield "]}\n"
+    yield "]"
+    if timings is not None:
+        yield ', "timings": '
+        yield from timings.pieces()
+    yield "}\n"
 
 
-def jsonl_pieces(store: Store, session_ids: Iterable[str], redactor: Redactor, tally: Tally) -> Iterator[str]:
+def jsonl_pieces(
+    store: Store, session_ids: Iterable[str], redactor: Redactor, tally: Tally, *, everything: bool = False
+) -> Iterator[str]:
     """Sessions as JSON lines; see the module.
 
     Args:
@@ -166,6 +322,7 @@ def jsonl_pieces(store: Store, session_ids: Iterable[str], redactor: Redactor, t
         session_ids: In the order of the lines.
         redactor: Takes the secrets out.
         tally: Counts along.
+        everything: Rewound and compacted rows, too; only Hermes 0.22 imports them as such.
     """
     for session_id in session_ids:
-        yield from session_pieces(store, session_id, redactor, tally)
+        yield from session_pieces(store, session_id, redactor, tally, everything=everything)

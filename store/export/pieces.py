@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from ..connect import Store
-from ..models import Conversation
+from ..models import Conversation, Reading
 from .html import html_pieces
 from .jsonl import jsonl_pieces
 from .markdown import markdown_pieces
@@ -34,6 +34,7 @@ def export_pieces(
     tally: Tally,
     exporter: str,
     now: float,
+    everything: bool = False,
 ) -> Iterator[str]:
     """One document of conversations, in pieces; connections are opened and closed along the way.
 
@@ -45,12 +46,14 @@ def export_pieces(
         tally: Counts sessions and messages along.
         exporter: Name and version of the program.
         now: Unix seconds, the time of the export.
+        everything: Rows that were taken back, too, and hidden ones; JSON lines hold live rows alone without.
     """
     if form is Format.JSONL:
         ids = [segment.id for each in conversations for segment in each.segments]
-        yield from jsonl_pieces(store, ids, redactor, tally)
+        yield from jsonl_pieces(store, ids, redactor, tally, everything=everything)
         return
-    sources = [Source(store, each, redactor, tally) for each in conversations]
+    reading = Reading.EVERYTHING if everything else Reading.SAID
+    sources = [Source(store, each, redactor, tally, reading) for each in conversations]
     if form is Format.HTML:
         yield from html_pieces(sources, exporter=exporter, now=now)
         return

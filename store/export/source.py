@@ -8,6 +8,7 @@ while something is written, and fifty thousand messages are never in memory at o
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -60,6 +61,8 @@ class Tally:
 
     sessions: int = 0
     messages: int = 0
+    not_live: Counter[State] = field(default_factory=Counter)
+    """Rewound rows, and in JSON lines compacted ones: left out, or written where everything was asked for."""
 
 
 @dataclass
@@ -71,12 +74,14 @@ class Source:
         conversation: With details.
         redactor: Takes the secrets out.
         tally: Counts along.
+        reading: Which messages to tell.
     """
 
     store: Store
     conversation: Conversation
     redactor: Redactor
     tally: Tally = field(default_factory=Tally)
+    reading: Reading = Reading.SAID
 
     def clean(self, text: str | None) -> str:
         """A stored text without secrets and printable; empty for none."""
@@ -105,13 +110,17 @@ class Source:
         return [(label, one_line(text)) for label, text in pairs if text]
 
     def messages(self) -> Iterator[ChatMessage]:
-        """What was said, in reading order, root segment first.
+        """What is to be told, in reading order, root segment first.
 
         Raises:
             StoreError: The store cannot be read any more.
         """
         with self.store.reader() as reader:
-            bones = read_skeleton(reader, self.conversation.segments, Reading.SAID).bones
+            skeleton = read_skeleton(reader, self.conversation.segments, self.reading)
+        bones = skeleton.bones
+        rewound = sum(gap[0] for gap in skeleton.gaps.values()) + sum(bone.state is State.REWOUND for bone in bones)
+        if rewound:
+            self.tally.not_live[State.REWOUND] += rewound
         for start in range(0, len(bones), WINDOW):
             with self.store.reader() as reader:
                 window = read_messages(reader, bones[start : start + WINDOW])

@@ -46,12 +46,13 @@ _WHOLE = ("retention_days", "min_interval_hours")
 def defaults_of(schema_version: int | None) -> Retention:
     """What Hermes does where its configuration is silent, by the schema its releases write.
 
-    `auto_prune` is off up to 0.20.1 (schema 26) and on in 0.22 (31); what lies between and beyond was never looked at.
+    `auto_prune` is off up to 0.21.0 (schema 26) and on from 0.21.3 (30) to 0.22 (31), as read in the releases; what
+    lies between and beyond was never looked at.
     """
     known = Retention(None, 90, 24, True, False, 3.0)
     if schema_version is not None and schema_version <= 26:
         return replace(known, auto_prune=False)
-    if schema_version == 31:
+    if schema_version in (30, 31):
         return replace(known, auto_prune=True)
     if schema_version is None:
         return Retention(notes=(_("What Hermes does by default with a store of unknown schema is not known."),))

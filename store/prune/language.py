@@ -12,9 +12,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..wording import N_, _
-from .rules import STALE_AFTER, Rules, parse_age, parse_bytes
+from .rules import STALE_AFTER, Rules, parse_age, parse_bytes, parse_money
 
 _COMPARED = re.compile(r"(msgs|messages|size|cost)(<=|>=|<|>|:)(.*)", re.IGNORECASE | re.DOTALL)
+_DIGITS = 15
+"""Of a count: more is a slip of the finger, and more than every reader of JSON can hold."""
 _FLAGS = ("automation", "empty", "stale", "archived")
 
 EXAMPLES = (
@@ -49,17 +51,11 @@ def _split(text: str) -> tuple[list[str], list[str]]:
 
 
 def _count(text: str) -> int:
-    try:
-        return int(text.replace(",", ""))
-    except ValueError:
-        raise ValueError(_("wants a number, not {text!r}").format(text=text)) from None
-
-
-def _dollars(text: str) -> float:
-    try:
-        return float(text.removeprefix("$"))
-    except ValueError:
-        raise ValueError(_("wants an amount in USD, not {text!r}").format(text=text)) from None
+    plain = text.replace(",", "")
+    count = int(plain) if plain.isdecimal() and len(plain) <= _DIGITS else -1
+    if count < 0:
+        raise ValueError(_("wants a whole number, 0 or more, not {text!r}").format(text=text))
+    return count
 
 
 def _bounds(name: str, sign: str, value: str) -> dict[str, object]:
@@ -67,14 +63,16 @@ def _bounds(name: str, sign: str, value: str) -> dict[str, object]:
     if name == "cost":
         if sign not in ("<", "<="):
             raise ValueError(_("is asked for with < only: what was dear is not cleaned up by its price"))
-        return {"max_cost": _dollars(value)}
+        return {"max_cost": parse_money(value)}
     read: Callable[[str], int] = parse_bytes if name == "size" else _count
     bound, field = read(value), "size" if name == "size" else "messages"
+    if sign == "<" and bound == 0:
+        raise ValueError(_("is never below 0"))
     low = {">": bound + 1, ">=": bound}
     high = {"<": bound - 1, "<=": bound}
     if sign == ":":
         return {f"min_{field}": bound, f"max_{field}": bound}
-    return {f"min_{field}": low[sign]} if sign in low else {f"max_{field}": max(high[sign], 0)}
+    return {f"min_{field}": low[sign]} if sign in low else {f"max_{field}": high[sign]}
 
 
 def _word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
@@ -143,6 +141,14 @@ def parse_rules(text: str, expand: Callable[[str], str] = str) -> Parsed:
     age = found.get("older_than")
     if "stale_open" in found and isinstance(age, float):
         found["stale_open"] = age
+    for name, field in (("msgs", "messages"), ("size", "size")):
+        least, most = found.get(f"min_{field}"), found.get(f"max_{field}")
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            problems.append(
+                _("{name}: nothing is above {least:,} and below {most:,}").format(
+                    name=name, least=least - 1, most=most + 1
+                )
+            )
     return Parsed(Rules(sources=sources, **found), tuple(problems))  # type: ignore[arg-type]  # by name, each of its type
 
 

@@ -1,8 +1,9 @@
 """The retention radar: when Hermes itself will delete a conversation, and what protects it.
 
-Since 0.22 Hermes deletes, at its start, sessions that ended and have been idle for `retention_days`, archived ones
+Since 0.21.3 Hermes deletes, at its start, sessions that ended and have been idle for `retention_days`, archived ones
 too, and closes forgotten open ones of automation, which it deletes as long after that. A pin protects, archiving does
-not. Facts of the releases as they were run (0.20.1, 0.22.2) and read (`hermes_state_maintenance.py`).
+not. All thresholds below were seen in runs of 0.19, 0.20.0, 0.20.1, 0.20.4, 0.20.5, 0.20.6, 0.21.0, 0.21.3, 0.21.4,
+0.21.5 and 0.22.2; the schema tells 0.19 (22), 0.20.0 (25), up to 0.21.0 (26), up to 0.21.5 (30), and 0.22 (31).
 """
 
 from __future__ import annotations
@@ -22,8 +23,15 @@ from ..wording import _
 from .hermes_config import Retention, read_retention
 from .rules import DAY, HOUR
 
-REAPED_SOURCES = frozenset(["cli", "cron", "kanban", "acp", "api_server", "subagent", "tool"])
+REAPED_SOURCES = frozenset(["cli", "cron", "kanban", "acp", "api_server", "subagent", "tool", "recovered"])
 """Sources whose open sessions Hermes closes when they were idle for long (0.22 `_AUTO_PRUNE_STALE_OPEN_SOURCES`)."""
+
+_BY_ACTIVITY = 25
+"""The first schema whose Hermes counts age from the last activity; before, from the start."""
+_REAPS = 30
+"""The first schema whose Hermes closes stale open sessions, counts their age from then, and surely spares pins."""
+_WHOLE_CHAINS = 31
+"""The first schema whose Hermes keeps earlier segments as long as a later one; before, it cut them off."""
 
 REAPED = "startup_orphan_reap"
 """How it ends them; their age then counts from that moment."""
@@ -58,17 +66,27 @@ class Radar:
     @property
     def rescue(self) -> str:
         """What saves a conversation: `pin` or `bundle`. Archiving saves nothing."""
-        return "pin" if self.can_pin else "bundle"
+        return "pin" if self.can_pin and self._pins_hold else "bundle"
 
     @property
     def _whole(self) -> bool:
-        """Whether earlier segments stay as long as a later one does (0.22; 0.20.1 cut them off)."""
-        return (self.schema_version or 0) > 26
+        """Whether earlier segments stay as long as a later one does."""
+        return (self.schema_version or 0) >= _WHOLE_CHAINS
 
     @property
     def _by_activity(self) -> bool:
-        """Whether age is counted from the last activity (0.20), not from the start."""
-        return (self.schema_version or 0) >= 26
+        """Whether age is counted from the last activity, not from the start."""
+        return (self.schema_version or 0) >= _BY_ACTIVITY
+
+    @property
+    def _reaps(self) -> bool:
+        """Whether stale open sessions of automation are closed."""
+        return (self.schema_version or 0) >= _REAPS
+
+    @property
+    def _pins_hold(self) -> bool:
+        """Whether a pin is sure to protect: 0.20.5 spares pins and 0.20.4 does not, and both write schema 26."""
+        return (self.schema_version or 0) >= _REAPS
 
     @property
     def _keep(self) -> float | None:
@@ -83,15 +101,15 @@ class Radar:
         age_from = session.last_active if self._by_activity else session.started_at
         if age_from is None:
             return None
-        if self._by_activity and session.end_reason == REAPED:
+        if self._reaps and session.end_reason == REAPED:
             age_from = max(age_from, session.ended_at)
         return age_from + keep
 
     def _closes(self, session: Session, keep: float) -> float | None:
         """When an open session of automation may be closed; None for all others."""
-        if session.ended_at is not None or session.source not in REAPED_SOURCES or not self._whole:
+        if session.ended_at is not None or session.source not in REAPED_SOURCES or not self._reaps:
             return None
-        if session.started_at is None or session.last_active is None or session.pinned:
+        if session.started_at is None or session.last_active is None:
             return None
         return max(session.started_at, session.last_active) + keep
 
@@ -107,10 +125,12 @@ class Radar:
             if self.retention.auto_prune and self.retention.retention_days is None:
                 return Fate(None, None, _("cannot tell how long Hermes keeps sessions"))
             return Fate(None, None, self.retention.sentence)
-        if conversation.pinned:
+        segments = [conversation.tip]
+        if not self._whole:
+            segments = [each for each in conversation.segments if not (each.pinned and self._pins_hold)]
+        if conversation.pinned and self._pins_hold and (self._whole or not segments):
             return Fate(None, None, _("pinned: Hermes does not delete it"))
         days = self.retention.retention_days
-        segments = (conversation.tip,) if self._whole else conversation.segments
         known = [due for segment in segments if (due := self._due(segment, keep)) is not None]
         if known:
             if self._whole or len(conversation.segments) == 1:
@@ -120,8 +140,12 @@ class Radar:
                 by_activity = _("its segments ended: deleted {days:,} days after its last activity")
                 by_start = _("its segments ended: deleted {days:,} days after its start")
             words = by_activity if self._by_activity else by_start
-            return Fate(self._days(min(known)), None, words.format(days=days))
-        closes = self._closes(conversation.tip, keep)
+            reason = words.format(days=days)
+            if conversation.pinned and not self._pins_hold:
+                unsure = _("{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too")
+                reason = unsure.format(reason=reason)
+            return Fate(self._days(min(known)), None, reason)
+        closes = self._closes(conversation.tip, keep) if segments[-1].id == conversation.id else None
         if closes is not None:
             until = max(closes, self.next_run, self.now)
             words = _("open: closed when idle for {days:,} days, deleted {days:,} days after that")
@@ -155,10 +179,11 @@ class Radar:
         if keep is None:
             return []
         forest = catalog.forest
+        pinned = self._pinned(forest)
         gone = {
             session.id
             for session in forest.sessions.values()
-            if not session.pinned and (due := self._due(session, keep)) is not None and due < self.now
+            if session.id not in pinned and (due := self._due(session, keep)) is not None and due < self.now
         }
         if self._whole:
             gone -= _kept_ancestors(forest, gone)
@@ -169,11 +194,26 @@ class Radar:
         keep = self._keep
         if keep is None:
             return []
+        spared = self._pinned(catalog.forest) | self.busy
         return sorted(
             session.id
             for session in catalog.forest.sessions.values()
-            if session.id not in self.busy and (closes := self._closes(session, keep)) is not None and closes < self.now
+            if session.id not in spared and (closes := self._closes(session, keep)) is not None and closes < self.now
         )
+
+    def _pinned(self, forest: Forest) -> set[str]:
+        """Ids that a pin surely protects; in 0.22 that of a segment covers the segments after it, too."""
+        if not self._pins_hold:
+            return set()
+        found = {session.id for session in forest.sessions.values() if session.pinned}
+        waiting = [forest.sessions[each] for each in found] if self._whole else []
+        while waiting:
+            parent = waiting.pop()
+            for child in forest.children.get(parent.id, ()):
+                if child.id not in found and edge(child, parent) is Relation.CONTINUED:
+                    found.add(child.id)
+                    waiting.append(child)
+        return found
 
 
 def _kept_ancestors(forest: Forest, gone: set[str]) -> set[str]:

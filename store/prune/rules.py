@@ -23,6 +23,8 @@ _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _MOST_SECONDS = 1e11  # three thousand years: more is a slip of the finger
 _MOST_BYTES = 2**53
+_AMOUNT = re.compile(r"(?=[\d.]*\d)\d*\.?\d*(e\d{1,2})?")
+_MOST_MONEY = 1e12
 
 
 class Standing(StrEnum):
@@ -76,6 +78,22 @@ def parse_bytes(text: str) -> int:
     if size > _MOST_BYTES:
         raise ValueError(_("wants a size that a disk could hold, not {text!r}").format(text=text))
     return int(size)
+
+
+def parse_money(text: str) -> float:
+    """Dollars, with or without their sign.
+
+    Args:
+        text: What the user typed.
+
+    Raises:
+        ValueError: It is no amount; the sentence says so.
+    """
+    plain = text.strip().removeprefix("$")
+    amount = float(plain) if _AMOUNT.fullmatch(plain) else -1.0
+    if not 0 <= amount <= _MOST_MONEY:
+        raise ValueError(_("wants an amount in dollars, not {text!r}").format(text=text))
+    return amount
 
 
 def standing(conversation: Conversation, now: float, stale_after: float = STALE_AFTER) -> Standing:

@@ -26,6 +26,8 @@ EXPORT = contract.keys(
             bytes=contract.COUNT,
         )
     ),
+    everything=contract.FLAG,
+    left_out=contract.keys(),
     redact=contract.FLAG,
     redacted=contract.keys(),
 )
@@ -99,6 +101,41 @@ def test_the_document(capsys: Capture, root: Path, form: str) -> None:
     assert Path(file["path"]).stat().st_size == file["bytes"] > 1000
     shown = ask(capsys, "--home", str(root), "show", CHAIN)
     assert shown["conversation"]["message_count"] == 11
+
+
+REWOUND = "20260115_090000_999001"
+COMPACTED = "20260115_100000_999002"
+
+
+def test_rows_the_model_no_longer_sees(capsys: Capture, root: Path) -> None:
+    """JSON lines hold live rows unless everything is asked for; what is left out, or comes along, is said."""
+    export = ["--home", str(root), "export", REWOUND, COMPACTED, "--format", "jsonl", "--force"]
+    found = ask(capsys, *export)
+    assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (
+        False,
+        {"compacted": 8, "rewound": 2},
+        6,
+    )
+    ended = call(capsys, *export)
+    assert "Left out: 2 rewound messages, 8 compacted messages. --everything takes them along." in ended.err
+    lines = [json.loads(line) for line in Path("hermes-export.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(row["active"] == 1 for line in lines for row in line["messages"])
+    found = ask(capsys, *export, "--everything")
+    assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (True, {}, 16)
+    ended = call(capsys, *export, "--everything", "--output", "-")
+    assert "Hermes 0.22 and later import them as such, earlier versions as live messages" in ended.err
+    assert sum(len(json.loads(line)["messages"]) for line in ended.out.splitlines()) == 16
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_a_document_to_read_tells_what_was_taken_back_when_asked(capsys: Capture, root: Path, form: str) -> None:
+    """Else it is left out, and said to be."""
+    export = ["--home", str(root), "export", REWOUND, "--format", form, "--output", "-"]
+    without, everything = call(capsys, *export), call(capsys, *export, "--everything")
+    assert "Left out: 2 rewound messages." in without.err and "With 2 rewound messages." in everything.err
+    assert "narwhal" not in without.out and "narwhal answer that was taken back" in everything.out
+    document = call(capsys, "--home", str(root), "export", COMPACTED, "--format", form, "--output", "-")
+    assert "Left out" not in document.err  # what was compacted was said
 
 
 def test_several_conversations(capsys: Capture, root: Path) -> None:

@@ -90,6 +90,78 @@ def test_a_search_numbers_its_hits_and_opens_at_them(store: Path) -> None:
     assert "No hits." in said
 
 
+SUMMARY = "[CONTEXT COMPACTION — REFERENCE ONLY] " + "The fig tree was planted. " + "Much more was said. " * 40
+
+
+@pytest.fixture
+def turns(tmp_path: Path) -> Path:
+    """One long conversation: a prompt with many steps, a taken-back prompt, a summary, the kept prompt once more."""
+    path = tmp_path / "hermes" / "state.db"
+    path.parent.mkdir()
+    rows: list[dict[str, object]] = [{"content": "please plant an orchard"}]
+    rows += [{"role": "assistant", "content": f"step {number}"} for number in range(6)]
+    rows.append({"role": "tool", "tool_name": "terminal", "content": "o" * 900 + " then a quince " + "o" * 900})
+    rows.append({"content": "no, a vineyard", "active": 0})
+    rows.append({"content": "and water the medlar", "active": 0, "compacted": 1, "timestamp": T0 + 99})
+    rows.append({"content": SUMMARY})
+    rows.append({"content": "and water the medlar", "timestamp": T0 + 99})
+    rows += [{"role": "assistant", "content": f"drop {number}"} for number in range(7)]
+    messages = [{"session_id": "s", "timestamp": T0 + number, **row} for number, row in enumerate(rows)]
+    return make_store(path, sessions=[{"id": "s", "title": "Garden"}], messages=messages)
+
+
+def opened(path: Path, *lines: str) -> list[str]:
+    """What is said from the line of the conversation on."""
+    said, _ = talked(path, *lines)
+    return said[max(place for place, line in enumerate(said) if line.startswith("Garden, ")) + 1 :]
+
+
+def texts(said: list[str]) -> list[str]:
+    """Without the heads of messages and the prompt for input."""
+    return [line for line in said if not line.endswith(":") and line != "> "]
+
+
+def test_a_conversation_opens_with_its_prompt(turns: Path) -> None:
+    """The newest messages, and before them what they answer."""
+    assert texts(opened(turns, "1")) == [
+        "and water the medlar",
+        "2 messages in between.",
+        *(f"drop {number}" for number in range(2, 7)),
+        "Messages 13 to 17 of 17.",
+    ]
+
+
+def test_a_hit_opens_at_itself_with_its_prompt(turns: Path) -> None:
+    """And what matched is said, where the part it stands in is left out."""
+    said = texts(opened(turns, '/"step 4"', "1"))
+    assert said[:3] == ["please plant an orchard", "4 messages in between.", "step 4"]
+    said = texts(opened(turns, "/quince", "1"))
+    assert said[:2] == ["please plant an orchard", "6 messages in between."]
+    assert said[2].endswith("1,815 letters in all, t reads them.")
+    assert said[3].startswith("The hit: ") and "then a quince" in said[3]
+
+
+def test_a_hit_in_a_summary_is_said(turns: Path) -> None:
+    """It is nobody's prompt: that of the turn before is said; `t` reads all of it."""
+    said = opened(turns, '/"fig tree"', "1", "t")
+    assert texts(said)[0] == "please plant an orchard" and "You" not in said[2]
+    left_out = f"A compaction summary of {len(SUMMARY):,} letters stands here and is left out, t reads it."
+    place = said.index(left_out)
+    assert said[place - 1].startswith("Compaction, ") and said[place + 1].startswith("The hit: ")
+    assert "fig tree was planted" in said[place + 1]
+    assert any(line.startswith("[CONTEXT COMPACTION") and line.endswith("said.") for line in said[place + 2 :])
+
+
+def test_a_hit_that_was_taken_back_or_written_again_is_found(turns: Path) -> None:
+    """The rewound prompt is told as such; a compacted row that was written again stands where that is."""
+    said = opened(turns, "/vineyard", "1")
+    assert texts(said)[:2] == ["please plant an orchard", "7 messages in between."]
+    assert said[said.index("no, a vineyard") - 1].endswith("taken back:")
+    for number in ("1", "2"):
+        said = opened(turns, "/medlar", number)
+        assert texts(said)[:2] == ["and water the medlar", "drop 0"]
+
+
 def test_what_means_nothing_is_answered(store: Path) -> None:
     """Never silence."""
     said, _ = talked(store, "x", "99", "v nowhere", "v archived", "h", "1")

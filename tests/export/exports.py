@@ -28,7 +28,14 @@ def conversations(path: Path, *ids: str) -> list[Conversation]:
         return with_details(reader, [each for each in found if each is not None])
 
 
-def document(path: Path, form: Format, *ids: str, redactor: Redactor | None = None) -> str:
+def document(
+    path: Path,
+    form: Format,
+    *ids: str,
+    redactor: Redactor | None = None,
+    everything: bool = False,
+    tally: Tally | None = None,
+) -> str:
     """One document of some conversations, or of all."""
     return "".join(
         export_pieces(
@@ -36,8 +43,9 @@ def document(path: Path, form: Format, *ids: str, redactor: Redactor | None = No
             conversations(path, *ids),
             form,
             redactor=redactor or Redactor(active=False),
-            tally=Tally(),
+            tally=tally or Tally(),
             exporter="hermes-browse test",
             now=NOW,
+            everything=everything,
         )
     )

@@ -27,8 +27,8 @@ from hermes_browse.store.export.source import Tally
 DATA = Path(__file__).parent.parent / "data"
 Lines = dict[str, dict[str, Any]]
 
-COMPUTED = {"timings"}
-"""What the export of 0.22 computes from the rows it writes beside."""
+OF_ALL = {"last_active"}
+"""What Hermes' export of a whole store has, and that of one session has not."""
 
 
 def _refuse(name: str) -> NoReturn:
@@ -41,62 +41,115 @@ def parse(text: str) -> list[dict[str, Any]]:
     return [json.loads(line, parse_constant=_refuse) for line in text.splitlines()]
 
 
-def sessions(path: Path, *ids: str, redactor: Redactor | None = None) -> Lines:
+def sessions(path: Path, *ids: str, redactor: Redactor | None = None, everything: bool = False) -> Lines:
     """Exported sessions by id, each once."""
-    found = parse(document(path, Format.JSONL, *ids, redactor=redactor))
+    found = parse(document(path, Format.JSONL, *ids, redactor=redactor, everything=everything))
     assert len({each["id"] for each in found}) == len(found)
     return {each["id"]: each for each in found}
 
 
-def active(exported: dict[str, Any]) -> dict[str, Any]:
-    """What Hermes up to 0.20 exports of it: the rows that the model still sees."""
-    kept = [row for row in exported["messages"] if row.get("active", 1) in (1, None)]
-    return exported | {"messages": kept}
-
-
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_the_recorded_exports(version: int, tmp_path: Path) -> None:
-    """Every key and value that the Hermes of this store wrote, and no key beyond."""
+def test_the_recorded_exports(version: int) -> None:
+    """Every key and value that the Hermes of this store wrote; up to 0.21 live rows alone, in 0.22 all of them."""
     path = next(DATA.glob(f"state-v{version}-*.db"))
     said: Lines = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))["export"]
     assert said
-    ours = sessions(path)
+    ours = sessions(path, everything=version == 31)
     for session_id, theirs in said.items():
-        mine = active(ours[session_id]) if version < 31 else ours[session_id]
-        assert {key: value for key, value in theirs.items() if key not in COMPUTED} == mine
+        assert theirs == {key: value for key, value in ours[session_id].items() if key not in OF_ALL}
 
 
 def test_every_session_as_the_real_hermes_exports_it(hermes_home: Path) -> None:
-    """0.19: the same, but that ours holds the rows that are rewound or compacted as well."""
+    """0.19: the same keys in the same order and the same values; with everything, each row that it has."""
     hermes_state = pytest.importorskip("hermes_state")
     path = hermes_home / "state.db"
-    ours = sessions(path)
+    ours, whole = sessions(path), sessions(path, everything=True)
     db = hermes_state.SessionDB(db_path=path)
     try:
-        ids = [row[0] for row in db._conn.execute("SELECT id FROM sessions").fetchall()]
-        assert set(ids) == set(ours) and len(ids) > 50
-        for session_id in ids:
-            theirs = db.export_session(session_id)
-            assert active(ours[session_id]) == theirs
+        said = {each["id"]: each for each in db.export_all()}
+        assert said == ours and len(said) > 50
+        for session_id, theirs in said.items():
             assert list(ours[session_id]) == list(theirs)  # the order of keys, too
-            everything = db.get_messages(session_id, include_inactive=True)
-            assert ours[session_id]["messages"] == everything
+            assert whole[session_id]["messages"] == db.get_messages(session_id, include_inactive=True)
     finally:
         db.close()
-    assert sum(len(each["messages"]) for each in ours.values()) > sum(
-        len(active(each)["messages"]) for each in ours.values()
-    )
+    assert sum(len(each["messages"]) for each in whole.values()) > sum(len(each["messages"]) for each in ours.values())
 
 
-def test_rewound_and_compacted_rows_are_there() -> None:
-    """As in the export of 0.22: three rows the model sees, eleven in all."""
+def test_rows_that_are_not_live_are_counted() -> None:
+    """Of a rewound session and of one compacted in place (0.22): left out and told, or written with their flags."""
     path = next(DATA.glob("state-v31-*.db"))
-    found = sessions(path)
-    for ending in ("999001", "999002"):
-        each = next(value for key, value in found.items() if key.endswith(ending))
-        assert len(active(each)["messages"]) < len(each["messages"])
-    compacted = next(value for key, value in found.items() if key.endswith("999002"))
-    assert (len(active(compacted)["messages"]), len(compacted["messages"])) == (3, 11)
+    for ending, states, live in (("999001", {"rewound": 2}, 3), ("999002", {"compacted": 8}, 3)):
+        for everything in (False, True):
+            tally = Tally()
+            (line,) = parse(document(path, Format.JSONL, ending, everything=everything, tally=tally))
+            assert {state.value: count for state, count in tally.not_live.items()} == states
+            assert sum(row["active"] for row in line["messages"]) == live
+            assert len(line["messages"]) == tally.messages == live + (sum(states.values()) if everything else 0)
+            assert line["timings"]["message_timestamps"] == {"available": tally.messages, "missing": 0}
+
+
+def test_what_hermes_derives(tmp_path: Path) -> None:
+    """As the export of 0.22.2 says it of these rows (run); an older one has neither markers nor timings."""
+    rows = [
+        {"session_id": "s", "timestamp": 1_767_258_000.25},
+        {"session_id": "s", "role": "assistant", "tool_calls": [tool_call("a"), tool_call("b")], "timestamp": "soon"},
+        {"session_id": "s", "role": "tool", "timestamp": 1_767_257_990.0},
+        {"session_id": "s", "role": "user", "timestamp": 1_767_258_060.5, "_compressed_summary": 1},
+        {"session_id": "s", "role": "user", "timestamp": 1_767_258_999.0, "active": 0},
+    ]
+    config = json.dumps({"_branched_from": " root ", "_reset_from": "", "_delegate_from": "boss"})
+    session = {"id": "s", "model_config": config, "last_activity_at": 1_767_258_500.0, "tool_names": "hash"}
+    prompts = {"system_prompts": [{"hash": "hash", "prompt": '["terminal"]'}]}
+    path = make_store(tmp_path / "31.db", "31", sessions=[session], messages=rows, tables=prompts)
+    line = sessions(path)["s"]
+    assert line["last_active"] == 1_767_258_999.0 and line["_branched_from"] == "root" and "_reset_from" not in line
+    assert line["tool_names"] == '["terminal"]'
+    assert [row.get("_compressed_summary") for row in line["messages"]] == [None, None, None, True]
+    intervals = [(each["from_role"], each["to_role"], each["gap_ms"]) for each in line["timings"].pop("intervals")]
+    assert intervals == [("user", "tool", 0), ("tool", "user", 70_500)]
+    assert line["timings"] == {
+        "source": "message_timestamps",
+        "available": True,
+        "complete": False,
+        "unavailable_reason": None,
+        "message_timestamps": {"available": 3, "missing": 1},
+        "first_message_at": "2026-01-01T09:00:00.250000+00:00",
+        "last_message_at": "2026-01-01T09:01:00.500000+00:00",
+        "wall_clock_ms": 60_250,
+        "largest_gap_ms": 70_500,
+        "role_counts": {"user": 2, "assistant": 1, "tool": 1},
+        "tool_result_count": 1,
+        "tool_calls_emitted": 2,
+    }
+    empty = sessions(make_store(tmp_path / "empty.db", "31", sessions=[{"id": "e", "started_at": 5.0}]))["e"]
+    assert empty["last_active"] == 5.0 and empty["timings"]["unavailable_reason"] == "no_timestamped_messages"
+    older = make_store(tmp_path / "22.db", "22", sessions=[{"id": "s", "model_config": config}], messages=rows[:1])
+    line = sessions(older)["s"]
+    assert list(line)[-2:] == ["last_active", "messages"] and line["last_active"] == 1_767_258_000.25
+
+
+def test_what_was_taken_back_stays_so_when_hermes_imports_it(tmp_path: Path, hermes_home: Path) -> None:
+    """0.19 makes each row it imports a live one: the default holds none that was not, everything does."""
+    hermes_state = pytest.importorskip("hermes_state")
+    source = hermes_state.SessionDB(db_path=hermes_home / "state.db")
+    try:
+        seen = {each["id"]: [row["content"] for row in each["messages"]] for each in source.export_all()}
+    finally:
+        source.close()
+    revived = {}
+    for everything in (False, True):
+        lines = sessions(hermes_home / "state.db", everything=everything)
+        kept = [each for each in lines.values() if _object_or_null(each["model_config"])]
+        db = hermes_state.SessionDB(db_path=tmp_path / f"{everything}.db")
+        try:
+            assert db.import_sessions(kept)["imported"] == len(kept)
+            found = {each["id"]: [row["content"] for row in db.get_messages(each["id"])] for each in kept}
+        finally:
+            db.close()
+        revived[everything] = {key for key, contents in found.items() if contents != seen[key]}
+    assert revived[False] == set()
+    assert {key[-6:] for key in revived[True]} == {"999001", "999002"}
 
 
 RESET_SESSION = {

@@ -59,7 +59,7 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
         for each in said["ids"]:
             assert catalog.forest.chain_of[each].tip.id == said["tips"][each]
             if said["schema"] >= 17:  # before that Hermes opens what it is given
-                assert predict_resume(catalog.forest, each) == said["resume"][each]
+                assert predict_resume(catalog.forest, each, said["schema"]) == said["resume"][each]
             _compare_messages(reader, each, said, tell)
         tell("resume targets", len(said["ids"]))
         for title, expected in said["titles"].items():

@@ -178,10 +178,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("version", "prunes"),
-    [(6, False), (22, False), (26, False), (27, None), (30, None), (31, True), (32, None), (None, None)],
+    [(6, False), (22, False), (26, False), (27, None), (29, None), (30, True), (31, True), (32, None), (None, None)],
 )
 def test_defaults_by_version(tmp_path: Path, version: int | None, prunes: bool | None) -> None:
-    """On in 0.22, off before; what was never looked at is not known, and said."""
+    """On since 0.21.3 (schema 30), off up to 0.21.0 (26); what was never looked at is not known, and said."""
     found = read_retention(tmp_path / "config.yaml", version)
     assert found.auto_prune is prunes and (found.retention_days == 90) is (prunes is not None)
     assert bool(found.notes) is (prunes is None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,9 +105,64 @@ def test_0_20_cut_chains_by_activity(tmp_path: Path) -> None:
     radar = radar_of(path, config="sessions: # ours\n  auto_prune: true\n")
     found = fates(path, radar)
     assert found["tip"].prune_in_days == 0 and "segments" in found["tip"].reason
-    assert found["open"].prune_in_days is None and found["pinned"].prune_in_days is None
+    assert found["open"].prune_in_days is None
     with opened(path) as (_, catalog):
-        assert {"root", "old"} <= set(radar.doomed(catalog)) and not {"tip", "pinned"} & set(radar.doomed(catalog))
+        assert {"root", "old"} <= set(radar.doomed(catalog)) and "tip" not in radar.doomed(catalog)
+
+
+def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
+    """0.20.4 deleted a pinned one, 0.20.5 did not (run), and their schema is the same: it is told as at risk."""
+    path = family(tmp_path / "state.db", "26")
+    radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
+    fate = fates(path, radar)["pinned"]
+    assert fate.prune_in_days == 0 and "may not hold" in fate.reason and radar.rescue == "bundle"
+    with opened(path) as (_, catalog):
+        assert "pinned" in radar.doomed(catalog)
+    path = of_schema_30(family(tmp_path / "state30.db", "31"))
+    radar = radar_of(path)
+    fate = fates(path, radar)["pinned"]
+    assert fate.prune_in_days is None and "pinned" in fate.reason and radar.rescue == "pin"
+
+
+def of_schema_30(path: Path) -> Path:
+    """The same store with the schema number of 0.21.3 to 0.21.5."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE schema_version SET version = 30")
+    return path
+
+
+def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
+    """0.22 spares and does not close the later segments of a pinned one; 0.21.5 looks at each row alone (run)."""
+    sessions = [
+        aged("root", 200, end_reason="compression", pinned=1),
+        aged("middle", 190, end_reason="compression", parent_session_id="root"),
+        aged("tip", 180, ended=False, parent_session_id="middle"),
+        aged("other", 200, end_reason="compression"),
+        aged("end", 190, parent_session_id="other"),
+    ]
+    for number, (gone, closed) in {31: (["end", "other"], []), 30: (["end", "middle", "other"], ["tip"])}.items():
+        path = make_store(tmp_path / f"{number}.db", "31", sessions)
+        radar = radar_of(of_schema_30(path) if number == 30 else path)
+        with opened(path) as (_, catalog):
+            assert (radar.doomed(catalog), radar.closing(catalog)) == (gone, closed)
+            assert (radar.fate(catalog.conversation("root")).prune_in_days is None) is (number == 31)
+
+
+def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
+    """As 0.21.5 did with these rows: on by default, the ended segment goes without its tip, stale open ones close."""
+    sessions = [
+        aged("plain", 200),
+        aged("pinned", 200, pinned=1),
+        aged("reaped", 200, ended_at=NOW - 10 * DAY, end_reason="startup_orphan_reap"),
+        aged("root", 200, end_reason="compression"),
+        aged("tip", 200, ended=False, parent_session_id="root"),
+        aged("open", 200, ended=False, source="recovered"),
+    ]
+    path = of_schema_30(make_store(tmp_path / "state.db", "31", sessions))
+    radar = radar_of(path)
+    assert radar.retention == ON
+    with opened(path) as (_, catalog):
+        assert radar.doomed(catalog) == ["plain", "root"] and radar.closing(catalog) == ["open", "tip"]
 
 
 def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:

@@ -81,7 +81,9 @@ def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
         assert (ours["tip"].branches, ours["tip"].subagents) == (1, 1)
         for session in ("root", "tip", "agent", "branch"):
             assert catalog.forest.chain_of[session].tip.id == db.get_compression_tip(session)
-            assert predict_resume(catalog.forest, session) == db.resolve_resume_session_id(session)
+            assert predict_resume(catalog.forest, session, reader.schema.version) == db.resolve_resume_session_id(
+                session
+            )
             shown = read_messages(reader, read_skeleton(reader, [catalog.forest.sessions[session]], Reading.LIVE).bones)
             assert [message.id for message in shown] == [row["id"] for row in db.get_messages(session)]
         hits = {hit.message_id for hit in search(reader, parse("pelican")).hits}

@@ -83,7 +83,7 @@ def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterato
     for session, lineage in said["lineage"].items():
         if chain_of[session].tip.id != lineage["compression_tip"]:
             yield "tip", session
-        if predict_resume(catalog.forest, session) != lineage["resume"]:
+        if predict_resume(catalog.forest, session, reader.schema.version) != lineage["resume"]:
             yield "resume", session
         family = {node.session.id for node in read_lineage(reader, session, 0.0).nodes}
         if lineage["conversation_root"] not in (None, *family):

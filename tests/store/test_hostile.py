@@ -209,7 +209,7 @@ def test_lineage_and_resume_of_each(reader: Reader, catalog: Catalog, path: Path
     """The tree is finite and holds its focus; a plan is one printable line, or a refusal with a reason."""
     location = locate_file(path)
     for session in catalog.forest.sessions.values():
-        assert predict_resume(catalog.forest, session.id) in catalog.forest.sessions
+        assert predict_resume(catalog.forest, session.id, reader.schema.version) in catalog.forest.sessions
         if session.id == BLOB:  # no text finds it again
             continue
         lineage = read_lineage(reader, session.id, NOW)

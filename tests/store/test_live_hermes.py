@@ -143,7 +143,7 @@ def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> 
     assert sorted(catalog.forest.sessions) == sorted(kept)
     for session in kept:
         assert catalog.forest.chain_of[session].tip.id == db.get_compression_tip(session)
-        assert predict_resume(catalog.forest, session) == db.resolve_resume_session_id(session)
+        assert predict_resume(catalog.forest, session, reader.schema.version) == db.resolve_resume_session_id(session)
         row = [catalog.forest.sessions[session]]
         live = [each["id"] for each in db.get_messages(session)]
         every = [each["id"] for each in db.get_messages(session, include_inactive=True)]

@@ -72,7 +72,7 @@ CASES = {
     "details": _Case(lambda _: DetailsScreen("title", []), "c copy · Esc back"),
     "export": _Case(
         lambda it: ExportScreen(it.screen.listing.catalog.select()[:1], it.screen),
-        "Enter save · ↓ ↑ format · Ctrl+R secrets · Esc back",
+        "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
     ),
     "reclaim": _Case(lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"),
     "reclaim without": _Case(lambda _: _reclaim(None), "c copy the command · Esc back"),
@@ -127,7 +127,7 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
         await browser.press("z")
         assert app.screen is browser.screen
         await browser.press("e")
-        assert line(browser) == "Enter save · ↓ ↑ format · Ctrl+x secrets · Esc back"
+        assert line(browser) == "Enter save · ↓ ↑ format · Ctrl+x secrets · Ctrl+L everything · Esc back"
         secrets = browser.text("#secrets")
         await browser.press("ctrl+r")
         assert browser.text("#secrets") == secrets

@@ -26,6 +26,14 @@ def add(parser: argparse.ArgumentParser, text: Callable[[str], str], named: Call
         help=_("default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"),
     )
     parser.add_argument(
+        "--everything",
+        action="store_true",
+        help=_(
+            "rewound and hidden messages too. Without it JSONL holds only live messages, with it compacted ones too: "
+            "Hermes 0.22 and later import those as they were, earlier versions as live messages"
+        ),
+    )
+    parser.add_argument(
         "--output",
         metavar="PATH",
         type=named,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 
 from hermes_browse.store.wording import N_, _
 
@@ -33,13 +34,22 @@ def _bytes(text: str) -> int:
 
 
 def _money(text: str) -> float:
+    from hermes_browse.store.prune.rules import parse_money
+
     try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1e12:
-        raise argparse.ArgumentTypeError(_("wants an amount in dollars, not {text!r}").format(text=text))
-    return value
+        return parse_money(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def contradiction(arguments: SimpleNamespace) -> str:
+    """What in the arguments of `prune` no conversation can be, in a sentence; empty where there is no such thing."""
+    for name in ("messages", "size"):
+        least, most = getattr(arguments, f"min_{name}"), getattr(arguments, f"max_{name}")
+        if least is not None and most is not None and least > most:
+            told = _("--min-{name} {least:,} is above --max-{name} {most:,}")
+            return told.format(name=name, least=least, most=most)
+    return ""
 
 
 def add_prune(parser: argparse.ArgumentParser, text: Reads, named: Reads, count: Callable[[str], int]) -> None:

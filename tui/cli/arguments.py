@@ -31,10 +31,7 @@ _MOST = 2**53 - 1  # what every reader of JSON can hold, and SQLite too
 
 
 def _count(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
+    value = int(text) if text.isdecimal() and len(text) < 20 else -1
     if not 0 <= value <= _MOST:
         raise argparse.ArgumentTypeError(_("wants a whole number, 0 or more, not {text!r}").format(text=text))
     return value
@@ -223,6 +220,8 @@ def parse(argv: Sequence[str]) -> SimpleNamespace:
         _check_all_profiles(parser, arguments)
     if arguments.print_command and arguments.command is not None:
         parser.error(_("--print-command goes with the browser; a command has `resume ID --print`"))
+    if arguments.command == "prune" and (told := args_pruning.contradiction(arguments)):
+        parser.error(told)
     if arguments.command == "resume":
         if arguments.source is not None and not arguments.last:
             parser.error(_("--source goes with --last"))

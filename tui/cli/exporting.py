@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +12,16 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.wording import _, pgettext
 
-from ..exports import Document, make_redactor, plan_documents, redacted_words, save
+from ..exports import Document, make_redactor, not_live_words, plan_documents, redacted_words, save
 from .columns import note
 from .naming import count_conversations, count_messages, count_sessions
 from .run import USAGE, Context, print_json
 
 if TYPE_CHECKING:
+    from hermes_browse.store.export.pieces import Format
     from hermes_browse.store.export.redact import Redactor
     from hermes_browse.store.export.source import Tally
-    from hermes_browse.store.models import Conversation
+    from hermes_browse.store.models import Conversation, State
 
 STDOUT = "-"
 _SUFFIXES = {
@@ -65,6 +67,12 @@ def _say_redacted(redactor: Redactor) -> None:
         note(redacted_words(redactor))
 
 
+def _say_not_live(counts: Counter[State], form: Format, *, everything: bool) -> None:
+    words = not_live_words(counts, form, everything=everything)
+    if words:
+        note(words if everything else _("{sentence} --everything takes them along.").format(sentence=words))
+
+
 def export(context: Context) -> int:
     """`export`: one or many conversations, whole, in one of three formats."""
     from hermes_browse.store.export.pieces import Format, export_pieces
@@ -90,16 +98,26 @@ def export(context: Context) -> int:
     def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
         exporter = f"hermes-browse {version()}"
         return export_pieces(
-            context.store, some, form, redactor=redactor, tally=tally, exporter=exporter, now=context.now
+            context.store,
+            some,
+            form,
+            redactor=redactor,
+            tally=tally,
+            exporter=exporter,
+            now=context.now,
+            everything=wanted.everything,
         )
 
     if to_stdout:
-        _print(pieces(conversations, Tally()))
+        whole = Tally()
+        _print(pieces(conversations, whole))
         sys.stdout.flush()
+        _say_not_live(whole.not_live, form, everything=wanted.everything)
         _say_redacted(redactor)
         return 0
     documents = plan_documents(conversations, form, redactor, wanted.output)
     files: list[dict[str, object]] = []
+    not_live: Counter[State] = Counter()
     for saved in save(context.store, documents, pieces, force=wanted.force):
         files.append(
             {
@@ -110,12 +128,24 @@ def export(context: Context) -> int:
                 "bytes": saved.bytes,
             }
         )
+        not_live += saved.tally.not_live
         if not context.json:
             _say_written(saved.document, saved.tally)
+    _say_not_live(not_live, form, everything=wanted.everything)
     _say_redacted(redactor)
     if context.json:
         counts = dict(sorted(redactor.counts.items()))
-        print_json({"format": form.value, "files": files, "redact": redactor.active, "redacted": counts})
+        left_out = {} if wanted.everything else {state.value: count for state, count in sorted(not_live.items())}
+        print_json(
+            {
+                "format": form.value,
+                "files": files,
+                "everything": wanted.everything,
+                "left_out": left_out,
+                "redact": redactor.active,
+                "redacted": counts,
+            }
+        )
     return 0
 
 

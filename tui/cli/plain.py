@@ -13,15 +13,25 @@ from hermes_browse.store.catalog import Catalog, read_catalog, read_neighbourhoo
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Hit, Reading, View
+from hermes_browse.store.models import Conversation, Hit, Reading, State, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan, plan_resume
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .naming import count_hits, view_name
-from .plain_words import HELP, choices, conversation_line, facts, message_lines, name_of, page_line
+from .plain_words import (
+    HELP,
+    choices,
+    conversation_line,
+    facts,
+    is_said,
+    message_lines,
+    name_of,
+    page_line,
+    snippet_of,
+)
 from .resuming import as_configured
 
 PAGE = 10
@@ -38,6 +48,8 @@ class _Open(NamedTuple):
     bones: Sequence[Bone]
     first: int
     """Index of the first message said last."""
+    hit: Hit | None = None
+    """The message it was opened at."""
 
 
 class Dialogue:
@@ -131,8 +143,7 @@ class Dialogue:
         page = self._hits[self._at : self._at + PAGE]
         for number, (hit, conversation) in enumerate(page, self._at + 1):
             name = name_of(conversation) if conversation is not None else one_line(hit.session_id)
-            snippet = one_line(hit.snippet, 200).replace("…", "...")
-            line = _("{role} in {name}: {text}").format(role=one_line(hit.role), name=name, text=snippet)
+            line = _("{role} in {name}: {text}").format(role=one_line(hit.role), name=name, text=snippet_of(hit))
             self._say(f"{number}. {line}")
         self._say(page_line(self._at + 1, self._at + len(page), len(self._hits), _("hits")))
 
@@ -214,33 +225,60 @@ class Dialogue:
         if conversation is None:
             self._say(_("This message belongs to no session of the store."))
             return
+        at: int | None = None
         with self._store.reader() as reader:
             conversation = with_details(reader, [conversation])[0]
-            bones = self._bones(reader, conversation)
+            skeleton = read_skeleton(reader, conversation.segments)
+            if hit is not None:
+                at = skeleton.index_of(hit[0].message_id)
+                if at is None:  # taken back, or hidden
+                    whole = read_skeleton(reader, conversation.segments, Reading.EVERYTHING)
+                    at = whole.index_of(hit[0].message_id)
+                    skeleton = skeleton if at is None else whole
+            bones = skeleton.bones
+            if at is None:
+                at = max(len(bones) - MESSAGES, 0)
+            prompt = self._prompt(reader, bones, at)
         self._say(conversation_line(conversation, self._now))
-        at = len(bones) - MESSAGES
-        if hit is not None:
-            at = next((index for index, bone in enumerate(bones) if bone.id == hit[0].message_id), at)
-        self._open = _Open(conversation, bones, 0)
-        self._say_messages(max(at, 0))
+        self._open = _Open(conversation, bones, 0, hit[0] if hit is not None else None)
+        if prompt is not None and prompt < at:
+            self._say_each(bones[prompt : prompt + 1])
+            if between := at - prompt - 1:
+                told = ngettext("{count:,} message in between.", "{count:,} messages in between.", between)
+                self._say(told.format(count=between))
+        self._say_messages(at)
 
     @staticmethod
-    def _bones(reader: Reader, conversation: Conversation) -> Sequence[Bone]:
-        return read_skeleton(reader, conversation.segments, Reading.SAID).bones
+    def _prompt(reader: Reader, bones: Sequence[Bone], at: int) -> int | None:
+        """Index of what a person said last, up to a message; None when nobody said anything before it."""
+        for index in range(min(at, len(bones) - 1), -1, -1):
+            bone = bones[index]
+            if bone.role == "user" and not bone.hidden and bone.state is not State.REWOUND:
+                found = read_messages(reader, [bone])
+                if found and not found[0].is_summary:
+                    return index
+        return None
+
+    def _say_each(self, bones: Sequence[Bone]) -> None:
+        with self._store.reader() as reader:
+            messages = read_messages(reader, bones)
+        hit = self._open.hit if self._open is not None else None
+        for message in messages:
+            lines = list(message_lines(message, is_full=self._is_full))
+            self._lines(lines)
+            if hit is not None and hit.message_id == message.id and not is_said(hit, lines):
+                self._say(_("The hit: {text}").format(text=snippet_of(hit)))
 
     def _say_messages(self, first: int) -> None:
         assert self._open is not None
         bones = self._open.bones
-        with self._store.reader() as reader:
-            messages = read_messages(reader, bones[first : first + MESSAGES])
         self._open = self._open._replace(first=first)
-        for message in messages:
-            self._lines(message_lines(message, is_full=self._is_full))
+        self._say_each(bones[first : first + MESSAGES])
         self._say(page_line(first + 1, min(first + MESSAGES, len(bones)), len(bones), _("messages")))
 
     def _do_open(self, line: str) -> None:
         assert self._open is not None
-        conversation, bones, first = self._open
+        conversation, bones, first, _hit = self._open
         if line in ("", "n") and first + MESSAGES >= len(bones):
             self._say(_("That was the last message. l: the list."))
         elif line == "p" and first == 0:

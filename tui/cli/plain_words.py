@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from hermes_browse.store.messages import split_summary, without_injections
-from hermes_browse.store.models import ChatMessage, Conversation, State, Status
+from hermes_browse.store.models import ChatMessage, Conversation, Hit, State, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
@@ -19,7 +19,7 @@ n: next page. p: previous page. l: the list again. q: leave.
 /words: search, as in "/docker role:user". An empty / ends the search.
 v chats, v automation, v archived, v all: another view.
 In a conversation: n: later messages. p: earlier messages. b: from the beginning. e: the last messages.
-t: tool output in full, or no longer. i: facts, the full id among them. c: the command that resumes it.
+t: tool output and summaries in full, or no longer. i: facts, the full id among them. c: the command that resumes it.
 r: resume it in Hermes.
 Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
@@ -113,16 +113,23 @@ def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
 
     Args:
         message: Which.
-        is_full: Tool output in full.
+        is_full: Tool output and compaction summaries in full.
     """
     who = {"user": _("You"), "assistant": _("Assistant")}.get(message.role, message.role.capitalize())
     if message.role == "tool":
         who = _("Output of {tool}").format(tool=message.tool_name or _("a tool"))
+    summary, said = split_summary(without_injections(message.text))
+    if message.is_summary and not summary:  # flagged as one by Hermes (0.22), without the usual opening
+        summary, said = said, ""
+    if summary and not said:
+        who = _("Compaction")
     state = {State.LIVE: "", State.COMPACTED: _("compacted"), State.REWOUND: _("taken back")}[message.state]
     yield one_line(_("{words}:").format(words=_clauses([who, _clock(message.timestamp) or _("no time"), state])))
-    summary, said = split_summary(without_injections(message.text))
-    if summary:
-        yield _("A compaction summary stands here and is left out.")
+    if summary and is_full:
+        yield from printable(summary).strip().split("\n")
+    elif summary:
+        left_out = _("A compaction summary of {count:,} letters stands here and is left out, t reads it.")
+        yield left_out.format(count=len(summary))
     said = printable(said).strip()
     if message.role == "tool" and not is_full and len(said) > _TOOL_LETTERS:
         begins = one_line(said, _TOOL_LETTERS).rstrip("…")
@@ -133,6 +140,22 @@ def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
         arguments = one_line(call.arguments, 0 if is_full else _TOOL_LETTERS)
         calls = _("Calls {tool} with {arguments}").format(tool=call.name, arguments=arguments)
         yield one_line(calls).replace("…", "...")
+
+
+def snippet_of(hit: Hit) -> str:
+    """What matched, with a few words around it."""
+    return one_line(hit.snippet, 200).replace("…", "...")
+
+
+def is_said(hit: Hit, lines: Iterable[str]) -> bool:
+    """Whether what matched is in lines that were said; else it is in a part that was left out.
+
+    Args:
+        hit: Which message, and what matched in it.
+        lines: Of that message.
+    """
+    said = "\n".join(lines).casefold()
+    return all(one_line(hit.snippet[start:end]).casefold() in said for start, end in hit.match)
 
 
 def page_line(first: int, last: int, total: int, what: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -22,12 +23,14 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..exports import MANY, Document, make_redactor, plan_documents, redacted_words, save
+from ..exports import MANY, Document, make_redactor, not_live_words, plan_documents, redacted_words, save
 from ..places import store_files
 from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 
 if TYPE_CHECKING:
+    from hermes_browse.store.models import State
+
     from .main import MainScreen
 
 _ORDER = list(Format)
@@ -49,6 +52,7 @@ class Wish(NamedTuple):
     path: str
     redact: bool
     force: bool
+    everything: bool = False
 
 
 class ExportScreen(Card[Wish | None]):
@@ -65,6 +69,14 @@ class ExportScreen(Card[Wish | None]):
             id="exporting-format-before",
         ),
         Binding("ctrl+r", "redact", N_("secrets"), key_display="Ctrl+R", priority=True),
+        Binding(
+            "ctrl+l",
+            "everything",
+            N_("everything"),
+            tooltip=N_("Rewound and hidden messages too, and in JSONL compacted ones"),
+            key_display="Ctrl+L",
+            priority=True,
+        ),
         Binding("ctrl+o", "replace", N_("replace"), show=False, key_display="Ctrl+O", priority=True),
         Binding("escape", "dismiss(None)", N_("back")),
     ]
@@ -74,6 +86,7 @@ class ExportScreen(Card[Wish | None]):
         self._conversations, self._main = conversations, keep
         self._form = Format.MARKDOWN
         self._redact = True
+        self._everything = False
         self._refused = ""
 
     def compose(self) -> ComposeResult:
@@ -84,6 +97,7 @@ class ExportScreen(Card[Wish | None]):
             yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
             yield Static(id="formats")
             yield TextBox(self._proposal(), id="path", select_on_focus=False)
+            yield Static(id="everything")
             yield Static(id="secrets")
             yield Static(id="verdict")
             yield keys_line(self.told_keys(_("Enter save")))
@@ -108,9 +122,23 @@ class ExportScreen(Card[Wish | None]):
             for each in _ORDER
         ]
         self.query_one("#formats", Static).update(Content("\n").join(lines))
+        self.query_one("#everything", Static).update(self._told())
         secrets = _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
         self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
         self.query_one("#verdict", Static).update(Content.styled(one_line(self._refused, 400), "$warning"))
+
+    def _told(self) -> Content:
+        """Which messages go into the file."""
+        if self._form is Format.JSONL:
+            live = _("○ live messages, which any Hermes imports as such")
+            every = _("● rewound and compacted messages too: only Hermes 0.22 and later import them as such")
+        else:
+            live, every = _("○ what was said"), _("● everything, rewound and hidden messages too")
+        return (
+            Content.styled(every, "$warning" if self._form is Format.JSONL else "")
+            if self._everything
+            else (Content(live))
+        )
 
     def action_format(self, by: int) -> None:
         """The next format; a name that was proposed follows it."""
@@ -127,6 +155,11 @@ class ExportScreen(Card[Wish | None]):
         self._redact = not self._redact
         self._show()
 
+    def action_everything(self) -> None:
+        """Rows that were taken back too, or not."""
+        self._everything = not self._everything
+        self._show()
+
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
         """Save, unless something is there."""
@@ -139,7 +172,7 @@ class ExportScreen(Card[Wish | None]):
             self._save(self.query_one(Input).value.strip(), force=True)
 
     def _save(self, path: str, *, force: bool) -> None:
-        wish = Wish(self._form, path or self._proposal(), self._redact, force)
+        wish = Wish(self._form, path or self._proposal(), self._redact, force, self._everything)
         try:
             self._check(wish)
         except RefusedError as refused:
@@ -189,10 +222,24 @@ def export(screen: MainScreen, conversations: Sequence[Conversation], wish: Wish
 
         def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
             exporter = f"hermes-browse {version()}"
-            return export_pieces(store, some, wish.form, redactor=redactor, tally=tally, exporter=exporter, now=now)
+            return export_pieces(
+                store,
+                some,
+                wish.form,
+                redactor=redactor,
+                tally=tally,
+                exporter=exporter,
+                now=now,
+                everything=wish.everything,
+            )
 
-        done = [saved.document for saved in save(store, documents, pieces, force=wish.force)]
-        return done, redacted_words(redactor)
+        not_live: Counter[State] = Counter()
+        written: list[Document] = []
+        for saved in save(store, documents, pieces, force=wish.force):
+            written.append(saved.document)
+            not_live += saved.tally.not_live
+        said = [not_live_words(not_live, wish.form, everything=wish.everything), redacted_words(redactor)]
+        return written, " · ".join(filter(None, said))
 
     def done(result: tuple[list[Document], str]) -> None:
         documents, words = result

@@ -115,7 +115,8 @@ class RetentionScreen(SubScreen):
             parts.append(sentence.format(count=found.closing))
         if found.leaving:
             can, cannot = _("a pin protects, archiving does not"), _("this store has no pins: b makes a copy")
-            parts.append(can if radar.can_pin else cannot)
+            unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
+            parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
         rows: list[ListRow] = [FateRow(conversation, fate) for conversation, fate in found.leaving]
         if not rows:
