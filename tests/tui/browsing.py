@@ -159,6 +159,7 @@ class Browser:
         screen = self.screen
         pending = screen.reading.is_pending or screen.searching.is_pending or screen.transcript.is_drawing
         pending = pending or any(each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen))
+        pending = pending or any(not worker.is_finished for worker in self.app.workers)
         return pending or self.screen.writer.is_busy or any(worker.is_busy for worker in screen.workers_of_store)
 
     async def drain(self) -> None:
