@@ -50,12 +50,14 @@ lint: $(VENV)/.dev-ready ## Look for mistakes
 
 types: $(VENV)/.dev-ready ## Check the types, strictly
 	$(BIN)/mypy
+	$(BIN)/mypy $$(git ls-files 'tests/*.py' 'screenshots/*.py' | grep -v '/test_\|conftest')
+	@for each in $$(git ls-files 'tests/*conftest.py'); do $(BIN)/mypy $$each || exit 1; done
 
 bench: $(VENV)/.dev-ready ## Measure, and print a table of ratios (ARGS="…")
 	$(BIN)/python tests/bench/run.py $(ARGS)
 
 proof: $(VENV)/.dev-ready ## Prove what docs/safety.md says, and count (ARGS="--minutes 5 --opens 400 --only damage")
-	$(BIN)/python tests/proof/run.py $(ARGS)
+	$(BIN)/python tests/proof/prove.py $(ARGS)
 
 screenshots: $(VENV)/.dev-ready ## Draw the pictures of the README anew
 	$(BIN)/python screenshots/make.py

@@ -47,7 +47,8 @@ def build(kind: str, folder: Path) -> Path:
         folder: Where it goes.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / (backend.build_wheel(str(folder)) if kind == "wheel" else backend.build_sdist(str(folder)))
+    name: str = backend.build_wheel(str(folder)) if kind == "wheel" else backend.build_sdist(str(folder))
+    path = folder / name
     if kind == "sdist":
         repack(path, int(os.environ.get("SOURCE_DATE_EPOCH", "1767258000")))
     return path

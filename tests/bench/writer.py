@@ -60,7 +60,12 @@ def main() -> None:
     sys.stdin.readline()
     count, told = int(sys.argv[3]), threading.Event()
     if not count:
-        threading.Thread(target=lambda: (sys.stdin.readline(), told.set()), daemon=True).start()
+
+        def wait_for_end() -> None:
+            sys.stdin.readline()
+            told.set()
+
+        threading.Thread(target=wait_for_end, daemon=True).start()
     times: list[tuple[float, float]] = []
     while not told.is_set() and (not count or len(times) < count):
         time.sleep(_PAUSE)

@@ -63,16 +63,16 @@ def _rows_of_wrong_types(path: Path) -> None:
 _NO_TRIGGERS = "DELETE FROM sqlite_master WHERE type = 'trigger'"
 
 
-def _rows(sql: str) -> Callable[[Path], None]:
+def _rows(sql: str) -> Callable[[Path], object]:
     return lambda path: _change(path, *sql.split(";"))
 
 
-def _cut(share: float) -> Callable[[Path], None]:
+def _cut(share: float) -> Callable[[Path], object]:
     return lambda path: os.truncate(path, int(path.stat().st_size * share))
 
 
-def _written(name: str, data: bytes) -> Callable[[Path], None]:
-    return lambda path: path.with_name(name).write_bytes(data) and None
+def _written(name: str, data: bytes) -> Callable[[Path], object]:
+    return lambda path: path.with_name(name).write_bytes(data)
 
 
 def _foreign_wal(path: Path) -> None:
@@ -121,7 +121,7 @@ def _overflow_loop(path: Path) -> None:
                 file.write(struct.pack(">I", number))
 
 
-_KINDS: dict[str, Callable[[Path], None]] = {
+_KINDS: dict[str, Callable[[Path], object]] = {
     "cut to nothing": _cut(0.0),
     "cut to a header": lambda path: os.truncate(path, 100),
     "cut to half": _cut(0.5),
@@ -132,16 +132,16 @@ _KINDS: dict[str, Callable[[Path], None]] = {
     "page size of 512": lambda path: _patch(path, 16, b"\x02\x00"),
     "newer file format": lambda path: _patch(path, 18, b"\x09\x09"),
     "UTF-16": lambda path: _patch(path, 56, struct.pack(">I", 2)),
-    "encrypted": lambda path: path.write_bytes(os.urandom(path.stat().st_size)) and None,
-    "text": lambda path: path.write_bytes(b'{"sessions": []}\n' * 99) and None,
+    "encrypted": lambda path: path.write_bytes(os.urandom(path.stat().st_size)),
+    "text": lambda path: path.write_bytes(b'{"sessions": []}\n' * 99),
     "freelist loop": _freelist_loop,
     "overflow loop": _overflow_loop,
     "b-tree in a ring": _self_referring,
     "log without shm, torn": _wal_without_shm,
-    "shm without log": lambda path: Path(f"{path}-shm").write_bytes(os.urandom(32768)) and None,
-    "log of noise": lambda path: Path(f"{path}-wal").write_bytes(os.urandom(50000)) and None,
+    "shm without log": lambda path: Path(f"{path}-shm").write_bytes(os.urandom(32768)),
+    "log of noise": lambda path: Path(f"{path}-wal").write_bytes(os.urandom(50000)),
     "foreign log": _foreign_wal,
-    "foreign journal": lambda path: Path(f"{path}-journal").write_bytes(os.urandom(5000)) and None,
+    "foreign journal": lambda path: Path(f"{path}-journal").write_bytes(os.urandom(5000)),
     "no messages": _rows("DROP TABLE messages"),
     "no sessions": _rows("DROP TABLE sessions"),
     "sessions a view": _rows("ALTER TABLE sessions RENAME TO s; CREATE VIEW sessions AS SELECT * FROM s"),

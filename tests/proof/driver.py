@@ -143,7 +143,7 @@ class Driven(Terminal):
     @property
     def pid(self) -> int:
         """Of the browser."""
-        return int(self.child.pid)
+        return self.child.pid or 0
 
     @property
     def settings(self) -> list[object]:
@@ -177,20 +177,20 @@ class Driven(Terminal):
             self.send(step.keys)
             self.read(step.seconds * pace)
             if step.shown:
-                self._until(lambda text, step=step: step.holds(text), step)
+                self._until(lambda text, step: step.holds(text), step)
             if step.leave:
                 self.send(step.leave)
-                self._until(lambda text, step=step: step.shown not in text or STOPPED in text, step)
+                self._until(lambda text, step: step.shown not in text or STOPPED in text, step)
                 if STOPPED in self.text:
                     self.send(step.leave)
-                    self._until(lambda text, step=step: step.shown not in text, step)
+                    self._until(lambda text, step: step.shown not in text, step)
             assert self.child.isalive(), f"gone after {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
         assert TRACEBACK not in self.raw
         return len(steps)
 
-    def _until(self, holds: Callable[[str], bool], step: Step) -> None:
+    def _until(self, holds: Callable[[str, Step], bool], step: Step) -> None:
         end, again = time.monotonic() + 60, time.monotonic() + 10
-        while not holds(self.text):
+        while not holds(self.text, step):
             if not step.keys.strip("&") and time.monotonic() > again:
                 self.send(step.keys)  # what a writer kept us from reading is asked for again
                 again = time.monotonic() + 10

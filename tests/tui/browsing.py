@@ -67,7 +67,7 @@ async def _dispatch_counted(pump: MessagePump, message: Message) -> None:
     await _dispatch(pump, message)
 
 
-MessagePump._dispatch_message = _dispatch_counted  # type: ignore[method-assign]  # `drain` must know what was handled
+MessagePump._dispatch_message = _dispatch_counted  # type: ignore[method-assign,assignment]  # `drain` must know
 
 
 def press_key(app: App[Any], key: str) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pexpect
 import pyte
@@ -41,7 +42,8 @@ class Terminal:
         """Everything the program wrote."""
         program = [sys.executable, "-c", code] if code else [sys.executable, "-m", "hermes_browse.tui"]
         command = [*before, *program, *arguments]
-        self.child = pexpect.spawn(
+        # Without an encoding it reads bytes; the stubs know the other kind only.
+        self.child: Any = pexpect.spawn(
             command[0],
             command[1:],
             dimensions=(rows, columns),
@@ -85,9 +87,9 @@ class Terminal:
 
     def wait_for(self, text: str, seconds: float = PATIENCE) -> None:
         """Read until a text is on the screen."""
-        self.wait_until(lambda: text in self.text, f"never saw {text!r}", seconds)
+        self.read_until(lambda: text in self.text, f"never saw {text!r}", seconds)
 
-    def wait_until(self, holds: Callable[[], bool], otherwise: str, seconds: float = PATIENCE) -> None:
+    def read_until(self, holds: Callable[[], bool], otherwise: str, seconds: float = PATIENCE) -> None:
         """Read until a condition holds.
 
         Args:

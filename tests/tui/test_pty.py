@@ -289,7 +289,7 @@ def test_stopped_at_any_moment_nothing_stays(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     for moment in (0.0, 0.03, 0.1, 0.3, 1.0):
         terminal = Terminal(["--demo"], COLORTERM="truecolor")
-        terminal.wait_until(lambda: any(tmp_path.glob("hermes-browse-*")), "no sample store is made")
+        terminal.read_until(lambda: any(tmp_path.glob("hermes-browse-*")), "no sample store is made")
         terminal.read(moment)
         os.kill(terminal.child.pid, number)
         terminal.wait_for_end()
