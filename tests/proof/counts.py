@@ -16,7 +16,7 @@ def setting(name: str, fast: int, long: int) -> int:
 
     Args:
         name: Ends the name of the environment variable that sets it for the long part (`HERMES_BROWSE_PROOF_OPENS`).
-        fast: As much as in `make test`.
+        fast: As much as in `make check`.
         long: As much as in `make proof`, unless told otherwise.
     """
     return int(os.environ.get(f"HERMES_BROWSE_PROOF_{name}", long)) if IS_LONG else fast
