@@ -27,6 +27,8 @@ _LOCK = ".in-use"
 
 _YOUNG = 60.0
 """Seconds."""
+_FOLDERS: weakref.WeakSet[TemporaryFolder] = weakref.WeakSet()
+"""Those of this process."""
 
 
 class TemporaryFolder:
@@ -49,6 +51,7 @@ class TemporaryFolder:
         descriptors: list[int] = []
         # Before the folder is there: whatever interrupts one of the next lines, it goes.
         self.remove = weakref.finalize(self, _remove, self.path, descriptors)
+        _FOLDERS.add(self)
         self.path.mkdir(mode=0o700)
         if fcntl is not None:
             descriptors.append(os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600))
@@ -89,9 +92,10 @@ def remove_abandoned() -> None:
 
 @contextlib.contextmanager
 def removed_when_told_to_end() -> Iterator[None]:
-    """Within the block SIGTERM and SIGHUP end the program by `SystemExit`, so that what is temporary is removed.
+    """Within the block SIGTERM and SIGHUP remove the temporary folders of this process, and then end it as they would.
 
-    Only the main thread can set this (https://docs.python.org/3/library/signal.html); elsewhere it does nothing.
+    No exception is raised for that: one that is raised in a callback of SQLite or of a weak reference is ignored there,
+    and the program would stay. Only the main thread can set this; elsewhere it does nothing.
     """
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():
@@ -99,7 +103,10 @@ def removed_when_told_to_end() -> Iterator[None]:
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
+        for remove in [each.remove for each in _FOLDERS]:
+            remove()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     before = {number: signal.signal(number, end) for number in numbers}
     try:

@@ -156,18 +156,23 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """End like `q` when told to from outside, so that the terminal is restored."""
         loop = asyncio.get_running_loop()
 
-        def end(number: int, frame: FrameType | None) -> None:
-            if loop.is_closed():
-                raise SystemExit(128 + number)
-            loop.call_soon_threadsafe(self.app.exit)
-
         if threading.current_thread() is threading.main_thread():
             for name in ("SIGTERM", "SIGHUP"):
-                # Not the loop's own way: when it closes, the signal would end the process before all is put back.
                 if hasattr(signal, name):
-                    signal.signal(getattr(signal, name), end)
+                    self._end_by(getattr(signal, name), loop)
         if self.browse_app().is_told_to_end():
             self.app.exit()
+
+    def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
+        """Have a signal end the browser, also while it is being left: what the loop sets itself goes with the loop."""
+
+        def end(number: int, frame: FrameType | None) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self.app.exit)
+            elif callable(before):
+                before(number, frame)
+
+        before = signal.signal(number, end)
 
     def on_unmount(self) -> None:
         """It is over."""
