@@ -5,6 +5,10 @@ whose POSIX locks were dropped does not count as a connection: the log would go 
 would fail with "disk I/O error" (observed, SQLite 3.40). So a read connection that has read, which holds its shared
 lock from then on, is there before the write connection is opened and until it is closed: that one is never the last.
 It never checkpoints by itself either; that is Hermes' business.
+
+A commit that fails is not a commit that did nothing. In WAL mode the frames may be in the log before the sync fails
+(observed, SQLite 3.40, EIO from `fdatasync`): the next process that opens the store finds a whole transaction there. So
+an error in COMMIT is told apart from all others: the store is read again, and the sentence says what was found.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from ..errors import (
     StoreBusyError,
     StoreError,
     WriteFailedError,
+    WriteInDoubtError,
     WriteUnverifiedError,
 )
 from ..reader import decode, translate
@@ -33,7 +38,7 @@ from ..schema import Schema
 from ..wording import _
 from .guards import Needs, check_writable
 
-__all__ = ["PATIENCE", "Needs", "Unit", "write"]
+__all__ = ["PATIENCE", "CommitFailedError", "Needs", "Unit", "attempt", "settle", "write"]
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
@@ -140,6 +145,20 @@ class Unit:
         return self._connection.total_changes - self._before
 
 
+class CommitFailedError(Exception):
+    """COMMIT raised, and the transaction is over: nobody knows yet how it ended. Never leaves this package.
+
+    Args:
+        result: What the work returned.
+        reason: What was raised, in a few words.
+    """
+
+    def __init__(self, result: object, reason: str) -> None:
+        super().__init__(reason)
+        self.result = result
+        self.reason = reason
+
+
 def write(
     store: Store,
     work: Callable[[Unit], T],
@@ -169,29 +188,122 @@ def write(
         StoreBusyError: Others did not let go of it in time; nothing was changed.
         BrowseError: Another reason, in its sentence; nothing was changed.
         WriteUnverifiedError: It was committed and does not read back.
+        WriteInDoubtError: The commit failed; the sentence says what the store holds now.
+    """
+    try:
+        return attempt(store, work, verify, needs=needs, patience=patience, stop=stop, foreign_keys=foreign_keys)
+    except CommitFailedError as failed:
+        raise settle(store, failed, verify) from failed
+
+
+def attempt(
+    store: Store,
+    work: Callable[[Unit], T],
+    verify: Callable[[Reader, T], None],
+    *,
+    needs: Needs | None = None,
+    patience: float = PATIENCE,
+    stop: Callable[[], bool] = _never,
+    foreign_keys: bool = True,
+) -> T:
+    """The same as `write`, for who has a reader open: `settle` should come after that is closed.
+
+    Raises:
+        CommitFailedError: The commit failed; all else as of `write`.
     """
     place = _place(store.path)
-    with store.reader() as reader:
-        # Opening has read already; this makes sure of it, whatever becomes of that.
-        cookie = reader.value("PRAGMA schema_version")
-        reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
-        try:
-            check_writable(store, reader, needs or Needs())
-        except StoreError as error:
-            raise _and_nothing_changed(error) from error.__cause__
-        with _connection(store.path, patience, foreign_keys) as connection:
-            _begin(connection, store.path, patience, stop)
+    try:
+        with store.reader() as reader:
+            # Opening has read already; this makes sure of it, whatever becomes of that.
+            cookie = reader.value("PRAGMA schema_version")
+            reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
             try:
-                _check_same(connection, store.path, place, cookie)
-                result = work(Unit(connection, store.path, reader.schema))
-                if stop():
-                    raise QueryInterruptedError(_("Stopped. Nothing was changed."))
-                _run(connection, "COMMIT", store.path)
-            except BaseException:
-                _roll_back(connection)
-                raise
-        _verify(reader, store.path, place, verify, result)
+                check_writable(store, reader, needs or Needs())
+            except StoreError as error:
+                raise _and_nothing_changed(error) from error.__cause__
+            with _connection(store.path, patience, foreign_keys) as connection:
+                _begin(connection, store.path, patience, stop)
+                try:
+                    _check_same(connection, store.path, place, cookie)
+                    result = work(Unit(connection, store.path, reader.schema))
+                    if stop():
+                        raise QueryInterruptedError(_("Stopped. Nothing was changed."))
+                    _commit(connection, store.path, result)
+                except BaseException:
+                    _roll_back(connection)
+                    raise
+            _verify(reader, store.path, place, verify, result)
+    except BaseException:
+        _finish_rollback(store)
+        raise
     return result
+
+
+def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
+    """Commit; what SQLite still calls a transaction afterwards is certainly not committed."""
+    try:
+        connection.execute("COMMIT")
+    except BaseException as error:  # a key that interrupts may come before the commit, or behind it
+        if connection.in_transaction:
+            if isinstance(error, sqlite3.Error):
+                raise _failure(error, path) from error
+            raise
+        raise CommitFailedError(result, str(error) or type(error).__name__) from error
+
+
+def _finish_rollback(store: Store) -> None:
+    """Have SQLite take back what a failed write of ours left in a journal: a reader may not, and would be refused."""
+    if not _has_journal(store):
+        return
+    try:
+        with _connection(store.path, _ATTEMPT, True) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+    except (BrowseError, sqlite3.Error):
+        return  # whoever opens it next tries again
+
+
+def _has_journal(store: Store) -> bool:
+    try:
+        return store.journal_path.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def settle(
+    store: Store, failed: CommitFailedError, verify: Callable[[Reader, T], None], remedy: str = ""
+) -> WriteInDoubtError:
+    """What to say of a commit that failed: the store is read again, through a connection of its own.
+
+    Args:
+        store: The store. Where no other connection is open, opening it decides what becomes of a log that was not
+            synced; where one is, that may happen later.
+        failed: What was raised.
+        verify: As it was given with the work.
+        remedy: What to do; a general one where not given.
+    """
+    told = {"path": store.path, "said": failed.reason}
+    try:
+        with store.reader() as reader:
+            verify(reader, failed.result)  # type: ignore[arg-type]
+    except WriteUnverifiedError:
+        sentence = _(
+            "Writing to {path} failed at its very end (“{said}”). Read again, the store does not have the change now; "
+            "it may still appear when the store is opened next."
+        )
+    except BrowseError as error:
+        told["reason"] = error.sentence
+        sentence = _(
+            "Writing to {path} failed at its very end (“{said}”), and whether the store has the change is not known, "
+            "for it could not be read again: {reason}"
+        )
+    else:
+        sentence = _(
+            "Writing to {path} failed at its very end (“{said}”). Read again, the store has the change, but the disk "
+            "may not keep it."
+        )
+    return WriteInDoubtError(
+        sentence.format(**told), remedy=remedy or _("See to the disk, and look again before you repeat it.")
+    )
 
 
 def _place(path: Path) -> tuple[int, int]:
@@ -281,7 +393,9 @@ def _verify(reader: Reader, path: Path, place: tuple[int, int], verify: Callable
         )
     try:
         verify(reader, result)
-    except StoreError as error:
+    except WriteUnverifiedError:
+        raise
+    except BrowseError as error:  # a bundle may have become unreadable as well
         raise WriteUnverifiedError(
             _("It was written, but could not be read back: {reason}").format(reason=error.sentence),
             remedy=error.remedy,

@@ -132,14 +132,14 @@ def test_a_file_that_is_written_meanwhile_stays(store: Path, monkeypatch: pytest
     folder = store.parent / "sessions"
     from hermes_browse.store.write import delete as deleting
 
-    real = deleting.write
+    real = deleting.attempt
 
     def write(*arguments: object, **rest: object) -> object:
         (folder / "tip.json").write_text("another word")
         (folder / "tip.jsonl").unlink()
         return real(*arguments, **rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "attempt", write)
     done = remove(store, "tip", sessions_folder=folder)
     assert [each.rpartition("/")[2] for each in done.notes] == ["tip.json was written to meanwhile and stays."]
     assert (folder / "tip.json").read_text() == "another word"
