@@ -57,6 +57,8 @@ class Contents(NamedTuple):
     conversations: tuple[str, ...]
     titles: tuple[str | None, ...]
     files: Sequence[Found]
+    kin: Sequence[tuple[str, str]] = ()
+    """From `kin.ties_of`."""
 
 
 class Written(NamedTuple):
@@ -187,6 +189,7 @@ def _fill(
         lines=lines,
         files=tuple(kept),
         pieces=pieces,
+        kin=tuple(contents.kin),
     )
     own = write_file(folder / MANIFEST, manifest.to_json())
     sums = [f"{each.sha256}  {path}\n" for path, each in sorted({**pieces, MANIFEST: own}.items())]

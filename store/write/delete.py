@@ -22,6 +22,7 @@ from ..sessions import read_busy, read_sessions
 from ..text import one_line
 from ..trash import transcripts
 from ..trash.bundle import Contents, Written, write_bundle
+from ..trash.kin import ties_of
 from ..trash.layout import Rows, discover
 from ..trash.shelf import Bundle, describe, discard, sweep
 from ..trash.slices import never
@@ -190,6 +191,7 @@ def delete(
             tuple(each.id for each in doomed.conversations),
             _titles(reader, doomed.conversations),
             found,
+            ties_of(reader, trash, closure.sessions),
         )
         sweep(trash, moment)
         written = write_bundle(reader, layout, contents, trash, moment, stop, messages=doomed.messages, tell=tell)
