@@ -30,6 +30,7 @@ from ..trash.stages import Tell, quiet
 from ..wording import _, ngettext
 from .closure import Closure, close_over
 from .guards import check_writable, protected
+from .indexing import Indexing
 from .taking import check_gone, delete_rows, place_of, recheck
 from .unit import CommitFailedError, Needs, Unit, attempt, settle
 
@@ -196,11 +197,16 @@ def delete(
         sweep(trash, moment)
         written = write_bundle(reader, layout, contents, trash, moment, stop, messages=doomed.messages, tell=tell)
         _check_orphans(closure, written)
+        wrong: list[str] = []
 
         def work(unit: Unit) -> int:
             same = version == _version(reader)
             recheck(unit, store.path, place, closure, written, unchanged=same)
-            return delete_rows(unit, closure, layout, stop, messages=doomed.messages, tell=tell)
+            count = delete_rows(unit, closure, layout, stop, messages=doomed.messages, tell=tell)
+            indexing = Indexing(unit)
+            if indexing.is_ours:
+                wrong.extend(indexing.compare())
+            return count
 
         def check(again: Reader, _count: int) -> None:
             check_gone(again, closure, written)
@@ -226,7 +232,7 @@ def delete(
         reparented=tuple(each for each in written.cut if each is not None),
         messages=written.manifest.messages,
         files=tuple(each.name for each in written.manifest.files),
-        notes=tuple(notes),
+        notes=(*wrong, *notes),
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import QueryInterruptedError, RefusedError
-from ..schema import FtsKind
 from ..trash.bundle import read_lines
 from ..trash.kin import Known
 from ..trash.layout import Fate, Tables
@@ -16,6 +15,7 @@ from ..trash.slices import never
 from ..trash.stages import EVERY, Stage, Tell, quiet
 from ..trash.values import Encoded, Line, bind, bound, encode_row, quoted, reading, text_of, write_line
 from ..wording import _
+from .indexing import Indexing
 from .tying import Tying
 from .unit import Unit
 
@@ -132,6 +132,7 @@ class Putting:
         parents: list[tuple[str, str, Encoded]] = []
         pending: list[Line] = []
         there = _with_goals(self._there)
+        indexing = Indexing(unit)
         for number, line in self.lines(tables, without=self._refused):
             if self._stop():
                 raise QueryInterruptedError(_("Stopped; nothing was changed."))
@@ -140,13 +141,13 @@ class Putting:
                     self._without_parents(line, parents)
                 continue
             if pending and (line.table != "messages" or len(pending) == _AT_ONCE):
-                self._insert_messages(unit, tables, pending)  # what comes next may refer to them
+                self._insert_messages(unit, tables, indexing, pending)  # what comes next may refer to them
                 pending = []
             if line.table == "messages":
                 pending.append(line)
             elif not self._insert(unit, tables, self._adapted(unit, line, parents)):
                 self._was_taken(line, number)
-        self._insert_messages(unit, tables, pending)
+        self._insert_messages(unit, tables, indexing, pending)
         self._number_titles(unit)
         back = frozenset(self._manifest.sessions) - self._refused
         tying = Tying(unit, tables, self._manifest, self._known, back)
@@ -226,14 +227,16 @@ class Putting:
             there = _("A row of {table} ({key}) is there again, or another one's, and was left as it is.")
             self.notes.append(there.format(table=line.table, key=key))
 
-    def _insert_messages(self, unit: Unit, tables: Tables, lines: Sequence[Line]) -> None:
+    def _insert_messages(self, unit: Unit, tables: Tables, indexing: Indexing, lines: Sequence[Line]) -> None:
         """Insert rows of messages that belong together."""
         if not lines:
             return
-        _clear_index(unit, [line.row["id"] for line in lines])
+        ids = [line.row["id"] for line in lines]
+        indexing.before_insert(ids)
         for line in lines:
             if not self._insert(unit, tables, line):
                 self._was_taken(line, 0)
+        indexing.after_insert(ids)
         self.messages += len(lines)
         if self.messages % EVERY < len(lines):
             self._tell(Stage("putting back", self.messages, self._manifest.messages))  # not shown
@@ -272,19 +275,6 @@ class Putting:
 def _with_goals(sessions: frozenset[str]) -> frozenset[str]:
     """Ids of sessions, and the keys of what they were told to pursue."""
     return sessions | {f"goal:{session}" for session in sessions}
-
-
-def _clear_index(unit: Unit, ids: Sequence[Encoded]) -> None:
-    """Remove what an index still has of messages that are not there: its delete trigger was missing when they went.
-
-    Only an index with a text of its own minds: there the trigger of the insert would find the place taken.
-    """
-    marks = ",".join("?" * len(ids))
-    for index in (unit.schema.fts, unit.schema.trigram):
-        if index is not None and index.kind is FtsKind.INLINE:
-            left = unit.rows(f"SELECT id FROM {index.name}_content WHERE id IN ({marks})", ids)
-            for row in left:
-                unit.execute(f"DELETE FROM {index.name} WHERE rowid = ?", row)
 
 
 def _next_title(unit: Unit, title: Encoded) -> str | None:

@@ -26,13 +26,12 @@ from ..trash.stages import Tell, quiet
 from ..wording import _, ngettext
 from .dangling import name_again
 from .guards import check_writable
+from .indexing import Indexing
 from .putting import Putting
 from .readback import Standing, check_back, standing
 from .unit import Needs, Unit, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
-_CHECKED_INDEX = 256 * 1024 * 1024
-"""Bytes of a store up to which its search index is checked whole after a restore: beyond, it would hold up Hermes."""
 
 
 class Restored(NamedTuple):
@@ -108,7 +107,7 @@ def restore(
     def work(unit: Unit) -> None:
         putting.run(unit)
         if check:
-            wrong.extend(_compare_index(unit))
+            wrong.extend(Indexing(unit).compare())
 
     write(store, work, lambda again, _done: check_back(again, putting), needs=NEEDS, patience=patience)
     unnamed = name_again(store, putting.dangling, NEEDS, patience)
@@ -179,31 +178,8 @@ def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
         What is wrong, in sentences; what was put back stays.
     """
     try:
-        return write(store, _compare_index, lambda reader, notes: None, needs=NEEDS, patience=patience)
+        return write(
+            store, lambda unit: Indexing(unit).compare(), lambda reader, notes: None, needs=NEEDS, patience=patience
+        )
     except BrowseError as error:
         return (_("The search index was not compared with the messages: {reason}").format(reason=error.sentence),)
-
-
-def _compare_index(unit: Unit) -> tuple[str, ...]:
-    """Have SQLite compare the search indexes with the rows, where that does not take long.
-
-    A store whose index was broken before stays as it is: rows that are back are worth more than an index, which Hermes
-    can make anew.
-    """
-    pages = unit.rows("PRAGMA page_count")[0][0], unit.rows("PRAGMA page_size")[0][0]
-    if int(str(pages[0])) * int(str(pages[1])) > _CHECKED_INDEX or unit.schema.note("fts_stale") is not None:
-        return ()
-    if unit.schema.note("fts_rebuild_high_water") is not None:
-        return ()
-    notes: list[str] = []
-    for index in (unit.schema.fts, unit.schema.trigram):
-        if index is None:
-            continue
-        try:
-            unit.execute(f"INSERT INTO {index.name}({index.name}, rank) VALUES ('integrity-check', 1)")
-        except BrowseError:
-            broken = _(
-                "The search index {name} does not agree with the messages; `hermes sessions repair` rebuilds it."
-            )
-            notes.append(broken.format(name=index.name))
-    return tuple(notes)

@@ -89,7 +89,7 @@ class Tying:
         """Give a session the parent that was cut from it before it went."""
         if self._set(session, _PARENT, parent):
             self.changed.setdefault(session, {})[_PARENT] = parent
-        else:
+        elif self._unit.rows(f"SELECT 1 FROM sessions WHERE id = ? AND {_PARENT} IS NULL", [session]):
             self._note_waiting(session, parent)
 
     def _note_waiting(self, session: str, parent: Encoded) -> bool:
