@@ -86,11 +86,9 @@ class Tying:
             )
 
     def _to_known(self, session: str, parent: str) -> None:
-        """Give a session the parent that was cut from it before it went."""
+        """Give a session the parent that was cut from it before it went; without one it is as it was when it went."""
         if self._set(session, _PARENT, parent):
             self.changed.setdefault(session, {})[_PARENT] = parent
-        elif self._unit.rows(f"SELECT 1 FROM sessions WHERE id = ? AND {_PARENT} IS NULL", [session]):
-            self._note_waiting(session, parent)
 
     def _note_waiting(self, session: str, parent: Encoded) -> bool:
         """Say where the parent is, where it is in the trash."""

@@ -211,7 +211,7 @@ def attempt(
     Raises:
         CommitFailedError: The commit failed; all else as of `write`.
     """
-    place = _place(store.path)
+    place, has_begun = _place(store.path), False
     try:
         with store.reader() as reader:
             # Opening has read already; this makes sure of it, whatever becomes of that.
@@ -223,6 +223,7 @@ def attempt(
                 raise _and_nothing_changed(error) from error.__cause__
             with _connection(store.path, patience, foreign_keys) as connection:
                 _begin(connection, store.path, patience, stop)
+                has_begun = True
                 try:
                     _check_same(connection, store.path, place, cookie)
                     result = work(Unit(connection, store.path, reader.schema))
@@ -234,7 +235,8 @@ def attempt(
                     raise
             _verify(reader, store.path, place, verify, result)
     except BaseException:
-        _finish_rollback(store)
+        if has_begun:  # a journal that was there before is not ours: the store could not have been read
+            _finish_rollback(store)
         raise
     return result
 

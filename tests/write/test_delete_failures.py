@@ -18,7 +18,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, RefusedError, StoreBusyError, StoreError
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.store.write import delete as deleting
-from hermes_browse.store.write import restore as restoring
+from hermes_browse.store.write import indexing
 from hermes_browse.store.write.delete import delete
 
 _DELETE = """
@@ -234,7 +234,7 @@ def test_a_restore_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, monke
     def fail(*_: object) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(restoring, "_compare_index", fail)
+    monkeypatch.setattr(indexing.Indexing, "compare", fail)
     with pytest.raises(RuntimeError):
         put_back(path, name)
     assert dump(path) == gone and set(health(path).values()) == {"ok"}

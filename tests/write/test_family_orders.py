@@ -99,13 +99,23 @@ def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:
     """Who comes back first has none for now, and is told where it is; a second restore of the first changes nothing."""
     path = three(tmp_path / "state.db")
     before = dump(path)
-    top, mid = remove(path, "top", now=NOW).bundle.name, remove(path, "mid", now=NOW + 1).bundle.name
+    mid, top = remove(path, "mid", now=NOW).bundle.name, remove(path, "top", now=NOW + 1).bundle.name
     assert parents(path) == {"low": None}
     back = put_back(path, mid)
     (said,) = back.notes
     assert said == f"mid has no parent for now: top is in the trash ({top}), and takes it back from there."
     assert parents(path) == {"mid": None, "low": "mid"}
     assert put_back(path, top).notes == () and dump(path) == before
+    assert put_back(path, mid).notes == () and dump(path) == before
+
+
+def test_a_child_that_waits_is_named(tmp_path: Path) -> None:
+    """It is in the trash, and comes back to where it hung."""
+    path = three(tmp_path / "state.db")
+    before = dump(path)
+    top, mid = remove(path, "top", now=NOW).bundle.name, remove(path, "mid", now=NOW + 1).bundle.name
+    (said,) = put_back(path, top).notes
+    assert said == f"mid, which hung on top, is in the trash ({mid}), and hangs on it again from there."
     assert put_back(path, mid).notes == () and dump(path) == before
 
 
