@@ -194,12 +194,12 @@ def place(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("action", ["delete", "restore", "archive"])
 def test_syncs_renames_and_removals(faults: Faults, action: str, journal: str, place: Path, tell: Tell) -> None:
-    """The short part: what makes a transaction last, and a bundle, each with an error, and one in three with a kill."""
+    """The short part: what makes a transaction last, and a bundle, each with an error, and one in three killed too."""
     case = prepare(faults, place, action, "22", journal)
     lasting = [at for at, call in enumerate(case.calls, 1) if _LASTING.match(call)]
     assert len(lasting) > 1
-    for number, at in enumerate(lasting):
-        answer = try_once(faults, case, place / "case", at, "kill" if number % 3 == 2 else "EIO")
+    for at, kind in [*((at, "EIO") for at in lasting), *((at, "kill") for at in lasting[::3])]:
+        answer = try_once(faults, case, place / "case", at, kind)
         assert answer.reached, (case.calls[at - 1], answer)
 
 
