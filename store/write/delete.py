@@ -29,10 +29,11 @@ from ..trash.slices import never
 from ..trash.stages import Tell, quiet
 from ..wording import _, ngettext
 from .closure import Closure, close_over
+from .failing import CommitFailedError, settle
 from .guards import check_writable, protected
 from .indexing import Indexing
 from .taking import check_gone, delete_rows, place_of, recheck
-from .unit import CommitFailedError, Needs, Unit, attempt, settle
+from .unit import Needs, Unit, attempt
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"sessions.parent_session_id"}))
 _PREVIEW = 60

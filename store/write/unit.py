@@ -5,10 +5,6 @@ whose POSIX locks were dropped does not count as a connection: the log would go 
 would fail with "disk I/O error" (observed, SQLite 3.40). So a read connection that has read, which holds its shared
 lock from then on, is there before the write connection is opened and until it is closed: that one is never the last.
 It never checkpoints by itself either; that is Hermes' business.
-
-A commit that fails is not a commit that did nothing. In WAL mode the frames may be in the log before the sync fails
-(observed, SQLite 3.40, EIO from `fdatasync`): the next process that opens the store finds a whole transaction there. So
-an error in COMMIT is told apart from all others: the store is read again, and the sentence says what was found.
 """
 
 from __future__ import annotations
@@ -29,16 +25,15 @@ from ..errors import (
     RefusedError,
     StoreBusyError,
     StoreError,
-    WriteFailedError,
-    WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..reader import decode, translate
+from ..reader import decode
 from ..schema import Schema
 from ..wording import _
+from .failing import CommitFailedError, and_nothing_changed, failure, settle
 from .guards import Needs, check_writable
 
-__all__ = ["PATIENCE", "CommitFailedError", "Needs", "Unit", "attempt", "settle", "write"]
+__all__ = ["PATIENCE", "Needs", "Unit", "attempt", "write"]
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
@@ -51,44 +46,6 @@ T = TypeVar("T")
 
 def _never() -> bool:
     return False
-
-
-def _failure(error: sqlite3.Error, path: Path) -> BrowseError:
-    """The sentence for a write that did not happen.
-
-    Args:
-        error: What SQLite raised.
-        path: The store.
-    """
-    code, said = getattr(error, "sqlite_errorcode", 0) & 0xFF, str(error)
-    match code:
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreBusyError(
-                _("{path} is busy: another process is using it; nothing was changed.").format(path=path),
-                remedy=_("Try again in a moment."),
-            )
-        case sqlite3.SQLITE_FULL:
-            return WriteFailedError(
-                _("There is no room left on the disk of {path}. Nothing was changed.").format(path=path),
-                remedy=_("Make some room and try again."),
-            )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
-            return RefusedError(
-                _("{path} cannot be written to: SQLite says “{said}”. Nothing was changed.").format(
-                    path=path, said=said
-                ),
-                remedy=_("Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."),
-            )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_INTERRUPT:
-            return _and_nothing_changed(translate(error, path))
-        case _:
-            sentence = _("{path} could not be written to: SQLite says “{said}”. Nothing was changed.")
-            return WriteFailedError(sentence.format(path=path, said=said))
-
-
-def _and_nothing_changed(error: BrowseError) -> BrowseError:
-    error.sentence = _("{sentence} Nothing was changed.").format(sentence=error.sentence)
-    return error
 
 
 class Unit:
@@ -120,7 +77,7 @@ class Unit:
         try:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
-            raise _failure(error, self._path) from error
+            raise failure(error, self._path) from error
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement that changes rows.
@@ -138,25 +95,11 @@ class Unit:
         try:
             return max(0, self._connection.execute(sql, parameters).rowcount)
         except sqlite3.Error as error:
-            raise _failure(error, self._path) from error
+            raise failure(error, self._path) from error
 
     def changed(self) -> int:
         """Rows changed since the transaction began, those of triggers and cascades included."""
         return self._connection.total_changes - self._before
-
-
-class CommitFailedError(Exception):
-    """COMMIT raised, and the transaction is over: nobody knows yet how it ended. Never leaves this package.
-
-    Args:
-        result: What the work returned.
-        reason: What was raised, in a few words.
-    """
-
-    def __init__(self, result: object, reason: str) -> None:
-        super().__init__(reason)
-        self.result = result
-        self.reason = reason
 
 
 def write(
@@ -220,7 +163,7 @@ def attempt(
             try:
                 check_writable(store, reader, needs or Needs())
             except StoreError as error:
-                raise _and_nothing_changed(error) from error.__cause__
+                raise and_nothing_changed(error) from error.__cause__
             with _connection(store.path, patience, foreign_keys) as connection:
                 _begin(connection, store.path, patience, stop)
                 has_begun = True
@@ -248,7 +191,7 @@ def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
     except BaseException as error:  # a key that interrupts may come before the commit, or behind it
         if connection.in_transaction:
             if isinstance(error, sqlite3.Error):
-                raise _failure(error, path) from error
+                raise failure(error, path) from error
             raise
         raise CommitFailedError(result, str(error) or type(error).__name__) from error
 
@@ -271,43 +214,6 @@ def _has_journal(store: Store) -> bool:
         return False
 
 
-def settle(
-    store: Store, failed: CommitFailedError, verify: Callable[[Reader, T], None], remedy: str = ""
-) -> WriteInDoubtError:
-    """What to say of a commit that failed: the store is read again, through a connection of its own.
-
-    Args:
-        store: The store. Where no other connection is open, opening it decides what becomes of a log that was not
-            synced; where one is, that may happen later.
-        failed: What was raised.
-        verify: As it was given with the work.
-        remedy: What to do; a general one where not given.
-    """
-    told = {"path": store.path, "said": failed.reason}
-    try:
-        with store.reader() as reader:
-            verify(reader, failed.result)  # type: ignore[arg-type]
-    except WriteUnverifiedError:
-        sentence = _(
-            "Writing to {path} failed at its very end (“{said}”). Read again, the store does not have the change now; "
-            "it may still appear when the store is opened next."
-        )
-    except BrowseError as error:
-        told["reason"] = error.sentence
-        sentence = _(
-            "Writing to {path} failed at its very end (“{said}”), and whether the store has the change is not known, "
-            "for it could not be read again: {reason}"
-        )
-    else:
-        sentence = _(
-            "Writing to {path} failed at its very end (“{said}”). Read again, the store has the change, but the disk "
-            "may not keep it."
-        )
-    return WriteInDoubtError(
-        sentence.format(**told), remedy=remedy or _("See to the disk, and look again before you repeat it.")
-    )
-
-
 def _place(path: Path) -> tuple[int, int]:
     try:
         found = os.stat(path)
@@ -328,7 +234,7 @@ def _connection(path: Path, patience: float, foreign_keys: bool) -> Iterator[sql
             check_same_thread=False,
         )
     except sqlite3.Error as error:
-        raise _failure(error, path) from error
+        raise failure(error, path) from error
     try:
         connection.text_factory = decode
         _run(connection, f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}", path)
@@ -342,7 +248,7 @@ def _run(connection: sqlite3.Connection, sql: str, path: Path) -> list[Row]:
     try:
         return connection.execute(sql).fetchall()
     except sqlite3.Error as error:
-        raise _failure(error, path) from error
+        raise failure(error, path) from error
 
 
 def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Callable[[], bool]) -> None:

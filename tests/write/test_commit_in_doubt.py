@@ -19,7 +19,7 @@ from hermes_browse.store.errors import BrowseError, StoreBusyError, StoreUnreada
 from hermes_browse.store.prune.plan import make_plan
 from hermes_browse.store.prune.rules import Rules
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write import carry, flags, titles, unit
+from hermes_browse.store.write import carry, failing, flags, titles, unit
 from hermes_browse.store.write.change import undo
 
 Arm = Callable[..., None]
@@ -80,7 +80,7 @@ def test_a_delete_whose_store_cannot_be_read_again(tmp_path: Path, arm: Arm, mon
 
         monkeypatch.setattr(Store, "reader", reader)
         try:
-            return unit.settle(store, *arguments)
+            return failing.settle(store, *arguments)
         finally:
             monkeypatch.setattr(Store, "reader", real)
 
