@@ -199,7 +199,7 @@ def discard(folder: Path) -> None:
             _("{name} is out of the trash, but some of its files are still on the disk, in {path}.").format(
                 name=folder.name, path=away
             ),
-            remedy=_("The next bundle that goes into the trash, or out of it, has them removed too."),
+            remedy=_("The next delete, or the next bundle that is dropped, removes them too."),
         )
 
 

@@ -125,7 +125,7 @@ class Outcome(NamedTuple, Generic[Result]):
         if self.refused:
             parts.append(_("{count:,} changed meanwhile and were spared").format(count=self.refused))
         if self.doubtful:
-            doubtful = ngettext("{count:,} may be done or not", "{count:,} may be done or not", self.doubtful)
+            doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
             parts.append(doubtful.format(count=self.doubtful))
         if self.left:
             left = ngettext("stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left)

@@ -223,7 +223,7 @@ def delete(
             _take_back(reader, closure, written)
             raise
     if failed is not None:  # the bundle stays, whatever the store holds
-        holds = _("The bundle {name} in the trash holds all of it, and `hermes-browse trash restore {name}` is safe.")
+        holds = _("The bundle {name} in the trash holds everything; `hermes-browse trash restore {name}` puts it back.")
         raise settle(store, failed, check, holds.format(name=written.manifest.name)) from failed
     notes = transcripts.remove(found)
     return Deleted(

@@ -97,20 +97,21 @@ def settle(
             verify(reader, failed.result)  # type: ignore[arg-type]
     except WriteUnverifiedError:
         sentence = _(
-            "Writing to {path} failed at its very end (“{said}”). Read again, the store does not have the change now; "
-            "it may still appear when the store is opened next."
+            "The last step of writing to {path} failed (“{said}”). Read again, the store does not have the change, "
+            "but it may still appear when the store is next opened."
         )
     except BrowseError as error:
         told["reason"] = error.sentence
         sentence = _(
-            "Writing to {path} failed at its very end (“{said}”), and whether the store has the change is not known, "
-            "for it could not be read again: {reason}"
+            "The last step of writing to {path} failed (“{said}”). The store could not be read again, so it is not "
+            "known whether it has the change: {reason}"
         )
     else:
         sentence = _(
-            "Writing to {path} failed at its very end (“{said}”). Read again, the store has the change, but the disk "
+            "The last step of writing to {path} failed (“{said}”). Read again, the store has the change, but the disk "
             "may not keep it."
         )
     return WriteInDoubtError(
-        sentence.format(**told), remedy=remedy or _("See to the disk, and look again before you repeat it.")
+        sentence.format(**told),
+        remedy=remedy or _("Check the disk, then look at the store again before you repeat this."),
     )

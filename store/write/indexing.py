@@ -150,7 +150,7 @@ class Indexing:
             A sentence for each that does not agree, or cannot.
         """
         if self._is_stale and self._unfilled:
-            return (_("The search index is out of date until Hermes has made it anew."),)
+            return (_("The search index is out of date until Hermes rebuilds it."),)
         if self._is_stale or self._unit.schema.note("fts_rebuild_high_water") is not None:
             return ()
         pages, size = (int(str(self._unit.rows(f"PRAGMA {name}")[0][0])) for name in ("page_count", "page_size"))

@@ -96,7 +96,7 @@ class Tying:
         if bundle is None or text_of(parent) in self._manifest.sessions:
             return False
         waiting = _(
-            "{session} has no parent for now: {parent} is in the trash ({bundle}), and takes it back from there."
+            "{session} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together again."
         )
         self.notes.append(waiting.format(session=session, parent=text_of(parent), bundle=bundle))
         return True
@@ -131,7 +131,7 @@ class Tying:
         key = ", ".join(text_of(value) or "" for value in link.key.values())
         bundle = self._known.bundles.get(key) if link.table == "sessions" and not there else None
         if bundle is not None:
-            waiting = _("{key}, which hung on {parent}, is in the trash ({bundle}), and hangs on it again from there.")
+            waiting = _("{key}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again.")
             self.notes.append(waiting.format(key=key, parent=text_of(link.was), bundle=bundle))
         else:
             self._note_elsewhere(key, link.was)

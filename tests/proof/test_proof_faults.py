@@ -218,7 +218,7 @@ def test_syncs_under_strace(action: str, journal: str, place: Path, tell: Tell) 
             answer = try_once(traced, case, place / "case", at, kind)
             assert answer.reached
             tell("syncs made to fail by strace")
-            if "at its very end" in answer.said:
+            if "The last step of writing" in answer.said:
                 tell("commits in doubt")
 
 
@@ -242,7 +242,7 @@ def test_every_call(faults: Faults, action: str, journal: str, shape: str, place
             tell(f"of {action}")
             if kind == "kill":
                 tell("of them by a kill")
-            if "at its very end" in answer.said:
+            if "The last step of writing" in answer.said:
                 tell("commits in doubt")
         else:
             tell("calls that did not come again", 1)

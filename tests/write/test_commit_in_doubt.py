@@ -86,7 +86,7 @@ def test_a_delete_whose_store_cannot_be_read_again(tmp_path: Path, arm: Arm, mon
 
     monkeypatch.setattr("hermes_browse.store.write.delete.settle", settle)
     arm("done")
-    with pytest.raises(WriteInDoubtError, match=r"is not known.*The disk is gone"):
+    with pytest.raises(WriteInDoubtError, match=r"not known.*The disk is gone"):
         remove(path, "tip")
     assert len(list_bundles(tmp_path / "trash")) == 1
 
@@ -169,4 +169,4 @@ def test_a_clean_up_counts_what_is_in_doubt(tmp_path: Path, arm: Arm) -> None:
     outcome = carry.carry_out(store, plan, work, pause=lambda _: None)
     assert isinstance(outcome.error, WriteInDoubtError)
     assert outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.plan.would) == 2
-    assert "may be done or not" in outcome.sentence("deleted")
+    assert "uncertain" in outcome.sentence("deleted")

@@ -174,7 +174,7 @@ def test_a_parent_that_is_gone(tmp_path: Path) -> None:
     remove(path, "tip", now=NOW + 1)
     back = put_back(path, branch)
     (said,) = back.notes
-    assert said.startswith("branch has no parent for now: tip is in the trash (")
+    assert said.startswith("branch has no parent for now: tip is in the trash. Restoring ")
     assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [(None,)]
 
 

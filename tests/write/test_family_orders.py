@@ -103,7 +103,7 @@ def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:
     assert parents(path) == {"low": None}
     back = put_back(path, mid)
     (said,) = back.notes
-    assert said == f"mid has no parent for now: top is in the trash ({top}), and takes it back from there."
+    assert said == f"mid has no parent for now: top is in the trash. Restoring {top} ties them together again."
     assert parents(path) == {"mid": None, "low": "mid"}
     assert put_back(path, top).notes == () and dump(path) == before
     assert put_back(path, mid).notes == () and dump(path) == before
@@ -115,7 +115,7 @@ def test_a_child_that_waits_is_named(tmp_path: Path) -> None:
     before = dump(path)
     top, mid = remove(path, "top", now=NOW).bundle.name, remove(path, "mid", now=NOW + 1).bundle.name
     (said,) = put_back(path, top).notes
-    assert said == f"mid, which hung on top, is in the trash ({mid}), and hangs on it again from there."
+    assert said == f"mid, a child of top, is in the trash. Restoring {mid} ties them together again."
     assert put_back(path, mid).notes == () and dump(path) == before
 
 
