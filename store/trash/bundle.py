@@ -130,7 +130,8 @@ def write_bundle(
         os.rename(temporary, trash / name)
         sync_folder(trash)
     except OSError as error:
-        remove_folder(temporary)
+        for folder in (temporary, trash / name):  # it may have its name already, and not keep it
+            remove_folder(folder)
         raise _cannot(trash, error) from error
     except BundleDamagedError as error:
         remove_folder(temporary)

@@ -45,6 +45,8 @@ class Restored(NamedTuple):
     verified: bool
     """Every row was read back and is as it was, or as `notes` say; the search indexes agree, every file is there."""
     notes: tuple[str, ...]
+    there: frozenset[str] = frozenset()
+    """Those of the sessions that were in the store already, as the bundle has them."""
 
     @property
     def sentence(self) -> str:
@@ -122,6 +124,7 @@ def restore(
         files.there,
         not (wrong or unnamed or files.notes),
         (*notes, *_left_out(found), *putting.notes, *wrong, *unnamed, *files.notes),
+        found.there,
     )
 
 

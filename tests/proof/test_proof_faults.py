@@ -101,6 +101,11 @@ def try_once(faults: Faults | Traced, case: Case, folder: Path, at: int, kind: s
     now = dump(path)
     assert answer.code != -1 and "Traceback" not in answer.said and "unexpected" not in answer.said, what
     check_said(case, answer, now, what)
+    if case.action == "drop":
+        assert ("cannot be removed" in answer.said) <= bool(list_bundles(trash)), what
+        assert answer.code or list(trash.iterdir()) == [], what
+    if case.action in ("delete", "rescue") and "cannot take it" in answer.said:
+        assert list_bundles(trash) == [], what
     if case.action == "restore" and answer.code == 0:
         missing = [name for name in _FILES if not (folder / "sessions" / name).exists()]
         assert all(name in answer.said for name in missing), (what, missing)

@@ -63,7 +63,9 @@ def test_what_is_there_counts_as_restored(tmp_path: Path) -> None:
     path, name = deleted(tmp_path)
     first = put_back(path, name)
     before = dump(path)
-    assert put_back(path, name) == first and first.verified
+    again = put_back(path, name)
+    assert again._replace(there=frozenset()) == first and first.verified
+    assert again.there == FAMILY and first.there == frozenset(), "an undo takes back what was put back, and no more"
     assert dump(path) == before
     assert describe(tmp_path / "trash" / name).restored_at == NOW
 
