@@ -115,7 +115,7 @@ def restore(
     unnamed = name_again(store, putting.dangling, NEEDS, patience)
     back = frozenset(manifest.sessions) - found.refused.keys()
     files = transcripts.put_back(manifest.files, folder, sessions_folder, back | found.theirs)
-    if not found.refused and not files.notes:
+    if not found.refused:
         mark_restored(folder, now if now is not None else time.time())
     return Restored(
         manifest.name,
