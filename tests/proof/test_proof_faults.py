@@ -236,6 +236,8 @@ def test_every_call(faults: Faults, action: str, journal: str, shape: str, place
     """With an error, a full disk, a short write, a kill."""
     if action == "pin" and shape == "22":
         pytest.skip("this store knows no pins")
+    if shape == "31" and action not in ("delete", "restore", "archive", "unarchive", "pin"):
+        pytest.skip("makes the same calls on both schemas, or those of another action")
     if action in ("remember", "drop") and (journal, shape) != ("wal", "22"):
         pytest.skip("has nothing to do with the store")
     case = prepare(faults, place, action, shape, journal)
