@@ -37,6 +37,7 @@ _NOTHING = re.compile(r"(?i)nothing (was|has been) (changed|deleted)")
 _ROOM = 48 * 1024 * 1024
 _FILES = ("tip.json", "tip.jsonl", "session_tip.json", "request_dump_tip_1.json")
 _LASTING = re.compile(r"(sync|unlink) state\.db|rename")
+_NAMES = {"rescue": "a copy into the trash", "drop": "trash drop", "remember": "what is remembered"}
 _STORE_ACTIONS = ("delete", "restore", "archive", "unarchive", "pin", "rename", "undo")
 """Those that are one transaction: the store is as it was, or as it is to be."""
 _AGAIN = {"delete": {0, 4}, "drop": {0}, "undo": {0, 5}, "export": {0, 5}, "prune": {0}}
@@ -246,7 +247,7 @@ def test_every_call(faults: Faults, action: str, journal: str, shape: str, place
         answer = try_once(faults, case, place / "case", at, kind)
         if answer.reached:
             tell("calls made to fail")
-            tell(f"of {action}")
+            tell(f"of {_NAMES.get(action, action)}")
             if kind == "kill":
                 tell("of them by a kill")
             if "The last step of writing" in answer.said:
