@@ -113,3 +113,9 @@ class WriteUnverifiedError(BrowseError):
     """A write was committed, and does not read back as it should."""
 
     code = "write-unverified"
+
+
+class WriteInDoubtError(BrowseError):
+    """A commit failed: the change may be in the store or not, and the sentence says what was found there."""
+
+    code = "write-in-doubt"

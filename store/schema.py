@@ -43,6 +43,8 @@ class FtsIndex(NamedTuple):
     """The table or view an external index reads, else empty."""
     definition: str = ""
     """The SQL of the content view, else empty: tells what is left out."""
+    rowid: str = "rowid"
+    """The column of `content` that is `messages.id`."""
 
 
 class Schema(NamedTuple):
@@ -142,6 +144,7 @@ def _describe_fts(name: str, sql: str, definitions: dict[str, str]) -> FtsIndex:
         tokenizer=options.get("tokenize", "unicode61"),
         content=content or "",
         definition=definitions.get(content or "", ""),
+        rowid=options.get("content_rowid", "rowid"),
     )
 
 

@@ -57,6 +57,8 @@ class Contents(NamedTuple):
     conversations: tuple[str, ...]
     titles: tuple[str | None, ...]
     files: Sequence[Found]
+    kin: Sequence[tuple[str, str]] = ()
+    """From `kin.ties_of`."""
 
 
 class Written(NamedTuple):
@@ -128,7 +130,8 @@ def write_bundle(
         os.rename(temporary, trash / name)
         sync_folder(trash)
     except OSError as error:
-        remove_folder(temporary)
+        for folder in (temporary, trash / name):  # it may have its name already, and not keep it
+            remove_folder(folder)
         raise _cannot(trash, error) from error
     except BundleDamagedError as error:
         remove_folder(temporary)
@@ -187,6 +190,7 @@ def _fill(
         lines=lines,
         files=tuple(kept),
         pieces=pieces,
+        kin=tuple(contents.kin),
     )
     own = write_file(folder / MANIFEST, manifest.to_json())
     sums = [f"{each.sha256}  {path}\n" for path, each in sorted({**pieces, MANIFEST: own}.items())]

@@ -106,6 +106,9 @@ class Manifest(NamedTuple):
     files: tuple[Kept, ...]
     pieces: Mapping[str, Piece]
     """All files of the bundle but the manifest and the list of sums."""
+    kin: tuple[tuple[str, str], ...] | None = None
+    """Child and parent, of which one is in the bundle and the other is not, beside those in `links`: see `kin.py`. None
+    in bundles of 0.1.0 and before, which do not say."""
 
     def to_json(self) -> bytes:
         """The text of `manifest.json`, ASCII."""
@@ -164,6 +167,15 @@ def _table(value: object) -> Table:
     table = _object(value)
     columns, key = _list(table["columns"], _text), _list(table["key"], _text)
     return Table(Fate(_text(table["fate"])), columns, key, _number(table["rows"]))
+
+
+def _pair(value: object) -> tuple[str, str]:
+    child, parent = _list(value, _text)
+    return child, parent
+
+
+def _kin(value: object) -> tuple[tuple[str, str], ...]:
+    return _list(value, _pair)
 
 
 def _link(value: object) -> Link:
@@ -228,6 +240,7 @@ def read_manifest(raw: bytes) -> Manifest:
             lines=_text(document["lines"]),
             files=_list(document["files"], _kept),
             pieces={name: _piece(each) for name, each in _object(document["pieces"]).items()},
+            kin=_maybe(_kin)(document.get("kin")),
         )
     except (ValueError, KeyError, RecursionError) as error:
         raise BundleDamagedError(_("Its manifest.json is broken.")) from error

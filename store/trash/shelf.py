@@ -152,6 +152,7 @@ def drop(trash: Path, name: str) -> Bundle:
         BundleNotFoundError: There is none of that name.
         TrashError: It cannot be removed.
     """
+    sweep(trash, time.time())  # also what an earlier one could not remove to the end
     folder = find(trash, name)
     bundle = describe(folder)
     discard(folder)
@@ -182,16 +183,24 @@ def discard(folder: Path) -> None:
     """Remove a bundle's folder; what is left of it after a crash is no bundle any more.
 
     Raises:
-        TrashError: It cannot be removed.
+        TrashError: It cannot be removed, or not to the end.
     """
     away = folder.with_name(f"{_DROPPED}{folder.name}")
     try:
         os.rename(folder, away)
-        sync_folder(folder.parent)
     except OSError as error:
         sentence = _("{path} cannot be removed ({reason}).").format(path=folder, reason=error.strerror)
         raise TrashError(sentence) from error
+    with contextlib.suppress(OSError):  # then it may be there again after a power cut
+        sync_folder(folder.parent)
     remove_folder(away)
+    if away.exists():
+        raise TrashError(
+            _("{name} is out of the trash, but some of its files are still on the disk, in {path}.").format(
+                name=folder.name, path=away
+            ),
+            remedy=_("The next delete, or the next bundle that is dropped, removes them too."),
+        )
 
 
 def sweep(trash: Path, now: float) -> int:

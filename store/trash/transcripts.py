@@ -13,12 +13,13 @@ import hashlib
 import os
 import re
 import stat
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..wording import _
-from .folders import NewFile, sync_folder
+from .folders import NewFile, sum_file, sync_folder
 from .layout import Rows
 from .manifest import FILES, Kept, Piece
 from .slices import chunks
@@ -168,49 +169,80 @@ def remove(found: Sequence[Found]) -> list[str]:
     return notes
 
 
-def put_back(
-    kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]
-) -> tuple[int, list[str]]:
-    """Put files of restored sessions back; none is overwritten.
+class Back(NamedTuple):
+    """Files of a bundle that are to be in their place."""
+
+    there: int
+    """How many are there now, those included that were there before."""
+    written: int
+    """How many were written."""
+    notes: tuple[str, ...]
+    """A sentence for each that is not there."""
+
+
+def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]) -> Back:
+    """Put files of restored sessions back; none is overwritten but an empty one, which holds nothing.
 
     Args:
         kept: From the manifest.
         bundle: Its folder.
         folder: `sessions` of the Hermes home; None where there is none.
         sessions: Ids that have been restored.
-
-    Returns:
-        How many are back, and a sentence for each that is not.
     """
     wanted = [each for each in kept if each.session in sessions]
     if not wanted:
-        return 0, []
+        return Back(0, 0, ())
     if folder is None or not folder.is_dir():
         none = _("There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle.")
-        return 0, [none.format(count=len(wanted))]
-    count, notes = 0, []
+        return Back(0, 0, (none.format(count=len(wanted)),))
+    count, written, notes = 0, 0, []
     for each in wanted:
         if not is_name_of(each.name, each.session) or not is_plain(each.file):
             no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
             notes.append(no_name.format(name=each.name))
             continue
+        target = folder / each.name
         try:
-            _put_back(each, bundle / FILES / each.file, folder / each.name)
-        except FileExistsError:
-            notes.append(_("{path} is there again and was left as it is.").format(path=folder / each.name))
-        except (OSError, EOFError, ValueError) as error:
+            if os.path.lexists(target) and not _is_empty(target):
+                if not _is_same(target, each):
+                    notes.append(_("{path} is there again and was left as it is.").format(path=target))
+                    continue
+            else:
+                _put_back(each, bundle / FILES / each.file, target)
+                written += 1
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             failed = _("{path} could not be written: {reason}")
-            notes.append(failed.format(path=folder / each.name, reason=error))
+            notes.append(failed.format(path=target, reason=error))
         else:
             count += 1
-    with contextlib.suppress(OSError):
-        sync_folder(folder)
-    return count, notes
+    if written:
+        try:
+            sync_folder(folder)
+        except OSError as error:
+            failed = _("{path} could not be written: {reason}")
+            notes.append(failed.format(path=folder, reason=error))
+    return Back(count, written, tuple(notes))
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether a file is a plain one without a byte: an earlier version that was killed left such behind."""
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and found.st_size == 0
+
+
+def _is_same(path: Path, kept: Kept) -> bool:
+    """Whether a file is what a bundle has; a link is not, nor is one that cannot be read."""
+    try:
+        return sum_file(path) == Piece(kept.bytes, kept.sha256)
+    except OSError:
+        return False
 
 
 def _put_back(kept: Kept, source: Path, target: Path) -> None:
-    file = NewFile(target, kept.mode & _MODE & ~0o022)
-    done = False
+    """Write a file beside its place, have it on disk, and give it its name."""
+    beside = target.with_name(f".{target.name}.restoring")
+    beside.unlink(missing_ok=True)  # of one that was killed
+    file = NewFile(beside, kept.mode & _MODE & ~0o022)
     try:
         with os.fdopen(_open_plain(source), "rb") as raw, gzip.GzipFile(fileobj=raw, mode="rb") as packed:
             while data := packed.read(_STEP):
@@ -218,9 +250,10 @@ def _put_back(kept: Kept, source: Path, target: Path) -> None:
         piece = file.finish()
         if (piece.bytes, piece.sha256) != (kept.bytes, kept.sha256):
             raise ValueError(_("its sum in the bundle is wrong"))
-        os.utime(target, ns=(kept.mtime_ns, kept.mtime_ns))
-        done = True
-    finally:
+        os.utime(beside, ns=(kept.mtime_ns, kept.mtime_ns))
+        os.replace(beside, target)
+    except BaseException:
         file.abandon()
-        if not done:
-            target.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise

@@ -9,7 +9,14 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ..catalog import Catalog
 from ..connect import Store
-from ..errors import BrowseError, QueryInterruptedError, RefusedError, StoreBusyError
+from ..errors import (
+    BrowseError,
+    QueryInterruptedError,
+    RefusedError,
+    StoreBusyError,
+    WriteInDoubtError,
+    WriteUnverifiedError,
+)
 from ..prune.plan import Plan, Planned, Spared, changed_since
 from ..prune.spare import Why
 from ..trash.slices import never
@@ -25,6 +32,7 @@ Unit = Callable[[Sequence[Planned]], Result]
 
 Raises:
     RefusedError: One of them will not be touched after all; the others may be.
+    WriteInDoubtError, WriteUnverifiedError: They may be done; nothing more will be.
     BrowseError: Nothing was changed, and nothing more will be.
 """
 
@@ -102,6 +110,8 @@ class Outcome(NamedTuple, Generic[Result]):
     """How many were not come to: it was stopped."""
     error: BrowseError | None = None
     """What stopped it, if anything went wrong; what was done before stays done."""
+    doubtful: int = 0
+    """How many were at work when a commit failed, or did not read back: `error` says what is known of them."""
 
     def sentence(self, verb: str) -> str:
         """What was done, in a sentence.
@@ -114,6 +124,9 @@ class Outcome(NamedTuple, Generic[Result]):
         parts = [done.format(count=count, done=verb)]
         if self.refused:
             parts.append(_("{count:,} changed meanwhile and were spared").format(count=self.refused))
+        if self.doubtful:
+            doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
+            parts.append(doubtful.format(count=self.doubtful))
         if self.left:
             left = ngettext("stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left)
             parts.append(left.format(count=self.left))
@@ -175,7 +188,7 @@ def _carry_out(
     late: list[Spared] = []
     results: list[Result] = []
     error: BrowseError | None = None
-    total, began, busy = len(plan.would), time.monotonic(), 0
+    total, began, busy, doubtful = len(plan.would), time.monotonic(), 0, 0
     waiting = _units(plan.would)
     while waiting and not stop():
         some = waiting.pop(0)
@@ -200,6 +213,9 @@ def _carry_out(
         except QueryInterruptedError as failed:
             error = None if stop() else failed
             break
+        except (WriteInDoubtError, WriteUnverifiedError) as failed:
+            error, doubtful = failed, len(some)
+            break
         except BrowseError as failed:
             error = failed
             break
@@ -210,7 +226,8 @@ def _carry_out(
         tell(Step(len(done) + len(late), total, now - began))
         pause(min(_LONGEST_PAUSE, now - start))
     outcome = plan._replace(would=tuple(done), spared=(*plan.spared, *late))
-    return Outcome(outcome, tuple(results), len(late), total - len(done) - len(late), error)
+    left = total - len(done) - len(late) - doubtful
+    return Outcome(outcome, tuple(results), len(late), left, error, doubtful)
 
 
 def _units(would: Sequence[Planned]) -> list[list[Planned]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..connect import Store
-from ..errors import BrowseError, WriteUnverifiedError
+from ..errors import BrowseError, WriteInDoubtError, WriteUnverifiedError
 from ..reader import Reader
 from ..trash.values import Encoded, bound, encode_row, reading, text_of
 from ..wording import _
@@ -60,6 +60,11 @@ def name_again(store: Store, found: Sequence[tuple[str, Encoded]], needs: Needs,
         done = write(store, work, check, needs=needs, patience=patience, foreign_keys=False)
     except WriteUnverifiedError:
         raise
+    except WriteInDoubtError as error:
+        doubt = _("Whether {session} names its parent {parent} again is not known: {reason}")
+        return [
+            doubt.format(session=session, parent=text_of(parent), reason=error.sentence) for session, parent in found
+        ]
     except BrowseError as error:
         lost = _("{session} has no parent: {parent} ({reason})")
         return [

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..catalog import Catalog, read_catalog
 from ..connect import Store
-from ..errors import BrowseError, NotFoundError, RefusedError
+from ..errors import BrowseError, NotFoundError, RefusedError, WriteUnverifiedError
 from ..forest import Forest
 from ..models import Conversation
 from ..preview import with_details
@@ -22,15 +22,18 @@ from ..sessions import read_busy, read_sessions
 from ..text import one_line
 from ..trash import transcripts
 from ..trash.bundle import Contents, Written, write_bundle
+from ..trash.kin import ties_of
 from ..trash.layout import Rows, discover
 from ..trash.shelf import Bundle, describe, discard, sweep
 from ..trash.slices import never
 from ..trash.stages import Tell, quiet
 from ..wording import _, ngettext
 from .closure import Closure, close_over
+from .failing import CommitFailedError, settle
 from .guards import check_writable, protected
+from .indexing import Indexing
 from .taking import check_gone, delete_rows, place_of, recheck
-from .unit import Needs, Unit, write
+from .unit import Needs, Unit, attempt
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"sessions.parent_session_id"}))
 _PREVIEW = 60
@@ -172,7 +175,8 @@ def delete(
         NotFoundError: There is no such session.
         StoreError: The store cannot be read or written, or is busy.
         QueryInterruptedError: It was stopped; nothing was changed.
-        WriteUnverifiedError: It was done, and does not read back as it should.
+        WriteUnverifiedError: It was done, and does not read back as it should; the bundle stays.
+        WriteInDoubtError: The commit failed; the bundle stays, and the sentence says what the store holds now.
     """
     moment = time.time() if now is None else now
     with store.reader() as reader:
@@ -189,21 +193,38 @@ def delete(
             tuple(each.id for each in doomed.conversations),
             _titles(reader, doomed.conversations),
             found,
+            ties_of(reader, trash, closure.sessions),
         )
         sweep(trash, moment)
         written = write_bundle(reader, layout, contents, trash, moment, stop, messages=doomed.messages, tell=tell)
         _check_orphans(closure, written)
+        wrong: list[str] = []
 
         def work(unit: Unit) -> int:
             same = version == _version(reader)
             recheck(unit, store.path, place, closure, written, unchanged=same)
-            return delete_rows(unit, closure, layout, stop, messages=doomed.messages, tell=tell)
+            count = delete_rows(unit, closure, layout, stop, messages=doomed.messages, tell=tell)
+            indexing = Indexing(unit)
+            if indexing.is_ours:
+                wrong.extend(indexing.compare())
+            return count
 
+        def check(again: Reader, _count: int) -> None:
+            check_gone(again, closure, written)
+
+        failed: CommitFailedError | None = None
         try:
-            write(store, work, lambda again, _: check_gone(again, closure, written), needs=NEEDS, patience=patience)
+            attempt(store, work, check, needs=NEEDS, patience=patience)
+        except CommitFailedError as error:
+            failed = error
+        except WriteUnverifiedError:
+            raise
         except BaseException:
             _take_back(reader, closure, written)
             raise
+    if failed is not None:  # the bundle stays, whatever the store holds
+        holds = _("The bundle {name} in the trash holds everything; `hermes-browse trash restore {name}` puts it back.")
+        raise settle(store, failed, check, holds.format(name=written.manifest.name)) from failed
     notes = transcripts.remove(found)
     return Deleted(
         bundle=describe(written.path),
@@ -212,7 +233,7 @@ def delete(
         reparented=tuple(each for each in written.cut if each is not None),
         messages=written.manifest.messages,
         files=tuple(each.name for each in written.manifest.files),
-        notes=tuple(notes),
+        notes=(*wrong, *notes),
     )
 
 
@@ -246,7 +267,9 @@ def _check_orphans(closure: Closure, written: Written) -> None:
 
 
 def _take_back(reader: Reader, closure: Closure, written: Written) -> None:
-    """Remove the bundle of a delete that did not happen; where that cannot be told, it stays."""
+    """Remove the bundle of a delete that was given up before its commit; where a session is gone all the same, or that
+    cannot be told, it stays.
+    """
     try:
         found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", closure.sessions)
         if len(found) == len(closure.sessions):

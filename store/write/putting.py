@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import QueryInterruptedError, RefusedError
-from ..schema import FtsKind
 from ..trash.bundle import read_lines
-from ..trash.layout import Fate, Link, Tables
+from ..trash.kin import Known
+from ..trash.layout import Fate, Tables
 from ..trash.manifest import Manifest
 from ..trash.slices import never
 from ..trash.stages import EVERY, Stage, Tell, quiet
 from ..trash.values import Encoded, Line, bind, bound, encode_row, quoted, reading, text_of, write_line
 from ..wording import _
+from .indexing import Indexing
+from .tying import Tying
 from .unit import Unit
 
 _AT_ONCE = 100
@@ -31,7 +33,9 @@ class Putting:
     Args:
         folder: Of the bundle.
         manifest: Of the same bundle.
+        known: What the trash knows of the family of its sessions.
         refused: Sessions to leave out, with reasons.
+        there: Sessions that are in the store as the bundle has them: only their ties may be missing.
         stop: Looked at between rows.
         tell: Is told how far it is.
     """
@@ -40,14 +44,17 @@ class Putting:
         self,
         folder: Path,
         manifest: Manifest,
+        known: Known,
         refused: Mapping[str, str],
+        there: frozenset[str] = frozenset(),
         stop: Callable[[], bool] = never,
         tell: Tell = quiet,
     ) -> None:
         self._folder = folder
         self._manifest = manifest
-        self._out = {*refused, *(f"goal:{session}" for session in refused)}
-        self._refused = refused
+        self._known = known
+        self._refused = frozenset(refused)
+        self._there = there
         self._stop, self._tell = stop, tell
         self._untitled: list[tuple[str, Encoded]] = []
         self._parents: tuple[str, ...] = ()
@@ -60,26 +67,33 @@ class Putting:
         self.notes: list[str] = []
         """A sentence for all that is not as it was."""
         self.messages = 0
-        """Rows of messages that are back."""
+        """Rows of messages that are put back."""
 
-    def lines(self, tables: Tables) -> Iterator[tuple[int, Line]]:
-        """The rows that belong into a store with these tables, without columns it lacks; numbered."""
+    def lines(self, tables: Tables, *, without: frozenset[str]) -> Iterator[tuple[int, Line]]:
+        """The rows that belong into a store with these tables, without columns it lacks; numbered.
+
+        Args:
+            tables: Of the store.
+            without: Sessions whose rows are left out.
+        """
+        out = _with_goals(without)
         for number, line in enumerate(read_lines(self._folder)):
             known = self._manifest.tables[line.table]
             if known.fate is Fate.MENTIONED or line.table not in tables.columns:
                 continue
-            if known.fate is Fate.TAKEN and self._refused and self._is_out(tables, line):
+            if known.fate is Fate.TAKEN and out and self._is_out(tables, line, out):
                 continue
             columns = frozenset(tables.columns[line.table])
             row = {name: value for name, value in line.row.items() if name in columns}
             yield number, Line(line.table, line.rowid, row)
 
-    def _is_out(self, tables: Tables, line: Line) -> bool:
+    @staticmethod
+    def _is_out(tables: Tables, line: Line, out: Container[str]) -> bool:
         """Whether a row belongs to a session that is left out."""
         names = [each.column for each in tables.references if (each.table, each.target) == (line.table, "sessions")]
         if line.table in _OWNERS:
             names = [_OWNERS[line.table]]
-        return any(isinstance(owner := line.row.get(name), str) and owner in self._out for name in names)
+        return any(isinstance(owner := line.row.get(name), str) and owner in out for name in names)
 
     def _note_losses(self, tables: Tables) -> None:
         """What this store has no place for."""
@@ -117,32 +131,45 @@ class Putting:
         self._note_losses(tables)
         parents: list[tuple[str, str, Encoded]] = []
         pending: list[Line] = []
-        for number, line in self.lines(tables):
+        there = _with_goals(self._there)
+        indexing = Indexing(unit)
+        for number, line in self.lines(tables, without=self._refused):
             if self._stop():
                 raise QueryInterruptedError(_("Stopped; nothing was changed."))
+            if there and self._is_out(tables, line, there):
+                if line.table == "sessions":
+                    self._without_parents(line, parents)
+                continue
             if pending and (line.table != "messages" or len(pending) == _AT_ONCE):
-                self._insert_messages(unit, tables, pending)  # what comes next may refer to them
+                self._insert_messages(unit, tables, indexing, pending)  # what comes next may refer to them
                 pending = []
             if line.table == "messages":
                 pending.append(line)
             elif not self._insert(unit, tables, self._adapted(unit, line, parents)):
                 self._was_taken(line, number)
-        self._insert_messages(unit, tables, pending)
+        self._insert_messages(unit, tables, indexing, pending)
         self._number_titles(unit)
-        self._tie(unit, parents)
-        for link in self._manifest.links:
-            self._put_link(unit, tables, link)
+        back = frozenset(self._manifest.sessions) - self._refused
+        tying = Tying(unit, tables, self._manifest, self._known, back)
+        tying.run(parents)
+        for session, changes in tying.changed.items():
+            self.changed.setdefault(session, {}).update(changes)
+        self.dangling += tying.dangling
+        self.notes += tying.notes
 
     def _adapted(self, unit: Unit, line: Line, parents: list[tuple[str, str, Encoded]]) -> Line:
         """A row of sessions with no parent yet, for that may come later or be gone, and with no title of another."""
         if line.table != "sessions":
             return line
+        return self._without_title(unit, line._replace(row=self._without_parents(line, parents)))
+
+    def _without_parents(self, line: Line, parents: list[tuple[str, str, Encoded]]) -> dict[str, Encoded]:
         row = dict(line.row)
         for column in self._parents:
             if row.get(column) is not None:
                 parents.append((str(row["id"]), column, row[column]))
                 row[column] = None
-        return self._without_title(unit, line._replace(row=row))
+        return row
 
     def _without_title(self, unit: Unit, line: Line) -> Line:
         """The row without a title that is another session's by now: Hermes finds a session by it."""
@@ -200,14 +227,16 @@ class Putting:
             there = _("A row of {table} ({key}) is there again, or another one's, and was left as it is.")
             self.notes.append(there.format(table=line.table, key=key))
 
-    def _insert_messages(self, unit: Unit, tables: Tables, lines: Sequence[Line]) -> None:
+    def _insert_messages(self, unit: Unit, tables: Tables, indexing: Indexing, lines: Sequence[Line]) -> None:
         """Insert rows of messages that belong together."""
         if not lines:
             return
-        _clear_index(unit, [line.row["id"] for line in lines])
+        ids = [line.row["id"] for line in lines]
+        indexing.before_insert(ids)
         for line in lines:
             if not self._insert(unit, tables, line):
                 self._was_taken(line, 0)
+        indexing.after_insert(ids)
         self.messages += len(lines)
         if self.messages % EVERY < len(lines):
             self._tell(Stage("putting back", self.messages, self._manifest.messages))  # not shown
@@ -234,66 +263,18 @@ class Putting:
             pairs = ", ".join(f"{quoted(name)} = {mark}" for name, mark in zip(differing, marked, strict=True))
             unit.execute(f"UPDATE messages SET {pairs} WHERE id = ?", [*values, number])
 
-    def _tie(self, unit: Unit, parents: Sequence[tuple[str, str, Encoded]]) -> None:
-        """Give sessions their parents back."""
-        for session, column, parent in parents:
-            mark, value = bound(parent)
-            done = unit.execute(
-                f"UPDATE sessions SET {quoted(column)} = {mark} WHERE id = ? "
-                f"AND EXISTS (SELECT 1 FROM sessions p WHERE p.id = {mark})",
-                [value, session, value],
-            )
-            if not done:
-                self.changed.setdefault(session, {})[column] = None
-                if session in self._manifest.orphans and column == "parent_session_id":
-                    self.dangling.append((session, parent))
-                else:
-                    self.notes.append(
-                        _("{session} has no parent: {parent}, which it names, is by now in no store.").format(
-                            session=session, parent=text_of(parent)
-                        )
-                    )
-
-    def _put_link(self, unit: Unit, tables: Tables, link: Link) -> None:
-        """Have a session that stayed refer to what is back, unless it refers to something else by now."""
-        columns = tables.columns.get(link.table, ())
-        if link.column not in columns or not set(link.key) <= set(columns):
-            return
-        target = bound(link.was)
-        if link.table == "sessions" and target[1] in self._refused:
-            return
-        marks, values = bind(link.key)
-        where = " AND ".join(f"{quoted(name)} IS {mark}" for name, mark in zip(link.key, marks, strict=True))
-        done = unit.execute(
-            f"UPDATE {quoted(link.table)} SET {quoted(link.column)} = {target[0]} "
-            f"WHERE {where} AND {quoted(link.column)} IS NULL",
-            [target[1], *values],
-        )
-        if not done:
-            key = ", ".join(text_of(value) or "" for value in link.key.values())
-            elsewhere = _("{key} hung on {parent} and is gone or hangs elsewhere by now.")
-            self.notes.append(elsewhere.format(key=key, parent=text_of(link.was)))
-
     def expected(self, tables: Tables) -> Iterator[Line]:
-        """The rows as they must stand in the store now."""
-        for number, line in self.lines(tables):
+        """The rows that were put back, as they must stand in the store now."""
+        for number, line in self.lines(tables, without=self._refused | self._there):
             if (line.table, number) in self._skipped:
                 continue
             changes = self.changed.get(str(line.row.get("id"))) if line.table == "sessions" else None
             yield line._replace(row=line.row | changes) if changes else line
 
 
-def _clear_index(unit: Unit, ids: Sequence[Encoded]) -> None:
-    """Remove what an index still has of messages that are not there: its delete trigger was missing when they went.
-
-    Only an index with a text of its own minds: there the trigger of the insert would find the place taken.
-    """
-    marks = ",".join("?" * len(ids))
-    for index in (unit.schema.fts, unit.schema.trigram):
-        if index is not None and index.kind is FtsKind.INLINE:
-            left = unit.rows(f"SELECT id FROM {index.name}_content WHERE id IN ({marks})", ids)
-            for row in left:
-                unit.execute(f"DELETE FROM {index.name} WHERE rowid = ?", row)
+def _with_goals(sessions: frozenset[str]) -> frozenset[str]:
+    """Ids of sessions, and the keys of what they were told to pursue."""
+    return sessions | {f"goal:{session}" for session in sessions}
 
 
 def _next_title(unit: Unit, title: Encoded) -> str | None:

@@ -13,6 +13,7 @@ from ..connect import Store
 from ..models import Conversation
 from ..trash import transcripts
 from ..trash.bundle import Contents, write_bundle
+from ..trash.kin import ties_of
 from ..trash.layout import discover
 from ..trash.shelf import Bundle, describe
 from .closure import close_over
@@ -48,5 +49,6 @@ def bundle(
             tuple(each.id for each in conversations),
             tuple(each.title for each in conversations),
             transcripts.find(reader, sessions_folder, sessions),
+            ties_of(reader, trash, sessions),
         )
         return describe(write_bundle(reader, discover(reader), contents, trash, now).path)

@@ -17,6 +17,7 @@ from ..errors import BrowseError, RefusedError
 from ..reader import Reader
 from ..trash import transcripts
 from ..trash.bundle import verify
+from ..trash.kin import of_bundle
 from ..trash.manifest import Manifest
 from ..trash.origin import instance_of
 from ..trash.shelf import find, mark_restored
@@ -25,13 +26,12 @@ from ..trash.stages import Tell, quiet
 from ..wording import _, ngettext
 from .dangling import name_again
 from .guards import check_writable
+from .indexing import Indexing
 from .putting import Putting
-from .readback import check_back, conflicts
+from .readback import Standing, check_back, standing
 from .unit import Needs, Unit, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
-_CHECKED_INDEX = 256 * 1024 * 1024
-"""Bytes of a store up to which its search index is checked whole after a restore: beyond, it would hold up Hermes."""
 
 
 class Restored(NamedTuple):
@@ -43,8 +43,10 @@ class Restored(NamedTuple):
     messages: int
     files: int
     verified: bool
-    """Every row was read back and is as it was, or as `notes` say."""
+    """Every row was read back and is as it was, or as `notes` say; the search indexes agree, every file is there."""
     notes: tuple[str, ...]
+    there: frozenset[str] = frozenset()
+    """Those of the sessions that were in the store already, as the bundle has them."""
 
     @property
     def sentence(self) -> str:
@@ -71,6 +73,8 @@ def restore(
 ) -> Restored:
     """Put a bundle back, in one transaction; a second one has sessions name a parent again that was missing before.
 
+    It can be done again: what is in the store as the bundle has it counts as restored, and what is missing is put back.
+
     Args:
         store: The store.
         trash: The folder of the bundles.
@@ -89,43 +93,63 @@ def restore(
         RefusedError: None of it can be put back; nothing was changed.
         StoreError: The store cannot be read or written, or is busy.
         WriteUnverifiedError: It was put back, and does not read back as it should.
+        WriteInDoubtError: The commit failed; the sentence says what the store holds now, and it can be tried again.
     """
     folder = find(trash, name)
     manifest = verify(folder, None, stop, tell)
     with store.reader() as reader:
         notes = _check_store(reader, store, manifest, any_store=any_store)
         check_writable(store, reader, NEEDS)
-        refused = conflicts(reader, folder, manifest, stop)
-        if len(refused) == len(manifest.sessions):
-            session, reason = next(iter(refused.items()))
-            raise RefusedError(
-                _("Session {session} is not put back: {reason}. Nothing was changed.").format(
-                    session=session, reason=reason
-                )
-            )
-        putting = Putting(folder, manifest, refused, stop, tell)
+        found = standing(reader, folder, manifest, stop)
+    if len(found.refused) == len(manifest.sessions):
+        return _files_alone(manifest, folder, sessions_folder, found, notes)
+    putting = Putting(folder, manifest, of_bundle(trash, manifest), found.refused, found.there, stop, tell)
+    wrong: list[str] = []
 
-        def work(unit: Unit) -> None:
-            putting.run(unit)
-            if check:
-                putting.notes += _compare_index(unit)
+    def work(unit: Unit) -> None:
+        putting.run(unit)
+        if check:
+            wrong.extend(Indexing(unit).compare())
 
-        write(store, work, lambda again, _done: check_back(again, putting), needs=NEEDS, patience=patience)
-        putting.notes += name_again(store, putting.dangling, NEEDS, patience)
-    back = frozenset(manifest.sessions) - refused.keys()
-    files, more = transcripts.put_back(manifest.files, folder, sessions_folder, back)
-    if not refused:
+    write(store, work, lambda again, _done: check_back(again, putting), needs=NEEDS, patience=patience)
+    unnamed = name_again(store, putting.dangling, NEEDS, patience)
+    back = frozenset(manifest.sessions) - found.refused.keys()
+    files = transcripts.put_back(manifest.files, folder, sessions_folder, back | found.theirs)
+    if not found.refused:
         mark_restored(folder, now if now is not None else time.time())
-    out = _("Session {session} was not put back: {reason}.")
-    left = [out.format(session=session, reason=reason) for session, reason in refused.items()]
     return Restored(
         manifest.name,
         tuple(each for each in manifest.sessions if each in back),
-        putting.messages,
-        files,
-        True,
-        (*notes, *left, *putting.notes, *more),
+        putting.messages + found.messages,
+        files.there,
+        not (wrong or unnamed or files.notes),
+        (*notes, *_left_out(found), *putting.notes, *wrong, *unnamed, *files.notes),
+        found.there,
     )
+
+
+def _left_out(found: Standing) -> list[str]:
+    out = _("Session {session} was not put back: {reason}.")
+    return [out.format(session=session, reason=reason) for session, reason in found.refused.items()]
+
+
+def _files_alone(
+    manifest: Manifest, folder: Path, sessions_folder: Path | None, found: Standing, notes: list[str]
+) -> Restored:
+    """Put back the files that are missing of sessions none of which is put back: a cut restore may have left them out.
+
+    Raises:
+        RefusedError: None is missing.
+    """
+    files = transcripts.put_back(manifest.files, folder, sessions_folder, found.theirs)
+    if not files.written:
+        session, reason = next(iter(found.refused.items()))
+        raise RefusedError(
+            _("Session {session} is not put back: {reason}. Nothing was changed.").format(
+                session=session, reason=reason
+            )
+        )
+    return Restored(manifest.name, (), 0, files.there, False, (*notes, *_left_out(found), *files.notes))
 
 
 def _check_store(reader: Reader, store: Store, manifest: Manifest, *, any_store: bool) -> list[str]:
@@ -157,31 +181,8 @@ def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
         What is wrong, in sentences; what was put back stays.
     """
     try:
-        return write(store, _compare_index, lambda reader, notes: None, needs=NEEDS, patience=patience)
+        return write(
+            store, lambda unit: Indexing(unit).compare(), lambda reader, notes: None, needs=NEEDS, patience=patience
+        )
     except BrowseError as error:
         return (_("The search index was not compared with the messages: {reason}").format(reason=error.sentence),)
-
-
-def _compare_index(unit: Unit) -> tuple[str, ...]:
-    """Have SQLite compare the search indexes with the rows, where that does not take long.
-
-    A store whose index was broken before stays as it is: rows that are back are worth more than an index, which Hermes
-    can make anew.
-    """
-    pages = unit.rows("PRAGMA page_count")[0][0], unit.rows("PRAGMA page_size")[0][0]
-    if int(str(pages[0])) * int(str(pages[1])) > _CHECKED_INDEX or unit.schema.note("fts_stale") is not None:
-        return ()
-    if unit.schema.note("fts_rebuild_high_water") is not None:
-        return ()
-    notes: list[str] = []
-    for index in (unit.schema.fts, unit.schema.trigram):
-        if index is None:
-            continue
-        try:
-            unit.execute(f"INSERT INTO {index.name}({index.name}, rank) VALUES ('integrity-check', 1)")
-        except BrowseError:
-            broken = _(
-                "The search index {name} does not agree with the messages; `hermes sessions repair` rebuilds it."
-            )
-            notes.append(broken.format(name=index.name))
-    return tuple(notes)

@@ -17,6 +17,7 @@ from ..trash.stages import EVERY, Stage, Tell, quiet
 from ..trash.values import quoted
 from ..wording import _
 from .closure import Closure
+from .indexing import Indexing
 from .unit import Unit
 
 _SESSIONS_AT_ONCE = 50
@@ -113,6 +114,7 @@ def delete_rows(
     for loose in layout.loose:  # among themselves too: then the order of sessions does not matter, not even in a ring
         _cut(unit, loose, ids)
     count = 0
+    indexing = Indexing(unit)
     # Backwards: what refers to others first, and messages before sessions, whose rows the triggers of the substring
     # index read (0.22).
     for part in reversed([part for part in layout.parts if part.fate is Fate.TAKEN]):
@@ -120,7 +122,7 @@ def delete_rows(
             if stop():
                 raise QueryInterruptedError(_("Stopped; nothing was changed."))
             if part.table == "messages" and part.rowid:
-                for done in _delete_messages(unit, part, chunk):
+                for done in _delete_messages(unit, indexing, part, chunk):
                     count += done
                     gone += done
                     tell(Stage("deleting", gone, messages))
@@ -138,13 +140,19 @@ def delete_rows(
     return count
 
 
-def _delete_messages(unit: Unit, part: Part, ids: Sequence[str]) -> Iterator[int]:
+def _delete_messages(unit: Unit, indexing: Indexing, part: Part, ids: Sequence[str]) -> Iterator[int]:
     """Delete the messages of some sessions a portion at a time, all within the transaction; yields how many each."""
     condition = fill(part.condition, len(ids))
     some = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
     statement = f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({some})"
-    while done := unit.execute(statement, ids):
-        yield done
+    if not indexing.is_ours:
+        while done := unit.execute(statement, ids):
+            yield done
+        return
+    while numbers := [row[0] for row in unit.rows(some, ids)]:
+        indexing.before_delete(numbers)
+        marks = ",".join("?" * len(numbers))
+        yield unit.execute(f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({marks})", numbers)
 
 
 def _prompts(unit: Unit, ids: Sequence[str]) -> list[bytes]:

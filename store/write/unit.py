@@ -25,15 +25,15 @@ from ..errors import (
     RefusedError,
     StoreBusyError,
     StoreError,
-    WriteFailedError,
     WriteUnverifiedError,
 )
-from ..reader import decode, translate
+from ..reader import decode
 from ..schema import Schema
 from ..wording import _
+from .failing import CommitFailedError, and_nothing_changed, failure, settle
 from .guards import Needs, check_writable
 
-__all__ = ["PATIENCE", "Needs", "Unit", "write"]
+__all__ = ["PATIENCE", "Needs", "Unit", "attempt", "write"]
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
@@ -46,44 +46,6 @@ T = TypeVar("T")
 
 def _never() -> bool:
     return False
-
-
-def _failure(error: sqlite3.Error, path: Path) -> BrowseError:
-    """The sentence for a write that did not happen.
-
-    Args:
-        error: What SQLite raised.
-        path: The store.
-    """
-    code, said = getattr(error, "sqlite_errorcode", 0) & 0xFF, str(error)
-    match code:
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreBusyError(
-                _("{path} is busy: another process is using it; nothing was changed.").format(path=path),
-                remedy=_("Try again in a moment."),
-            )
-        case sqlite3.SQLITE_FULL:
-            return WriteFailedError(
-                _("There is no room left on the disk of {path}. Nothing was changed.").format(path=path),
-                remedy=_("Make some room and try again."),
-            )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
-            return RefusedError(
-                _("{path} cannot be written to: SQLite says “{said}”. Nothing was changed.").format(
-                    path=path, said=said
-                ),
-                remedy=_("Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."),
-            )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_INTERRUPT:
-            return _and_nothing_changed(translate(error, path))
-        case _:
-            sentence = _("{path} could not be written to: SQLite says “{said}”. Nothing was changed.")
-            return WriteFailedError(sentence.format(path=path, said=said))
-
-
-def _and_nothing_changed(error: BrowseError) -> BrowseError:
-    error.sentence = _("{sentence} Nothing was changed.").format(sentence=error.sentence)
-    return error
 
 
 class Unit:
@@ -115,7 +77,7 @@ class Unit:
         try:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
-            raise _failure(error, self._path) from error
+            raise failure(error, self._path) from error
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement that changes rows.
@@ -133,7 +95,7 @@ class Unit:
         try:
             return max(0, self._connection.execute(sql, parameters).rowcount)
         except sqlite3.Error as error:
-            raise _failure(error, self._path) from error
+            raise failure(error, self._path) from error
 
     def changed(self) -> int:
         """Rows changed since the transaction began, those of triggers and cascades included."""
@@ -169,29 +131,87 @@ def write(
         StoreBusyError: Others did not let go of it in time; nothing was changed.
         BrowseError: Another reason, in its sentence; nothing was changed.
         WriteUnverifiedError: It was committed and does not read back.
+        WriteInDoubtError: The commit failed; the sentence says what the store holds now.
     """
-    place = _place(store.path)
-    with store.reader() as reader:
-        # Opening has read already; this makes sure of it, whatever becomes of that.
-        cookie = reader.value("PRAGMA schema_version")
-        reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
-        try:
-            check_writable(store, reader, needs or Needs())
-        except StoreError as error:
-            raise _and_nothing_changed(error) from error.__cause__
-        with _connection(store.path, patience, foreign_keys) as connection:
-            _begin(connection, store.path, patience, stop)
+    try:
+        return attempt(store, work, verify, needs=needs, patience=patience, stop=stop, foreign_keys=foreign_keys)
+    except CommitFailedError as failed:
+        raise settle(store, failed, verify) from failed
+
+
+def attempt(
+    store: Store,
+    work: Callable[[Unit], T],
+    verify: Callable[[Reader, T], None],
+    *,
+    needs: Needs | None = None,
+    patience: float = PATIENCE,
+    stop: Callable[[], bool] = _never,
+    foreign_keys: bool = True,
+) -> T:
+    """The same as `write`, for who has a reader open: `settle` should come after that is closed.
+
+    Raises:
+        CommitFailedError: The commit failed; all else as of `write`.
+    """
+    place, has_begun = _place(store.path), False
+    try:
+        with store.reader() as reader:
+            # Opening has read already; this makes sure of it, whatever becomes of that.
+            cookie = reader.value("PRAGMA schema_version")
+            reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
             try:
-                _check_same(connection, store.path, place, cookie)
-                result = work(Unit(connection, store.path, reader.schema))
-                if stop():
-                    raise QueryInterruptedError(_("Stopped. Nothing was changed."))
-                _run(connection, "COMMIT", store.path)
-            except BaseException:
-                _roll_back(connection)
-                raise
-        _verify(reader, store.path, place, verify, result)
+                check_writable(store, reader, needs or Needs())
+            except StoreError as error:
+                raise and_nothing_changed(error) from error.__cause__
+            with _connection(store.path, patience, foreign_keys) as connection:
+                _begin(connection, store.path, patience, stop)
+                has_begun = True
+                try:
+                    _check_same(connection, store.path, place, cookie)
+                    result = work(Unit(connection, store.path, reader.schema))
+                    if stop():
+                        raise QueryInterruptedError(_("Stopped. Nothing was changed."))
+                    _commit(connection, store.path, result)
+                except BaseException:
+                    _roll_back(connection)
+                    raise
+            _verify(reader, store.path, place, verify, result)
+    except BaseException:
+        if has_begun:  # a journal that was there before is not ours: the store could not have been read
+            _finish_rollback(store)
+        raise
     return result
+
+
+def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
+    """Commit; what SQLite still calls a transaction afterwards is certainly not committed."""
+    try:
+        connection.execute("COMMIT")
+    except BaseException as error:  # a key that interrupts may come before the commit, or behind it
+        if connection.in_transaction:
+            if isinstance(error, sqlite3.Error):
+                raise failure(error, path) from error
+            raise
+        raise CommitFailedError(result, str(error) or type(error).__name__) from error
+
+
+def _finish_rollback(store: Store) -> None:
+    """Have SQLite take back what a failed write of ours left in a journal: a reader may not, and would be refused."""
+    if not _has_journal(store):
+        return
+    try:
+        with _connection(store.path, _ATTEMPT, True) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+    except (BrowseError, sqlite3.Error):
+        return  # whoever opens it next tries again
+
+
+def _has_journal(store: Store) -> bool:
+    try:
+        return store.journal_path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _place(path: Path) -> tuple[int, int]:
@@ -214,7 +234,7 @@ def _connection(path: Path, patience: float, foreign_keys: bool) -> Iterator[sql
             check_same_thread=False,
         )
     except sqlite3.Error as error:
-        raise _failure(error, path) from error
+        raise failure(error, path) from error
     try:
         connection.text_factory = decode
         _run(connection, f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}", path)
@@ -228,7 +248,7 @@ def _run(connection: sqlite3.Connection, sql: str, path: Path) -> list[Row]:
     try:
         return connection.execute(sql).fetchall()
     except sqlite3.Error as error:
-        raise _failure(error, path) from error
+        raise failure(error, path) from error
 
 
 def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Callable[[], bool]) -> None:
@@ -281,7 +301,9 @@ def _verify(reader: Reader, path: Path, place: tuple[int, int], verify: Callable
         )
     try:
         verify(reader, result)
-    except StoreError as error:
+    except WriteUnverifiedError:
+        raise
+    except BrowseError as error:  # a bundle may have become unreadable as well
         raise WriteUnverifiedError(
             _("It was written, but could not be read back: {reason}").format(reason=error.sentence),
             remedy=error.remedy,

@@ -14,7 +14,7 @@ from commandline import ask, call, spawn
 from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
 from trashing import FAMILY, NOW, dump, family, health, opened
 
-from hermes_browse.store.write import restore as restoring
+from hermes_browse.store.write import indexing
 from hermes_browse.tui.cli import trashing
 
 Capture = pytest.CaptureFixture[str]
@@ -237,12 +237,14 @@ def test_several_bundles_at_once(capsys: Capture, home: Path, monkeypatch: pytes
         compared.append(unit)
         return ("said once",)
 
-    monkeypatch.setattr(restoring, "_compare_index", compare)
+    monkeypatch.setattr(indexing.Indexing, "compare", compare)
     back = run(capsys, home, "trash", "restore", *reversed(names))
     assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
+    assert not back["verified"], "what is wrong with an index is wrong with the restore"
     assert back["bundles"] == names[::-1] and back["messages"] == 32
     assert dump(home / "state.db") == before
     run(capsys, home, "delete", "other", "--yes")
+    run(capsys, home, "rename", "branch", "Elsewhere")
     ended = call(capsys, "--home", str(home), "trash", "restore", names[1], names[0])
     assert ended.code == 5 and f"Restored before that: {names[1]}." in ended.err
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import HOSTILE_IDS, make_store
-from trashing import NOW, dump, family, put_back, remove
+from trashing import NOW, dump, family, opened, put_back, remove
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.trash.transcripts import find, is_name_of
@@ -67,6 +67,55 @@ def test_nothing_is_overwritten(store: Path) -> None:
     back = put_back(store, done.bundle.name, sessions_folder=folder)
     assert back.files == 3 and sum("was left as it is" in each for each in back.notes) == 2
     assert (folder / "tip.json").read_text() == "newer" and not (folder / "nowhere").exists()
+
+
+def test_a_restore_that_was_cut_after_its_rows(store: Path) -> None:
+    """Rows are back, files are not: a second one brings them, and a half-written one is no hindrance."""
+    folder = store.parent / "sessions"
+    files, rows = state(folder), dump(store)
+    name = remove(store, "tip", sessions_folder=folder).bundle.name
+    put_back(store, name)  # as far as a kill after the commit lets it come
+    (folder / "tip.jsonl").touch()  # what a killed one of 0.1.0 left in its place
+    (folder / ".tip.json.restoring").write_text("half of")
+    back = put_back(store, name, sessions_folder=folder)
+    assert back.verified and back.files == len(MINE) and "tip" in back.sessions
+    assert state(folder) == files and dump(store) == rows
+    assert put_back(store, name, sessions_folder=folder) == back and state(folder) == files
+
+
+def test_files_of_a_conversation_that_went_on_since(store: Path) -> None:
+    """The rows stay as they are by now; the files are brought, and that the rest is not is said."""
+    folder = store.parent / "sessions"
+    files = state(folder)
+    name = remove(store, "tip", sessions_folder=folder).bundle.name
+    put_back(store, name)
+    with opened(store) as connection:
+        connection.execute("UPDATE sessions SET archived = 1")
+    rows = dump(store)
+    back = put_back(store, name, sessions_folder=folder)
+    assert (back.sessions, back.files, back.verified) == ((), len(MINE), False)
+    assert any("tip was not put back: it is in the store, and has changed" in each for each in back.notes)
+    assert state(folder) == files and dump(store) == rows
+
+
+def test_a_file_that_cannot_be_written_is_not_called_verified(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named, nothing is left in its place, and a second try ends well."""
+    folder = store.parent / "sessions"
+    files = state(folder)
+    name = remove(store, "tip", sessions_folder=folder).bundle.name
+    real = os.fsync
+
+    def fail(descriptor: int) -> None:
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith("restoring"):
+            raise OSError(5, "Input/output error")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    back = put_back(store, name, sessions_folder=folder)
+    assert not back.verified and back.files == 0 and sum("could not be written" in each for each in back.notes) == 5
+    assert state(folder) == {each: files[each] for each in files if each not in MINE}
+    monkeypatch.setattr(os, "fsync", real)
+    assert put_back(store, name, sessions_folder=folder).verified and state(folder) == files
 
 
 def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path: Path) -> None:
@@ -132,14 +181,14 @@ def test_a_file_that_is_written_meanwhile_stays(store: Path, monkeypatch: pytest
     folder = store.parent / "sessions"
     from hermes_browse.store.write import delete as deleting
 
-    real = deleting.write
+    real = deleting.attempt
 
     def write(*arguments: object, **rest: object) -> object:
         (folder / "tip.json").write_text("another word")
         (folder / "tip.jsonl").unlink()
         return real(*arguments, **rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "attempt", write)
     done = remove(store, "tip", sessions_folder=folder)
     assert [each.rpartition("/")[2] for each in done.notes] == ["tip.json was written to meanwhile and stays."]
     assert (folder / "tip.json").read_text() == "another word"

@@ -14,7 +14,7 @@ from pruning import NOW, family
 from trashing import differences, dump, health
 
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write import carry
+from hermes_browse.store.write import carry, titles
 from hermes_browse.store.write.restore import restore
 from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.rows import ConversationRow, JobRow
@@ -381,7 +381,7 @@ async def test_what_has_no_name_is_saved_under_its_id(tmp_path: Path, monkeypatc
 async def test_the_undo_of_several_goes_on_past_one_that_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One was put back by other means: the others come back too, and it is said."""
+    """One was put back by other means and has changed since: the others come back too, and it is said."""
     monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)  # a bundle each
     sessions = [{"id": each, "title": each} for each in "abc"]
     messages = [{"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)]
@@ -393,6 +393,7 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         trash = trash_folder(browser.app.location)
         one = next(each for each in list_bundles(trash) if "b" in each.sessions)
         restore(browser.screen.store, trash, one.name)
+        titles.rename(browser.screen.store, "b", "another")
         await browser.press("u")
         assert set(rows_of(path, "id")) == set("abc")
         assert "restored 2 sessions" in browser.text("#status") and "b is not put back" in browser.text("#status")

@@ -14,7 +14,10 @@ from pruning import NOW, family
 from textual.widgets import Input
 from trashing import differences, dump, health
 
+from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
+from hermes_browse.store.trash.shelf import list_bundles
+from hermes_browse.store.write.restore import restore
 from hermes_browse.tui import header
 from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.places import trash_folder
@@ -216,6 +219,22 @@ async def test_the_trash(path: Path) -> None:
         await browser.press("D", "1", "enter")
         assert len(list(trash_folder(browser.screen.location).iterdir())) == len(folders) - 1
     assert set(health(path).values()) == {"ok"}
+
+
+async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> None:
+    """A restore that is done again puts nothing back, so that there is nothing to take away."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        rows = browser.screen.rows
+        rows.cursor = rows.source.index_of("cold") or 0
+        await browser.settle()
+        await browser.press("D")
+        await browser.press("y")
+        (bundle,) = list_bundles(trash_folder(browser.screen.location))
+        restore(Store(path), trash_folder(browser.screen.location), bundle.name)
+        await browser.press("X", "r")
+        assert "put back" in browser.text("#status")
+        await browser.press("u")
+        assert "old" in ids(path)
 
 
 async def test_a_damaged_bundle_is_named(path: Path) -> None:

@@ -18,7 +18,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, RefusedError, StoreBusyError, StoreError
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.store.write import delete as deleting
-from hermes_browse.store.write import restore as restoring
+from hermes_browse.store.write import indexing
 from hermes_browse.store.write.delete import delete
 
 _DELETE = """
@@ -113,13 +113,13 @@ def test_a_store_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest.
     shutil.copy(path, tmp_path / "copy.db")
     shutil.copy(path, tmp_path / "kept.db")
     os.link(path, tmp_path / "old.db")
-    before, real = dump(path), deleting.write
+    before, real = dump(path), deleting.attempt
 
     def write(*arguments: Any, **rest: Any) -> Any:
         os.replace(tmp_path / "copy.db", path)
         return real(*arguments, **rest)
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "attempt", write)
     with pytest.raises(RefusedError, match="replaced by another file"):
         remove(path, "tip")
     assert dump(path) == dump(tmp_path / "old.db") == before
@@ -157,13 +157,13 @@ def test_a_failure_in_the_transaction_takes_it_back(tmp_path: Path, monkeypatch:
 def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What may be gone from the store must be somewhere."""
     path = family(tmp_path / "state.db")
-    before, real = dump(path), deleting.write
+    before, real = dump(path), deleting.attempt
 
     def write(*arguments: Any, **rest: Any) -> Any:
         real(*arguments, **rest)
         raise StoreError("the disk went away after the commit")
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "attempt", write)
     with pytest.raises(StoreError):
         remove(path, "tip")
     (bundle,) = list_bundles(tmp_path / "trash")
@@ -234,7 +234,7 @@ def test_a_restore_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, monke
     def fail(*_: object) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(restoring, "_compare_index", fail)
+    monkeypatch.setattr(indexing.Indexing, "compare", fail)
     with pytest.raises(RuntimeError):
         put_back(path, name)
     assert dump(path) == gone and set(health(path).values()) == {"ok"}

@@ -161,13 +161,13 @@ def test_a_message_that_comes_while_the_bundle_is_written(tmp_path: Path, monkey
     """Refused, the bundle is taken back, and the gateway's next turn is stored."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
-    real = deleting.write
+    real = deleting.attempt
 
     def write(*arguments: Any, **rest: Any) -> Any:
         db.append_message("tip", "user", "wait", timestamp=NOW - 9000)
         return real(*arguments, **rest)
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "attempt", write)
     before = dump(path)
     with pytest.raises(RefusedError, match="being written to"):
         remove(path, "root")
@@ -183,13 +183,13 @@ def test_writing_elsewhere_does_not_hinder_a_delete(tmp_path: Path, monkeypatch:
     """Another chat goes on: the rows are read once more and are the same."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
-    real = deleting.write
+    real = deleting.attempt
 
     def write(*arguments: Any, **rest: Any) -> Any:
         db.append_message("other", "user", "meanwhile")
         return real(*arguments, **rest)
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "attempt", write)
     assert "tip" in remove(path, "root").sessions
     db.append_message("other", "user", "and on")
     db.close()

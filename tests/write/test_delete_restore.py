@@ -58,15 +58,43 @@ def test_a_session_of_that_id_is_not_overwritten(tmp_path: Path) -> None:
     assert describe(tmp_path / "trash" / name).restored_at is None
 
 
-def test_what_is_there_is_not_restored_twice(tmp_path: Path) -> None:
-    """Refused before anything is written."""
+def test_what_is_there_counts_as_restored(tmp_path: Path) -> None:
+    """A second restore changes nothing, and says that all of it is there."""
     path, name = deleted(tmp_path)
-    put_back(path, name)
+    first = put_back(path, name)
     before = dump(path)
-    with pytest.raises(RefusedError, match="in the store"):
-        put_back(path, name)
+    again = put_back(path, name)
+    assert again._replace(there=frozenset()) == first and first.verified
+    assert again.there == FAMILY and first.there == frozenset(), "an undo takes back what was put back, and no more"
     assert dump(path) == before
     assert describe(tmp_path / "trash" / name).restored_at == NOW
+
+
+def test_what_has_changed_since_is_refused(tmp_path: Path) -> None:
+    """With the reason; what is missing beside it comes back."""
+    path, name = deleted(tmp_path)
+    put_back(path, name)
+    run(path, "UPDATE sessions SET title = 'Pier' WHERE id = 'tip'", "DELETE FROM messages WHERE session_id = 'nested'")
+    run(path, "DELETE FROM sessions WHERE id = 'nested'")
+    back = put_back(path, name)
+    assert set(back.sessions) == FAMILY - {"tip"}
+    assert back.notes == (
+        "Session tip was not put back: it is in the store, and has changed since it went to the trash.",
+    )
+    assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Pier",)]
+    assert rows(path, "SELECT count(*) FROM messages WHERE session_id = 'nested'") == [(4,)]
+    run(path, "UPDATE sessions SET archived = 1")
+    with pytest.raises(RefusedError, match="has changed since"):
+        put_back(path, name)
+
+
+def test_a_title_that_was_numbered_is_no_change(tmp_path: Path) -> None:
+    """It was the first restore that had to give it another number."""
+    path, name = deleted(tmp_path)
+    run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
+    put_back(path, name)
+    before = dump(path)
+    assert set(put_back(path, name).sessions) == FAMILY and dump(path) == before
 
 
 def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path: Path) -> None:
@@ -147,7 +175,8 @@ def test_a_parent_that_is_gone(tmp_path: Path) -> None:
     branch = remove(path, "branch", now=NOW).bundle.name
     remove(path, "tip", now=NOW + 1)
     back = put_back(path, branch)
-    assert back.notes == ("branch has no parent: tip, which it names, is by now in no store.",)
+    (said,) = back.notes
+    assert said.startswith("branch has no parent for now: tip is in the trash. Restoring ")
     assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [(None,)]
 
 

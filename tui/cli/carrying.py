@@ -51,7 +51,7 @@ def carry_out(store: Store, plan: Plan, unit: Unit[Result]) -> Outcome[Result]:
         _say_stopped(done, len(plan.would))
         raise
     if outcome.error is not None:
-        _say_stopped(done, len(plan.would))
+        _say_stopped(done, len(plan.would), outcome.doubtful)
         raise outcome.error
     return outcome
 
@@ -69,6 +69,12 @@ def telling() -> Tell:
     return tell
 
 
-def _say_stopped(done: int, total: int) -> None:
-    stopped = _("Stopped after {done:,} of {total:,} conversations; the others are as they were.")
-    note(stopped.format(done=done, total=total))
+def _say_stopped(done: int, total: int, doubtful: int = 0) -> None:
+    if doubtful:
+        stopped = _(
+            "Stopped after {done:,} of {total:,} conversations. What follows is about {doubtful:,} more; the others "
+            "are as they were."
+        )
+    else:
+        stopped = _("Stopped after {done:,} of {total:,} conversations; the others are as they were.")
+    note(stopped.format(done=done, total=total, doubtful=doubtful))

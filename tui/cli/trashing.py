@@ -199,7 +199,7 @@ def _restore(context: Context) -> int:
             {
                 "restored": [session for one in done for session in one.sessions],
                 "messages": sum(one.messages for one in done),
-                "verified": all(one.verified for one in done),
+                "verified": all(one.verified for one in done) and not said_of_all,
                 "files": sum(one.files for one in done),
                 "bundles": [one.name for one in done],
                 "notes": [*(each for one in done for each in one.notes), *said_of_all],

@@ -95,6 +95,8 @@ def write_memory(path: Path, memory: Memory) -> bool:
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(f"{text}\n")
+                file.flush()
+                os.fsync(file.fileno())  # or a power cut may leave an empty file by that name
             beside.replace(path)
         except OSError:
             beside.unlink(missing_ok=True)

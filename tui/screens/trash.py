@@ -208,13 +208,20 @@ class TrashScreen(SubScreen):
         messages = sum(each.messages for each in restored)
         notes = [*(note for each in restored for note in each.notes), *more]
 
+        # What was in the store before does not go with an undo of this.
+        ours = tuple(session for each in restored for session in each.sessions if session not in each.there)
+
         def back() -> tuple[str, tuple[str, ...]]:
-            done = delete(store, sessions, folder, sessions_folder=files)
+            done = delete(store, ours, folder, sessions_folder=files)
             return done.sentence, done.sessions
 
         sentence = _("put back {sessions}, {messages}")
         sentence = sentence.format(sessions=_sessions(len(sessions)), messages=_messages(messages))
-        main.changing.done(Undoable(" · ".join([sentence, *notes]), back), sessions)
+        told = " · ".join([sentence, *notes])
+        if ours:
+            main.changing.done(Undoable(told, back), sessions)
+        else:
+            main.say(told)
 
     def action_check(self) -> None:
         """Read a bundle against its sums."""

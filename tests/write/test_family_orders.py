@@ -1,0 +1,191 @@
+"""Families that went in several bundles: in whatever order those come back, everyone hangs where they hung."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from builders import T0, make_store
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from trashing import NOW, dump, opened, put_back, remove
+
+from hermes_browse.store.trash.shelf import drop, list_bundles
+
+_BRANCHES = ("20260105_090000_bbb001", "20260105_091000_bbb002")
+
+
+def parents(path: Path) -> dict[str, str | None]:
+    """The parent of each session."""
+    with opened(path, "ro") as connection:
+        return dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
+
+
+def as_before_kin(trash: Path, name: str) -> None:
+    """Make a bundle one of 0.1.0, which knew its rows and the links it cut alone."""
+    import hashlib
+
+    folder = trash / name
+    document = json.loads((folder / "manifest.json").read_bytes())
+    del document["kin"]
+    raw = json.dumps(document, indent=1).encode("ascii") + b"\n"
+    (folder / "manifest.json").write_bytes(raw)
+    sums = [line for line in (folder / "SHA256SUMS").read_text().splitlines() if not line.endswith("manifest.json")]
+    sums.append(f"{hashlib.sha256(raw).hexdigest()}  manifest.json")
+    (folder / "SHA256SUMS").write_text("".join(f"{line}\n" for line in sums))
+
+
+@pytest.mark.parametrize("back", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("went", [(0, 1), (1, 0)])
+def test_a_branch_and_its_parent(
+    fixture_store: Callable[[str], Path], went: tuple[int, int], back: tuple[int, int]
+) -> None:
+    """On a store of Hermes 0.19: nothing is lost, whichever went or comes back first."""
+    path = fixture_store("state-v22")
+    with opened(path, "ro") as connection:
+        ids = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE id LIKE '%bbb00%' ORDER BY id")]
+    before, trash = dump(path), path.parent / "trash"
+    names = [remove(path, ids[at], now=NOW + at).bundle.name for at in went]
+    for at in back:
+        assert put_back(path, names[at]).verified
+    assert parents(path)[ids[1]] == ids[0] and dump(path) == before
+    assert len(list_bundles(trash)) == 2
+
+
+def three(path: Path) -> Path:
+    """A conversation, a branch of it, and a branch of that."""
+    marker = '{"_branched_from": "%s"}'
+    return make_store(
+        path,
+        "22",
+        [
+            {"id": "top", "title": "Top"},
+            {"id": "mid", "parent_session_id": "top", "model_config": marker % "top"},
+            {"id": "low", "parent_session_id": "mid", "model_config": marker % "mid"},
+        ],
+        [{"session_id": each, "content": f"lantern {each}"} for each in ("top", "mid", "low")],
+        "delete",
+    )
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_three_generations_in_every_order(tmp_path: Path, old: bool) -> None:
+    """With bundles of today, each dropped as soon as it is back; with older ones, which are kept."""
+    pristine = three(tmp_path / "pristine.db")
+    before = dump(pristine)
+    for number, (went, back) in enumerate(
+        (went, back) for went in permutations(("top", "mid", "low")) for back in permutations(("top", "mid", "low"))
+    ):
+        path = tmp_path / str(number) / "state.db"
+        path.parent.mkdir()
+        shutil.copy(pristine, path)
+        trash = path.parent / "trash"
+        names = {each: remove(path, each, now=NOW + at).bundle.name for at, each in enumerate(went)}
+        if old:
+            for name in names.values():
+                as_before_kin(trash, name)
+        for each in back:
+            assert put_back(path, names[each], any_store=True).verified
+            if not old:
+                drop(trash, names[each])
+        assert dump(path) == before, (went, back)
+
+
+def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:
+    """Who comes back first has none for now, and is told where it is; a second restore of the first changes nothing."""
+    path = three(tmp_path / "state.db")
+    before = dump(path)
+    mid, top = remove(path, "mid", now=NOW).bundle.name, remove(path, "top", now=NOW + 1).bundle.name
+    assert parents(path) == {"low": None}
+    back = put_back(path, mid)
+    (said,) = back.notes
+    assert said == f"mid has no parent for now: top is in the trash. Restoring {top} ties them together again."
+    assert parents(path) == {"mid": None, "low": "mid"}
+    assert put_back(path, top).notes == () and dump(path) == before
+    assert put_back(path, mid).notes == () and dump(path) == before
+
+
+def test_a_child_that_waits_is_named(tmp_path: Path) -> None:
+    """It is in the trash, and comes back to where it hung."""
+    path = three(tmp_path / "state.db")
+    before = dump(path)
+    top, mid = remove(path, "top", now=NOW).bundle.name, remove(path, "mid", now=NOW + 1).bundle.name
+    (said,) = put_back(path, top).notes
+    assert said == f"mid, a child of top, is in the trash. Restoring {mid} ties them together again."
+    assert put_back(path, mid).notes == () and dump(path) == before
+
+
+def test_a_tie_that_hermes_cut_stays_cut(tmp_path: Path) -> None:
+    """Where both are in the store it is right: an old bundle does not tie what has come apart since."""
+    path = three(tmp_path / "state.db")
+    old = remove(path, "mid", now=NOW).bundle.name
+    put_back(path, old)
+    with opened(path) as connection:
+        connection.execute("UPDATE sessions SET parent_session_id = NULL WHERE id = 'mid'")
+    before = dump(path)
+    new = remove(path, "mid", now=NOW + 1).bundle.name
+    put_back(path, new)
+    assert dump(path) == before and parents(path)["mid"] is None
+
+
+_KINDS = st.sampled_from(["branch", "child", "segment", "helper"])
+
+
+@st.composite
+def families(draw: st.DrawFn) -> list[dict[str, object]]:
+    """Sessions of up to seven, each a root or below one before it."""
+    sessions: list[dict[str, object]] = []
+    for number in range(draw(st.integers(2, 7))):
+        session: dict[str, object] = {"id": f"s{number}", "started_at": T0 + number * 100, "ended_at": T0 + 5000}
+        if number and draw(st.booleans() | st.just(True)):
+            parent = sessions[draw(st.integers(0, number - 1))]
+            session["parent_session_id"] = parent["id"]
+            kind = draw(_KINDS)
+            if kind == "branch":
+                session["model_config"] = json.dumps({"_branched_from": parent["id"]})
+            if kind == "helper":
+                session |= {"model_config": json.dumps({"_delegate_from": parent["id"]}), "source": "subagent"}
+            if kind == "segment":
+                parent["end_reason"] = "compression"
+        sessions.append(session)
+    return sessions
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    families(),
+    st.lists(st.tuples(st.sampled_from(["delete", "restore", "drop"]), st.integers(0, 99)), max_size=14),
+    st.randoms(use_true_random=False),
+)
+def test_any_family_in_any_order(
+    tmp_path_factory: pytest.TempPathFactory,
+    sessions: list[dict[str, object]],
+    steps: list[tuple[str, int]],
+    chance: object,
+) -> None:
+    """Over weeks: deleted, restored, deleted again, bundles dropped when they are back; in the end all is as it was."""
+    folder = tmp_path_factory.mktemp("family")
+    path, trash = folder / "state.db", folder / "trash"
+    messages = [{"session_id": each["id"], "content": "rope"} for each in sessions]
+    make_store(path, "22", sessions, messages, "delete")
+    before, clock = dump(path), NOW
+    for step, number in steps:
+        present, bundles = sorted(parents(path)), list_bundles(trash)
+        clock += 1
+        if step == "delete" and present:
+            remove(path, present[number % len(present)], now=clock)
+        elif bundles:
+            bundle = bundles[number % len(bundles)]
+            if step == "restore":
+                put_back(path, bundle.name, now=clock)
+            elif step == "drop" and set(bundle.sessions) <= set(present):
+                drop(trash, bundle.name)
+    names = [each.name for each in list_bundles(trash)]
+    chance.shuffle(names)  # type: ignore[attr-defined]
+    for name in names:
+        assert put_back(path, name, now=clock).verified
+    assert dump(path) == before
