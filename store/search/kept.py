@@ -33,7 +33,7 @@ def _text(value: object) -> str:
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_IS_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*["\[{]|")')
+_IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 
 
 def _unescape(escape: re.Match[str]) -> str:

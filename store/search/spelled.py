@@ -107,17 +107,16 @@ def _of_term(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -
     return [f"({way})" for way in dict.fromkeys(found)]
 
 
-def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher]) -> str:
+def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> str:
     """For MATCH: a group of terms where at least one stands in another spelling; empty where that cannot be.
-
-    Beginnings of words that are dear to ask for are left out of it.
 
     Args:
         reader: An open reader.
         index: The word index.
         group: All must be there.
+        whole: The beginnings of words too that are dear to ask for; else those are left out.
     """
-    known = [each for each in group if not each.is_short and (each.asked or each.in_json)]
+    known = [each for each in group if (whole or not each.is_short) and (each.asked or each.in_json)]
     if not known:
         return ""
     escapes = reader.keep(Escapes).begin(reader, index)

@@ -131,7 +131,7 @@ class Matcher:
     @property
     def is_short(self) -> bool:
         """A prefix that is dear to ask of the word index."""
-        return self.is_prefix and len(self.words[-1]) <= SHORT_PREFIX
+        return self.is_prefix and bool(self.asked) and len(self.asked[-1]) <= SHORT_PREFIX
 
     @property
     def fts(self) -> str:
