@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from ..connect import Reader
@@ -35,6 +36,27 @@ _MOST = 48
 """Spellings of a word; where there are more, those with one accent."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """Words that follow each other in the index."""
+
+    words: tuple[str, ...]
+    is_begun: bool
+    """The last of them is the beginning of one."""
+
+    def behind(self, letter: str) -> _Phrase:
+        """The same behind an escape."""
+        return _Phrase((letter + self.words[0], *self.words[1:]), self.is_begun)
+
+    def span(self, at: int) -> tuple[str, str]:
+        """Where in the vocabulary one of the words stands: the smallest term, and the first one too large."""
+        word = self.words[at].lower()
+        return word, word + ("\U0010ffff" if self.is_begun and at == len(self.words) - 1 else "\x01")
+
+    def __str__(self) -> str:
+        return quote(" ".join(self.words)) + "*" * self.is_begun
+
+
 class Escapes:
     """What of other spellings there is in an index; kept while a connection lives and nobody writes."""
 
@@ -55,13 +77,12 @@ class Escapes:
             self._version = version
         return self
 
-    def joined(self, word: str, *, is_prefix: bool) -> list[str]:
-        """For MATCH: the word behind an escape, or an emoji at the beginning."""
-        star = "*" if is_prefix else ""
-        found = [quote(sign + word) + star for sign in (*_LINES, *self._signs)]
+    def joined(self, word: str, *, is_begun: bool) -> list[_Phrase]:
+        """A word behind an escape, or after an emoji that begins a word."""
+        found = [_Phrase((sign + word,), is_begun) for sign in (*_LINES, *self._signs)]
         for term, words in self._emoji:
-            if any(each.startswith(word) if is_prefix else each == word for each in words):
-                found.append(quote(term))
+            if any(each.startswith(word) if is_begun else each == word for each in words):
+                found.append(_Phrase((term,), False))
         return found
 
 
@@ -79,32 +100,44 @@ def _either(ways: Sequence[str]) -> str:
     return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})"
 
 
+def _standing(reader: Reader, index: FtsIndex, phrases: Sequence[_Phrase]) -> list[str]:
+    """For MATCH: those of the phrases whose words are all in the index; to look for the others is dear."""
+    spans = [[phrase.span(at) for at in range(len(phrase.words))] for phrase in phrases]
+    asked = list(dict.fromkeys(span for each in spans for span in each))
+    there = dict(zip(asked, reader.index_has_terms(index.name, asked), strict=True)) if asked else {}
+    found = (str(phrase) for phrase, each in zip(phrases, spans, strict=True) if all(there[span] for span in each))
+    return list(dict.fromkeys(found))
+
+
+def _of_words(
+    reader: Reader, index: FtsIndex, escapes: Escapes, words: Sequence[str], *, is_begun: bool
+) -> list[list[str]]:
+    """For MATCH, by word: what it may be joined to, alternatives."""
+    found: list[list[str]] = []
+    for at, word in enumerate(words):
+        begun = is_begun and at == len(words) - 1
+        joined = escapes.joined(word, is_begun=begun)
+        ends = (word + _EMOJI[0], word + _EMOJI[1])
+        if not begun and reader.index_has_terms(index.name, [ends]) == [True]:
+            joined += [_Phrase((term,), False) for term in reader.index_terms(index.name, *ends, _MOST_TERMS)]
+        found.append(_standing(reader, index, joined))
+    return found
+
+
 def _of_term(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -> list[str]:
     """For MATCH: a term as it may stand in JSON, or beside an emoji, alternatives."""
-    found = [quote(" ".join(words)) + ("*" if each.is_prefix or not each.asked else "") for words in each.in_json]
+    spelled = [_Phrase(words, each.is_prefix or not each.asked) for words in each.in_json]
+    spelled += [_Phrase(tuple(way.split()), each.is_prefix) for way in _accented(reader, index, each)]
     if each.asked:
-        found += [
-            quote(" ".join([letter + words[0], *words[1:]])) + "*" * each.is_prefix
-            for words in each.in_json
-            for letter in _LINES
-        ]
-    last = len(each.asked) - 1
-    ways = [escapes.joined(word, is_prefix=each.is_prefix and at == last) for at, word in enumerate(each.asked)]
-    if not each.is_prefix and last >= 0:
-        ends = (each.asked[-1] + _EMOJI[0], each.asked[-1] + _EMOJI[1])
-        if reader.index_has_terms(index.name, [ends]) == [True]:
-            ways[-1] += map(quote, reader.index_terms(index.name, *ends, _MOST_TERMS))
+        spelled += [phrase.behind(letter) for phrase in spelled for letter in _LINES]
+    found = _standing(reader, index, spelled)
+    ways = _of_words(reader, index, escapes, each.asked, is_begun=each.is_prefix)
+    plain = [str(_Phrase((word,), each.is_prefix and at == len(ways) - 1)) for at, word in enumerate(each.asked)]
     for at, joined in enumerate(ways):
-        rest = [
-            _either([quote(word) + "*" * (each.is_prefix and place == last), *ways[place]])
-            for place, word in enumerate(each.asked)
-            if place != at
-        ]
-        found.append(" AND ".join([_either(joined), *rest]) if rest else _either(joined))
-    for way in _accented(reader, index, each):
-        words = way.split()
-        found += [quote(" ".join([start + words[0], *words[1:]])) + "*" * each.is_prefix for start in ("", *_LINES)]
-    return [f"({way})" for way in dict.fromkeys(found)]
+        if joined:
+            rest = [_either([plain[place], *way]) for place, way in enumerate(ways) if place != at]
+            found.append(f"({' AND '.join([_either(joined), *rest])})" if rest else _either(joined))
+    return found
 
 
 def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> str:
@@ -142,10 +175,14 @@ def anyhow(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: 
     if not known:
         return ""
     escapes = reader.keep(Escapes).begin(reader, index)
-    ways = [
-        [each.cheap_fts] if cheap and each.is_short else [each.fts, *_of_term(reader, index, escapes, each)]
-        for each in known
-    ]
+    ways: list[list[str]] = []
+    for each in known:
+        if cheap and each.is_short:
+            words = each.asked[:-1]
+            joined = _of_words(reader, index, escapes, words, is_begun=False)
+            ways += [[quote(word), *way] for word, way in zip(words, joined, strict=True)]
+        else:
+            ways.append([each.fts, *_of_term(reader, index, escapes, each)])
     return " AND ".join(map(_either, ways))
 
 
@@ -156,11 +193,11 @@ def _accented(reader: Reader, index: FtsIndex, each: Matcher) -> list[str]:
         return []
     if each.is_prefix and len(words[-1]) < _SHORTEST:
         return []
-    standing = _standing(reader, index, sorted({letter for word in words for letter in word}))
+    standing = _letters(reader, index, sorted({letter for word in words for letter in word}))
     return _phrases(words, standing)[1:] if standing else []
 
 
-def _standing(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[str, list[str]]:
+def _letters(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[str, list[str]]:
     """By letter: the escapes of it with an accent that words of the index begin with."""
     found = [
         (letter, f"u{ord(each):04x}")

@@ -17,7 +17,7 @@ from .coverage import left_out_of_trigram
 from .kept import read_rows
 from .letters import by_letters, is_absent
 from .spelled import anyhow, otherwise
-from .terms import Matcher, Plan
+from .terms import Matcher, Plan, has_emoji
 from .trigrams import superset
 from .walk import Passed, Walk, beginning, holes, indexed, merge, scanned
 
@@ -34,35 +34,46 @@ _MOST_CUT = 1000
 """Rows that the index holds a part of and that one search reads whole: tens of megabytes."""
 
 
-def _checked(walk: Walk, group: Sequence[Matcher], ids: Iterator[int]) -> Iterator[int]:
-    """Those of the ids whose rows have the terms; between them it gives `Passed`, one for each portion."""
+def _checked(walk: Walk, group: Sequence[Matcher], ids: Iterator[int], only: str = "") -> Iterator[int]:
+    """Those of the ids whose rows have the terms; between them it gives `Passed`, so that none is read too early.
+
+    Args:
+        walk: The run.
+        group: All must be there.
+        ids: In the order of the walk.
+        only: SQL for the rows of `messages m` that can have them at all, where that is cheap to tell.
+    """
     plan = Plan((tuple(group),), ())
     while chunk := list(islice(ids, _CHECKED)):
+        yield Passed(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
+        if only:
+            read = walk.reader.rows_in(f"SELECT m.id FROM messages m WHERE m.id IN ({{keys}}) AND {only}", chunk)
+            kept = {row[0] for row in read}
+            chunk = [key for key in chunk if key in kept]
         rows = read_rows(walk.reader, chunk, walk.kept)
         said = ((key, rows[key].said) for key in chunk if key in rows)
         yield from (key for key, text in said if text is not None and plan.accepts_said(text))
-        yield Passed(chunk[-1])
 
 
 def _otherwise(walk: Walk, words: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> Iterator[int]:
     """Rows that have a term of the group in another spelling than the index is asked for.
 
-    `hat` behind a line break is `that` to the index: of the rows that have such a word only those with JSON or an emoji
-    in them are read. `whole` asks for the beginnings of words too that are dear to ask for.
+    `hat` behind a line break is `that` to the index: of the rows that have such a word only those with JSON in them
+    are read. `whole` asks for the beginnings of words too that are dear to ask for.
     """
     match = "" if walk.stop() else otherwise(walk.reader, words, group, whole=whole)
+    if match:
+        yield from _checked(walk, group, indexed(walk, words, match), "" if has_emoji(match) else _json(walk))
+
+
+def _json(walk: Walk) -> str:
+    """SQL for the rows of `messages m` that JSON may be in."""
     schema = walk.reader.schema
     content = schema.message("content")
-    joined = (
+    return (
         f"(COALESCE({schema.message('tool_calls')}, '') <> '' OR typeof({content}) = 'blob' "
-        f"OR substr({content}, 1, 1) IN ('', '{{', '[', '\"') OR {content} GLOB '*[\U0001f000-\U0001ffff]*')"
+        f"OR substr({content}, 1, 1) IN ('', '{{', '[', '\"'))"
     )
-    ids = indexed(walk, words, match) if match else iter(())
-    while chunk := list(islice(ids, _CHECKED * 4)):
-        rows = walk.reader.rows_in(f"SELECT m.id FROM messages m WHERE m.id IN ({{keys}}) AND {joined}", chunk)
-        kept = {row[0] for row in rows}
-        yield from _checked(walk, group, (key for key in chunk if key in kept))
-        yield Passed(chunk[-1])
 
 
 def _cut(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:
@@ -71,8 +82,9 @@ def _cut(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]
     if not ids:
         return
     ids = ids if walk.ascending else ids[::-1]
-    yield walk.passed_so_far  # what comes before them need not wait until they have been read
     for start in range(0, len(ids), _CHECKED):
+        chunk = ids[start : start + _CHECKED]
+        yield Passed(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
         if walk.tally.read_whole >= _MOST_CUT:
             walk.tally.left_out = True
             note = _("Hermes' index holds only a part of {count:,} messages; {read:,} of them were read whole.")
@@ -80,8 +92,6 @@ def _cut(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]
             return
         if walk.stop():
             return
-        chunk = ids[start : start + _CHECKED]
-        yield Passed(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
         walk.tally.read_whole += len(chunk)
         yield from _checked(walk, group, iter(chunk))
 

@@ -188,6 +188,11 @@ class Matcher:
         return caseless_part(self.anchor) if self.is_inside else ""
 
 
+def has_emoji(text: str) -> bool:
+    """Whether there is an emoji in a text that may be a letter to the word index."""
+    return _YOUNG.search(text) is not None
+
+
 def words_of(folded: str) -> tuple[str, ...]:
     """The words in a folded text, without emoji and punctuation."""
     return tuple(_WORDS.findall(folded))
