@@ -173,7 +173,9 @@ def _short_stream(walk: Walk, index: FtsIndex, known: Sequence[Matcher], trigram
 
 def _substring_stream(walk: Walk, index: FtsIndex, words: FtsIndex | None, group: Sequence[Matcher]) -> Iterator[int]:
     """Candidates for a group with terms that are found inside words: CJK, emoji, punctuation."""
-    match = " AND ".join(each.trigram for each in group if each.is_inside and each.trigram)
+    inside = [each for each in group if each.is_inside and each.trigram]
+    # What is ASCII may stand there with accents.
+    match = " AND ".join(superset(walk.reader, index, [each.anchor]) or each.trigram for each in inside)
     walk.engines.add("trigram")
     streams = [indexed(walk, index, match), _pictured(walk, words, group)]
     only = left_out_of_trigram(walk.reader.schema, index)

@@ -227,7 +227,7 @@ def matcher(term: Term) -> Matcher:
     """
     folded = fold(unicodedata.normalize("NFC", term.text))
     words = tuple(_WORDS.findall(folded))
-    if has_cjk(term.text) or not words:
+    if has_cjk(term.text) or not words or term.kind is TermKind.INSIDE:
         anchor = folded.strip() or folded
         return Matcher(term, anchor, anchor, (), False, True, False)
     # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
