@@ -96,7 +96,9 @@ def run(
     def ask(asked: Scope, behind: Hit | None, ahead: tuple[Hit, ...] = shown) -> Answer:
         def told(hits: tuple[Hit, ...]) -> None:
             meet(hits)
-            so_far = Answer(query, (*ahead, *hits), "scan", False, None, False, 0.0, more=True, matchers=matchers)
+            so_far = Answer(
+                query, (*ahead, *hits), "scan", False, None, False, 0.0, stopped=True, more=True, matchers=matchers
+            )
             portion(Found(query, so_far, titles, dict(known), sort=sort, is_partial=True))
 
         return search(

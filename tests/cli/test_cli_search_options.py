@@ -60,7 +60,7 @@ def test_everything_is_searched_unless_narrowed(capsys: Capture, home: list[str]
 def test_order_and_limit(capsys: Capture, home: list[str]) -> None:
     """Newest first, oldest first, or the best first; a page says how many there are."""
     newest = ask(capsys, *home, "search", "heron")["hits"]
-    written = [hit["message_id"] for hit in newest]  # rows are written in the order of their ids
+    written = [(hit["timestamp"], hit["message_id"]) for hit in newest]  # sessions were written one after another
     assert len(written) == 40 and written == sorted(written, reverse=True)
     oldest = ask(capsys, *home, "search", "heron", "--sort", "oldest")["hits"]
     assert oldest == newest[::-1]
@@ -138,13 +138,13 @@ def test_words_need_no_quotes_around_them(capsys: Capture, home: list[str]) -> N
 def test_a_number_or_a_date_that_is_none_is_a_mistake(capsys: Capture, home: list[str], query: str, said: str) -> None:
     """Without the filter everything would be found: exit code 2, and nothing on standard output."""
     for options in ([], ["--json"], ["--all-profiles"]):
-        code, out, err = call(capsys, *home, "search", *options, "--", query)
-        assert (code, out) == (2, "") and said in err
+        ended = call(capsys, *home, "search", *options, "--", query)
+        assert (ended.code, ended.out) == (2, "") and said in ended.err
 
 
 def test_whatever_else_is_wrong_with_a_query_is_noted(capsys: Capture, home: list[str]) -> None:
-    code, _, err = call(capsys, *home, "search", "heron is:nothing")
-    assert code == 0 and "is: knows" in err
+    ended = call(capsys, *home, "search", "heron is:nothing")
+    assert ended.code == 0 and "is: knows" in ended.err
 
 
 def test_messages_that_were_taken_back_are_found_and_left_out(capsys: Capture, tmp_path: Path) -> None:
