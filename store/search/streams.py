@@ -70,10 +70,8 @@ def _json(walk: Walk) -> str:
     """SQL for the rows of `messages m` that JSON may be in."""
     schema = walk.reader.schema
     content = schema.message("content")
-    return (
-        f"(COALESCE({schema.message('tool_calls')}, '') <> '' OR typeof({content}) = 'blob' "
-        f"OR substr({content}, 1, 1) IN ('', '{{', '[', '\"'))"
-    )
+    called = f"COALESCE({schema.message('tool_calls')}, '') <> ''"  # not shown
+    return f"({called} OR typeof({content}) = 'blob' OR substr({content}, 1, 1) IN ('', '{{', '[', '\"'))"  # not shown
 
 
 def _cut(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:
