@@ -122,7 +122,8 @@ def test_accents_beside_one_letter_merge_no_prefix(store: Path, text: str) -> No
         search(reader, parse(text), limit=PAGE, prefix_last=True)
         reader.rows = original  # type: ignore[method-assign]  # as it was
     asked = " ".join(str(each[0]) for each in values if isinstance(each, list) and each)
-    assert '"d u00e9j u00e0"' in asked or '"caf u00e9"' in asked, "it is asked for as JSON spells it"
+    # No message of this store spells `café` so: then it is not asked for.
+    assert ('"d u00e9j u00e0"' in asked) is text.startswith("d"), "it is asked for as JSON spells it"
     assert not any(f'"{letter}"*' in asked for letter in "vrqd5"), "a word of one letter is never merged beside others"
     assert found.texts <= ROWS / 30 + PAGE, "at most those with pictures and accents are read"
 
