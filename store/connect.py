@@ -50,6 +50,7 @@ class Store:
         self.busy_seconds = busy_seconds
         """How long a statement waits for a writer."""
         self._schemas: dict[tuple[int, int, int], Schema] = {}
+        self._shared: dict[tuple[int, int], dict[type, object]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -151,7 +152,9 @@ class Store:
             raise translate(error, self.path) from error
         try:
             connection.execute("PRAGMA query_only=1")
-            return Reader(connection, self.path, self._schema(connection), snapshot=snapshot)
+            return Reader(
+                connection, self.path, self._schema(connection), snapshot=snapshot, shared=self._shared_of_file()
+            )
         except sqlite3.Error as error:
             connection.close()
             raise translate(error, self.path) from error
@@ -180,6 +183,13 @@ class Store:
         with self._lock:
             self._schemas = {key: schema}
         return schema
+
+    def _shared_of_file(self) -> dict[type, object]:
+        """What readers of the same file leave for each other; another file of the name begins with nothing."""
+        stat = self.path.stat()
+        with self._lock:
+            self._shared = {(stat.st_dev, stat.st_ino): self._shared.get((stat.st_dev, stat.st_ino), {})}
+            return self._shared[stat.st_dev, stat.st_ino]
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:

@@ -84,7 +84,15 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
 class Reader:
     """One open read connection and what this file has; for one thread, but `interrupt` from any."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, schema: Schema, *, snapshot: bool = False) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        schema: Schema,
+        *,
+        snapshot: bool = False,
+        shared: dict[type, object] | None = None,
+    ) -> None:
         self._connection = connection
         self.path = path
         """The store."""
@@ -92,6 +100,9 @@ class Reader:
         """Columns, tables and search indexes of this file."""
         self.snapshot = snapshot
         """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
+        self.shared: dict[type, object] = {} if shared is None else shared
+        """What was found out about the file and outlives this connection, by its type; each piece says how it is kept
+        up to date. Values are never changed, only replaced: other threads read them."""
         self.index_remedy = ""
         """What mends the search index, once a search has had to do without it."""
         self._stopped = False

@@ -66,12 +66,12 @@ def count_hits(
         coverage: What the index holds where that is known.
     """
     total, roots = None, 0
-    if found.answer.more and found.answer.complete and found.total is None:  # what was stopped is not begun again
+    if found.answer.more and not found.answer.stopped and found.total is None:  # what was stopped is not begun again
         scope = scope_of(catalog, view, conditions)
         total = count(reader, found.query, cap=0, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
         root_of = catalog.forest.root_of
         roots = len({root_of(each) or each for each in total.sessions})
-    empty = not found.hits and not found.titles and found.answer.complete
+    empty = not found.hits and not found.titles and not found.answer.stopped
     other = Elsewhere()
     if empty:
         other = look_elsewhere(

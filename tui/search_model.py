@@ -127,12 +127,14 @@ class Found:
     def _nothing(self) -> str:
         if self.of_list:
             return _("No conversation is like this: Esc goes back to all.")
-        return _("Nothing contains this.") if self.answer.complete else _("Nothing found until it was stopped.")
+        if self.answer.stopped:
+            return _("Nothing found until it was stopped.")
+        return _("Nothing contains this.") if self.answer.complete else _("Nothing found in what was searched.")
 
     def _what_follows(self) -> str:
         if self.is_partial:
             return _("scanning on …")
-        if not self.answer.complete:
+        if self.answer.stopped:
             return _("stopped here: what follows was not looked at")
         return _(_FIRST[self.sort]).format(count=len(self.hits))
 
@@ -190,7 +192,7 @@ class Found:
         if self.of_list:
             return " · ".join([_("0 conversations"), *problems])
         parts = [self._count()]
-        if not answer.complete:
+        if answer.stopped:
             parts.append(_("stopped: not everything was looked at"))
         parts += problems
         if coverage is not None and coverage.reason:

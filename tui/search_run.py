@@ -79,7 +79,7 @@ def run(
     """
     scope, plan = scope_of(catalog, view, conditions), make_plan(query, prefix_last=True)
     sessions = scope.sessions
-    before = earlier.hits[-1].message_id if earlier is not None and earlier.hits else None
+    before = earlier.hits[-1] if earlier is not None and earlier.hits else None
     titles = (
         earlier.titles if earlier is not None else tuple(with_names(reader, _titles(catalog, query, plan, sessions)))
     )
@@ -93,10 +93,12 @@ def run(
         wanted = [hit.session_id for hit in hits if hit.session_id not in known]
         known.update(_conversations(reader, catalog, wanted, now))
 
-    def ask(asked: Scope, behind: int | None, ahead: tuple[Hit, ...] = shown) -> Answer:
+    def ask(asked: Scope, behind: Hit | None, ahead: tuple[Hit, ...] = shown) -> Answer:
         def told(hits: tuple[Hit, ...]) -> None:
             meet(hits)
-            so_far = Answer(query, (*ahead, *hits), "scan", False, None, False, 0.0, more=True, matchers=matchers)
+            so_far = Answer(
+                query, (*ahead, *hits), "scan", False, None, False, 0.0, stopped=True, more=True, matchers=matchers
+            )
             portion(Found(query, so_far, titles, dict(known), sort=sort, is_partial=True))
 
         return search(

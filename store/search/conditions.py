@@ -202,7 +202,7 @@ def make_conditions(query: Query, now: float | None = None) -> Conditions:
     rows: dict[object, list[RowTest]] = {}
     chats: dict[object, list[ConversationTest]] = {}
     for each in query.filters:
-        reason = reason_against(each.key, each.value, moment)
+        reason = reason_against(each.key, each.value, moment, each.op)
         if reason:
             problems.append(Problem(each.start, each.end, reason))
             continue

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..connect import Reader
 from ..schema import FtsIndex, FtsKind, Schema
 from ..wording import _
 from .remedies import STALE, Damage, remedy
+
+_SLICE = 2000
+"""Rows whose length is looked at in one statement: some milliseconds of a lock."""
+_MOST_RANGES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +52,23 @@ def read_coverage(reader: Reader) -> Coverage:
     if schema.note("fts_stale") is not None:
         reason = _("search index marked stale, {count:,} messages are scanned; {remedy}")
         return Coverage(messages, 0, reason.format(count=messages, remedy=_(STALE)))
-    sizes = f"{index.name}_docsize"
-    if sizes not in schema.tables:
+    if f"{index.name}_docsize" not in schema.tables:
         return Coverage(messages, 0, _broken(messages, remedy(schema, Damage.BROKEN)))
-    missing = min(sum(high - low + 1 for low, high in unindexed(reader, index)), messages)
-    rows = int(str(reader.value(f"SELECT count(*) FROM {sizes}") or 0))
-    held = min(rows, messages - missing)
+    held = messages - find_holes(reader, index).count
     if held >= messages:
         return Coverage(messages, messages)
     high = _number(schema.note("fts_rebuild_high_water"), 0)
     if high > _number(schema.note("fts_rebuild_progress"), 0):
         reason = _("{held:,} of {count:,} messages indexed, Hermes is making the index anew, the rest is scanned")
         return Coverage(messages, held, reason.format(held=held, count=messages))
-    # Behind the last row it holds, rows are scanned; between those it holds they cannot be told apart.
-    lost, mends = messages - missing - held, remedy(schema, Damage.HOLES)
-    if lost:
-        reason = _("{held:,} of {count:,} messages indexed, {lost:,} are in none and not found; {remedy}")
-        return Coverage(messages, held, reason.format(held=held, count=messages, lost=lost, remedy=mends))
     reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
-    return Coverage(messages, held, reason.format(held=held, count=messages, remedy=mends))
+    return Coverage(messages, held, reason.format(held=held, count=messages, remedy=remedy(schema, Damage.HOLES)))
 
 
 def _broken(messages: int, mends: str) -> str:
     """That the index cannot be used."""
     reason = _("search index broken, {count:,} messages are scanned; {remedy}")
     return reason.format(count=messages, remedy=mends)
-
-
-def covers_all(reader: Reader, index: FtsIndex) -> bool:
-    """Whether an index may be asked alone: it is not stale, and no row is known to be missing in it."""
-    return reader.schema.note("fts_stale") is None and not unindexed(reader, index)
 
 
 def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
@@ -99,45 +92,101 @@ def _number(text: str | None, default: int) -> int:
     return int(text) if text is not None and text.lstrip("-").isascii() and text.lstrip("-").isdigit() else default
 
 
-def unindexed(reader: Reader, index: FtsIndex, newest: int | None = None) -> list[tuple[int, int]]:
-    """Ranges of ids that an index does not hold.
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """What an index does not hold, as far as it ought to."""
 
-    A rebuild in the background (0.20 and later) has reached `fts_rebuild_progress` of
-    `fts_rebuild_high_water`; newer rows are indexed as they come. Where the triggers are gone, what
-    was written since is behind the last indexed row.
+    newest: int
+    """The largest id that has been looked at."""
+    ranges: tuple[tuple[int, int], ...] = ()
+    """Inclusive ranges of ids that hold all rows it lacks; others may stand among them."""
+    count: int = 0
+    """Rows it lacks."""
+    cut: tuple[int, ...] = ()
+    """Ids of the rows it holds only a part of, in order."""
+
+    def __bool__(self) -> bool:
+        """Whether anything is missing."""
+        return bool(self.ranges or self.cut)
+
+
+def find_holes(reader: Reader, index: FtsIndex, newest: int | None = None) -> Holes:
+    """What an index does not hold: all rows are compared once, and after that the new ones only.
+
+    Where rows are missing, or no trigger puts new ones into the index, all are compared whenever the store has changed.
 
     Args:
         reader: An open reader.
         index: The one that is asked.
         newest: The largest id there is, where that is known.
-
-    Returns:
-        Inclusive ranges, none of them empty; they may overlap.
     """
-    found: list[tuple[int, int]] = []
-    high = _number(reader.schema.note("fts_rebuild_high_water"), 0)
-    done = _number(reader.schema.note("fts_rebuild_progress"), 0)
-    if high > done:
-        found.append((done + 1, high))
-    sizes = f"{index.name}_docsize"
-    # An index that leaves rows out may end before the newest row and be whole, as long as it is written to.
-    may_end = bool(left_out_of_trigram(reader.schema, index)) and f"{index.name}_insert" in reader.schema.triggers
-    if sizes in reader.schema.tables and not may_end:
-        if newest is None:
-            newest = int(str(reader.value("SELECT max(id) FROM messages") or 0))
-        last = int(str(reader.value(f"SELECT max(id) FROM {sizes}") or 0))
-        if newest > last:
-            found.append((last + 1, newest))
+    by_name = reader.shared.get(_Known, _Known())
+    assert isinstance(by_name, _Known)
+    if newest is None:
+        newest = int(str(reader.value("SELECT max(id) FROM messages") or 0))
+    known = by_name.get(index.name)
+    if known is None or known.ranges or f"{index.name}_insert" not in reader.schema.triggers or newest < known.newest:
+        found = _look(reader, index, newest, known)
+    elif newest > known.newest:
+        found = _look(reader, index, newest, known, known.newest)
+    else:
+        return known
+    reader.shared[_Known] = _Known(by_name | {index.name: found})
     return found
 
 
-def partly_indexed(schema: Schema) -> str:
-    """What of an indexed row the word index does not hold, in a sentence; empty when it holds all that is searched."""
-    index = schema.fts
-    if index is None or index.kind is not FtsKind.EXTERNAL:
+class _Known(dict[str, Holes]):
+    """What is known of the indexes of a store, by their names."""
+
+
+def _look(reader: Reader, index: FtsIndex, newest: int, known: Holes | None, behind: int = -(2**62)) -> Holes:
+    """Compare the rows behind an id with what the index has."""
+    ids: list[int] = []
+    if f"{index.name}_docsize" in reader.schema.tables:
+        # Without the plus all rows would be read from the table instead of an index.
+        place = "m.id" if behind > 0 else "+m.id"
+        sql = f"SELECT m.id FROM messages m WHERE {place} > ? AND m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
+        left_out = left_out_of_trigram(reader.schema, index)
+        if left_out:
+            sql += f" AND NOT COALESCE({left_out}, 0)"
+        ids = sorted(int(str(row[0])) for row in reader.rows(sql, [behind]))
+    cut = known.cut if known is not None else ()
+    last = known.newest if known is not None else -(2**62)
+    partly = _partly_indexed(reader.schema, index)
+    while partly and last < newest:
+        rows = reader.rows("SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?", [last, _SLICE])
+        if not rows:
+            break
+        first, last = last, int(str(rows[-1][0]))
+        long = reader.rows(f"SELECT m.id FROM messages m WHERE m.id > ? AND m.id <= ? AND {partly}", [first, last])
+        cut += tuple(sorted(int(str(row[0])) for row in long))
+    return Holes(newest, _ranges(ids), len(ids), cut)
+
+
+def _ranges(ids: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Sorted ids as ranges; where they would be very many, rows that are not missing are taken along."""
+    step, found = 1, list[tuple[int, int]]()
+    while not found or len(found) > _MOST_RANGES:
+        found = []
+        for key in ids:
+            if found and key - found[-1][1] <= step:
+                found[-1] = (found[-1][0], key)
+            else:
+                found.append((key, key))
+        if not ids:
+            break
+        step *= 8
+    return tuple(found)
+
+
+def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
+    """SQL for the rows of `messages m` that an index holds only a part of; empty when it holds all that is searched."""
+    if index.kind is not FtsKind.EXTERNAL:
         return ""
-    if "8192" in index.definition:
-        return _("Tool output past 8,192 characters is not in Hermes' index.")
-    if index.columns == ("content",) and {"tool_name", "tool_calls"} & schema.message_columns:
-        return _("Tool names and arguments are not in this store's index.")
+    if "8192" in index.definition:  # tool output is cut there (0.22)
+        length = "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"  # the former reads no text
+        return f"{schema.message('role')} = 'tool' AND {length}({schema.message('content')}) > 8192"
+    beside = [schema.message(column) for column in ("tool_name", "tool_calls") if column in schema.message_columns]
+    if index.columns == ("content",) and beside:
+        return "(" + " OR ".join(f"COALESCE({column}, '') <> ''" for column in beside) + ")"
     return ""

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from ..connect import Reader
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..models import Hit
-from ..schema import FtsIndex
 from ..wording import _
-from .accents import accented
-from .coverage import covers_all, partly_indexed
 from .kept import KeptRows
 from .query import Problem, Query
 from .rank import RELEVANT, most_relevant
 from .remedies import Damage, remedy
 from .rows import Judge
 from .scope import Scope, SessionFilter, make_scope
+from .spelled import otherwise
+from .streams import spelled_otherwise
 from .terms import Matcher, Plan, make_plan
-from .walk import Tally, Walk, indexed
+from .times import EARLIEST
+from .walk import Tally, Walk, indexed, merge
 
 COUNT_CAP = 1000
 _ENDLESS = 2**62
@@ -38,7 +38,8 @@ class Answer:
     engine: str
     """`fts5`, `trigram`, `scan`, `mixed` or `none`."""
     complete: bool
-    """False when the walk was stopped before the page was full or the rows were through."""
+    """False when rows that may be hits were not looked at: the walk was stopped, or there are too many of them in no
+    index."""
     total: int | None
     """All hits there are; None when not counted."""
     at_least: bool
@@ -46,6 +47,8 @@ class Answer:
     elapsed_ms: float
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    stopped: bool = False
+    """The walk was left before the page was full or the rows were through."""
     more: bool = False
     """There may be further hits after the last one."""
     matchers: tuple[Matcher, ...] = field(default=(), repr=False)
@@ -95,15 +98,19 @@ def _do_without(reader: Reader, error: StoreError) -> None:
     reader.schema = reader.schema.without_search()
 
 
-def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
+def _total(reader: Reader, kept: KeptRows, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
     """Hits in all when the index can count them at once, up to a cap."""
     index, columns = reader.schema.fts, reader.schema.message_columns
     # Rows Hermes hides are in its index too: where a column tells of them (0.20), only `count` can tell.
     if index is None or not scope.is_open or not plan.index_decides or "display_kind" in columns:
         return None, False
-    if plan.has_spellings or any(each.is_prefix for each in plan.matchers) or _has_accents(reader, index, plan):
-        return None, False  # another merge of all words that begin so: dear while typing
-    shown = f"(SELECT {reader.schema.message('role')} FROM messages m WHERE m.id = f.rowid) IS NOT 'session_meta'"
+    if any(each.is_prefix for each in plan.matchers) or kept.holes(reader, index):
+        return None, False  # another merge of all words that begin so: dear while typing; or it lacks some
+    other = otherwise(reader, index, plan.groups[0])
+    if other and reader.rows(f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [other]):
+        return None, False
+    role = reader.schema.message("role")
+    shown = f"EXISTS (SELECT 1 FROM messages m WHERE m.id = f.rowid AND {role} IS NOT 'session_meta')"
     found = reader.value(
         f"SELECT count(*) FROM (SELECT 1 FROM {index.name} f WHERE f.{index.name} MATCH ? AND {shown} LIMIT ?)",
         [plan.match, COUNT_CAP + 1],
@@ -112,11 +119,14 @@ def _total(reader: Reader, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
     return min(count, COUNT_CAP), count > COUNT_CAP
 
 
-def _has_accents(reader: Reader, index: FtsIndex, plan: Plan) -> bool:
-    """Whether a message with pictures may have a word in a spelling that the words themselves do not lead to."""
-    ways = (accented(reader, index, group) for group in plan.groups)
-    sql = f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1"
-    return any(bool(reader.rows(sql, [way])) for way in ways if way)
+def _moment(hit: Hit) -> float:
+    return hit.timestamp if hit.timestamp is not None else EARLIEST
+
+
+def _in_order(hits: Sequence[Hit], sort: str) -> bool:
+    """Whether hits stand in the order of time."""
+    places = [(_moment(hit), hit.message_id) for hit in hits]
+    return places == sorted(places, reverse=sort != "oldest")
 
 
 def _can_rank(judge: Judge) -> bool:
@@ -131,7 +141,7 @@ def _collect(
     plan = judge.plan
     if sort == "relevance" and _can_rank(judge):
         light = Judge(judge.reader, plan, judge.scope, with_texts=False)
-        walk.tally.wanted = RELEVANT
+        walk.tally.wanted = max(RELEVANT, most + 1) if most < _ENDLESS else 0
         best = most_relevant(light, walk, most + 1)
         shown = [found for found in best[:most] if found.said is None]
         texts = {found.id: found for found in judge.judge([found.id for found in shown])}
@@ -161,7 +171,7 @@ def search(
     scope: Scope | None = None,
     sessions: SessionFilter | None = None,
     roles: Collection[str] = (),
-    before: int | None = None,
+    before: Hit | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     deadline: float | None = None,
     now: float | None = None,
@@ -180,7 +190,7 @@ def search(
             inside the walk, so that a page is full when there are enough hits.
         sessions: More to admit sessions by: a test, or the ids of those that are admitted.
         roles: Only these roles; empty admits all.
-        before: Go on after the hit with this message id.
+        before: Go on after this hit.
         cancelled: Asked between statements.
         deadline: `time.monotonic()` at which a search gives what it has.
         now: Unix seconds, for dates in filters.
@@ -205,39 +215,47 @@ def search(
     kept.begin(reader)
     judge, most = Judge(reader, plan, wanted, kept=kept), limit if limit > 0 else _ENDLESS
 
-    def walk_anew() -> Walk:
-        tally = Tally(most + 1 if limit > 0 else 0)
-        return Walk(reader, plan, sort == "oldest", before, stopped, progress=progress, kept=kept, tally=tally)
+    after = None if before is None else (_moment(before), before.message_id)
 
-    walk = walk_anew()
+    def run(*, anew: bool = False) -> tuple[Walk, list[Hit], bool]:
+        tally, order = Tally(most + 1 if limit > 0 else 0), kept.order(reader, anew=anew)
+        walk = Walk(
+            reader, plan, sort == "oldest", order, after, stopped=stopped, progress=progress, kept=kept, tally=tally
+        )
+        return walk, *_collect(judge, walk, sort, most, portion)
+
+    failure: StoreError | None = None
     try:
-        hits, more = _collect(judge, walk, sort, most, portion)
+        walk, hits, more = run()
     except StoreError as error:
         if not _is_of_index(reader, error):
             raise
         # A broken or foreign index is no reason to find nothing: the rows themselves are still there.
+        failure = error
         _do_without(reader, error)
-        walk = walk_anew()
+        walk, hits, more = run()
+    if sort != "relevance" and kept.order(reader).follows_ids and not _in_order(hits, sort):
+        walk, hits, more = run(anew=True)  # rows have come under old ids since the times were read
+    if failure is not None:
         note = _("Hermes' search index cannot be used ({reason}): {remedy}.")
-        walk.notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
-        hits, more = _collect(judge, walk, sort, most, portion)
+        walk.notes.insert(0, note.format(reason=failure.sentence, remedy=reader.index_remedy))
     total: int | None = len(hits)
     at_least = False
     if more or before is not None or walk.incomplete:
-        total, at_least = (None, False) if walk.incomplete or not more else _total(reader, plan, wanted)
-    partly = partly_indexed(reader.schema)
-    notes = [*walk.notes, partly] if partly and "fts5" in walk.engines else walk.notes
+        total, at_least = (None, False) if walk.incomplete or not more else _total(reader, kept, plan, wanted)
+    at_least = at_least or (walk.tally.left_out and total is not None)
     return Answer(
         query=query,
         hits=tuple(hits),
         # A full page from the newest rows needs no index, and is left before one is named.
         engine=_engine(walk.engines or ({"scan"} if hits else set())),
-        complete=not walk.incomplete,
+        complete=not (walk.incomplete or walk.tally.left_out),
         total=total,
         at_least=at_least,
         elapsed_ms=(time.perf_counter() - begun) * 1000,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys(walk.notes)),
         problems=query.problems,
+        stopped=walk.incomplete,
         more=more or walk.incomplete,
         matchers=tuple(plan.matchers),
     )
@@ -270,23 +288,19 @@ def count(
     most = cap if cap > 0 else _ENDLESS
 
     def run() -> Total:
-        walk = Walk(reader, plan, stopped=_stopper(cancelled, deadline), chunk=_COUNT_CHUNK)
+        kept = KeptRows()
+        walk = Walk(reader, plan, stopped=_stopper(cancelled, deadline), chunk=_COUNT_CHUNK, kept=kept)
         index, ids = reader.schema.fts, None
-        if (
-            index is not None
-            and plan.is_plain
-            and not plan.has_spellings
-            and covers_all(reader, index)
-            and not _has_accents(reader, index, plan)
-        ):
+        is_whole = index is not None and reader.schema.note("fts_stale") is None and not kept.holes(reader, index)
+        if index is not None and is_whole and plan.is_plain:
             # Prefixes too: what makes them dear is to begin, and here that is done once, not for each page.
-            ids = indexed(walk, index, plan.match)
+            ids = merge(walk, [indexed(walk, index, plan.match), spelled_otherwise(walk, index, plan.groups[0])])
         judge = Judge(reader, plan, wanted, with_texts=False, matched=ids is not None)
         found, where = 0, set()
         for each in islice(judge.walk(walk, ids, batch=_COUNT_BATCH), most + 1):
             found += 1
             where.add(each.session_id)
-        return Total(min(found, most), found > most or walk.incomplete, frozenset(where))
+        return Total(min(found, most), found > most or walk.incomplete or walk.tally.left_out, frozenset(where))
 
     try:
         return run()

@@ -62,8 +62,6 @@ def caseless_part(text: str) -> str:
     Args:
         text: A folded term: CJK, emoji, punctuation, perhaps mixed with letters.
     """
-    runs: list[str] = _CJK.findall(text)
-    if runs:
-        return max(runs, key=len)
     # A digit or symbol may stand in the text as it stands here; a letter may stand there accented.
-    return text if not any(letter.isalpha() or letter.upper() != letter for letter in text) else ""
+    has_case = "".join(each for each in set(text) if not _CJK.match(each) and (each.isalpha() or each.upper() != each))
+    return max(re.split(f"[{re.escape(has_case)}]", text) if has_case else [text], key=len)

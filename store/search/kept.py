@@ -6,18 +6,20 @@ message with pictures. Each is done once as long as the store stays as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from sys import getsizeof
 
 from ..connect import Reader, Row
-from ..messages import SENTINEL, decode_content, is_hidden, state_of
+from ..messages import SENTINEL, decode_content, decode_tool_calls, is_hidden, state_of
 from ..models import State
 from ..schema import FtsIndex
 from ..text import as_text
 from ..values import as_time
-from .coverage import unindexed
+from .coverage import Holes, find_holes
 from .fold import fold, has_marks
+from .times import TimeOrder, time_order
 
 MOST_BYTES = 8_000_000
 """Memory that the texts of kept rows take at most, the folded ones with them."""
@@ -29,28 +31,71 @@ def _text(value: object) -> str:
     return value if type(value) is str else as_text(value) or ""
 
 
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
+
+
+def unescaped(json_text: str) -> str:
+    """What strings in a JSON text say, with the signs of JSON around them; one that is cut short is read as well.
+
+    Args:
+        json_text: `{"output": "one\\ntwo"}` and the like.
+    """
+    text = _ESCAPE.sub(_unescape, json_text)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs become letters
+
+
 class Said:
     """What is searched of a row, and what is made of it on the way."""
 
     def __init__(self, content: object, tool_name: object, tool_calls: object) -> None:
-        self.content = _text(content)
-        """As stored, multimodal JSON included."""
+        self.stored = _text(content)
+        """The content as stored, multimodal JSON included."""
         self.tool_name = _text(tool_name)
         self.tool_calls = _text(tool_calls)
 
     @cached_property
+    def content(self) -> str:
+        """The content as stored, without the mark of a multimodal one, which nobody wrote."""
+        return self.stored.removeprefix(SENTINEL)
+
+    @property
+    def _is_multimodal(self) -> bool:
+        return self.stored.startswith(SENTINEL)
+
+    @cached_property
     def spoken(self) -> str:
         """What was said: the content, or what the parts of a multimodal one say."""
-        return decode_content(self.content)[0] if self.content.startswith(SENTINEL) else self.content
+        return decode_content(self.stored)[0].removeprefix(SENTINEL) if self._is_multimodal else self.stored
 
     @cached_property
     def folded(self) -> str:
-        """All that is searched, folded: the three as Hermes indexes them (0.13 and later), and what a multimodal
-        content says, for its JSON spells accents and CJK as escapes."""
+        """The three as Hermes indexes them (0.13 and later), and what a multimodal content says; folded."""
         texts = [self.content, self.tool_name, self.tool_calls]
-        if self.content.startswith(SENTINEL):
+        if self._is_multimodal:
             texts.append(self.spoken)
         return fold(" ".join(texts))
+
+    @cached_property
+    def unescaped(self) -> tuple[str, ...]:
+        """What the JSON of a tool's result and of its calls says, where it is spelled otherwise than it is shown."""
+        texts: list[str] = []
+        if "\\" in self.stored and not self._is_multimodal and _IS_JSON.match(self.stored):
+            texts.append(unescaped(self.stored))
+        if "\\" in self.tool_calls:  # JSON with the arguments of each call in it, which are JSON themselves
+            calls = decode_tool_calls(self.tool_calls)
+            texts += [unescaped(each.arguments) for each in calls] or [unescaped(unescaped(self.tool_calls))]
+        return tuple(texts)
+
+    @cached_property
+    def folded_all(self) -> str:
+        """All that is searched: `folded`, and what the JSON in it says."""
+        return " ".join([self.folded, *map(fold, self.unescaped)])
 
     @cached_property
     def is_marked(self) -> bool:
@@ -58,16 +103,16 @@ class Said:
         return has_marks(self.folded)
 
     def parts(self) -> Iterable[tuple[str, str]]:
-        """What may be shown of it, each with its folded text: said, stored, name of the tool, call of the tool."""
+        """What may be shown of it, each with its folded text: said, stored, name of the tool, call of the tool, and
+        last what stands in JSON."""
         name_at = len(self.content) + 1
         calls_at = name_at + len(self.tool_name) + 1
-        if self.content.startswith(SENTINEL):
+        if self._is_multimodal:
             yield self.spoken, self.folded[calls_at + len(self.tool_calls) + 1 :]
-            yield self.content.removeprefix(SENTINEL), self.folded[len(SENTINEL) : len(self.content)]
-        else:
-            yield self.content, self.folded[: len(self.content)]
+        yield self.content, self.folded[: len(self.content)]
         yield self.tool_name, self.folded[name_at : calls_at - 1]
         yield self.tool_calls, self.folded[calls_at : calls_at + len(self.tool_calls)]
+        yield from ((text, fold(text)) for text in self.unescaped)
 
 
 class StoredRow:
@@ -94,7 +139,7 @@ class StoredRow:
             self.said = Said(*rest[:3])
             self.has_reasoning = bool(rest[3])
             self.thought = Said(rest[4], "", "") if len(rest) > 4 else None
-            self.size += 2 * (getsizeof(self.said.content) + getsizeof(self.said.tool_calls))
+            self.size += 2 * (getsizeof(self.said.stored) + getsizeof(self.said.tool_calls))
 
 
 class KeptRows:
@@ -107,7 +152,8 @@ class KeptRows:
         self._version: object = None
         self._rows: dict[int, StoredRow] = {}
         self._edges: tuple[int, int] | None = None
-        self._unindexed: dict[str, list[tuple[int, int]]] = {}
+        self._holes: dict[str, Holes] = {}
+        self._order: TimeOrder | None = None
         self.size = 0
         """Bytes they take."""
 
@@ -120,7 +166,8 @@ class KeptRows:
         if version != self._version:
             self._version = version
             self._rows.clear()
-            self._unindexed.clear()
+            self._holes.clear()
+            self._order = None
             self._edges = None
             self.size = 0
 
@@ -130,11 +177,17 @@ class KeptRows:
             self._edges = read_edges(reader)
         return self._edges
 
-    def unindexed(self, reader: Reader, index: FtsIndex) -> list[tuple[int, int]]:
-        """Ranges of ids that an index does not hold."""
-        if index.name not in self._unindexed:
-            self._unindexed[index.name] = unindexed(reader, index, self.edges(reader)[1])
-        return self._unindexed[index.name]
+    def holes(self, reader: Reader, index: FtsIndex) -> Holes:
+        """What an index does not hold."""
+        if index.name not in self._holes:
+            self._holes[index.name] = find_holes(reader, index, self.edges(reader)[1])
+        return self._holes[index.name]
+
+    def order(self, reader: Reader, *, anew: bool = False) -> TimeOrder:
+        """How rows stand in time; `anew` where what is known of it has proved to be wrong."""
+        if self._order is None or anew:
+            self._order = time_order(reader, self.edges(reader), anew=anew)
+        return self._order
 
     def get(self, message_id: int) -> StoredRow | None:
         """A row, if it is kept; it is then the last to be let go."""

@@ -1,6 +1,6 @@
 """The query language: plain words are literal, everything else is opt-in; nothing a person types is an error.
 
-`words`, `"a phrase"`, `OR` (upper case), `-word` or `NOT word`, `prefix*`, and filters `key:value`.
+`words`, `"a phrase"`, `OR` (upper case), `-word` or `NOT word`, `prefix*`, `*inside*`, and filters `key:value`.
 AND binds tighter than OR and need not be written, as in FTS5.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..wording import _
-from .values import reason_against
+from .values import DATE_KEYS, NUMBER_KEYS, reason_against
 
 FILTER_KEYS = (
     *("source", "role", "tool", "file", "title", "id", "cwd", "model"),
@@ -31,6 +31,8 @@ class TermKind(StrEnum):
     WORD = "word"
     PHRASE = "phrase"
     PREFIX = "prefix"
+    INSIDE = "inside"
+    """Anywhere in a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class Problem:
     start: int
     end: int
     text: str
+    is_value: bool = False
+    """A filter that wants a number or a date has none: nothing like it can be searched for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +179,8 @@ def _term(token: _Token) -> Term | None:
     if not token.quoted:
         text = _strip_grouping(text)
         kind = TermKind.PREFIX if text.endswith("*") else TermKind.WORD
+        if kind is TermKind.PREFIX and text.startswith("*"):
+            kind, text = TermKind.INSIDE, text.lstrip("*")
         text = text.rstrip("*")
     return Term(text, kind, token.start, token.end) if text.strip() else None
 
@@ -221,9 +227,10 @@ def parse(text: str, *, now: float | None = None) -> Query:
             continue
         condition = _filter(token)
         if condition is not None:
-            reason = reason_against(condition.key, condition.value, now)
+            reason = reason_against(condition.key, condition.value, now, condition.op)
             if reason:
-                problems.append(Problem(token.start, token.end, reason))
+                is_value = condition.key in (*NUMBER_KEYS, *DATE_KEYS)
+                problems.append(Problem(token.start, token.end, reason, is_value))
             else:
                 filters.append(replace(condition, negated=condition.negated or negate))
         else:

@@ -7,7 +7,8 @@ from .rows import Found, Judge
 from .walk import Walk
 
 RELEVANT = 2000
-"""Relevance is judged among this many newest hits: bm25 over all of them takes most of a second (1M rows)."""
+"""Relevance is judged among this many newest hits, or as many as are wanted where those are more: bm25 over all of
+them takes most of a second (1M rows)."""
 
 
 def most_relevant(judge: Judge, walk: Walk, limit: int) -> list[Found]:
@@ -22,10 +23,11 @@ def most_relevant(judge: Judge, walk: Walk, limit: int) -> list[Found]:
         Hits, best first; equally good ones newest first.
     """
     pool: list[Found] = []
+    most = max(RELEVANT, limit)
     for found in judge.walk(walk):
         pool.append(found)
-        if len(pool) >= RELEVANT:
-            walk.notes.append(_("Ranked among the newest {count:,} hits.").format(count=RELEVANT))
+        if len(pool) >= most:
+            walk.notes.append(_("Ranked among the newest {count:,} hits.").format(count=most))
             break
     index, match = judge.reader.schema.fts, judge.plan.match
     if index is None or not match or "fts5" not in walk.engines or not pool:

@@ -114,7 +114,7 @@ class Judge:
         if message is None or said is None:
             return True
         return message.accepts(
-            RowFacts(row.role, row.moment, row.state, said.content, said.tool_name, said.tool_calls, row.has_reasoning)
+            RowFacts(row.role, row.moment, row.state, said.stored, said.tool_name, said.tool_calls, row.has_reasoning)
         )
 
     def _has_terms(self, said: Said | None) -> bool:

@@ -92,7 +92,7 @@ def make_snippet(said: Said, matchers: Sequence[Matcher]) -> tuple[str, tuple[tu
         The line (not yet printable) and the half-open ranges of the matches in it.
     """
     for text, folded in said.parts():
-        marked = said.is_marked and has_marks(folded)
+        marked = has_marks(folded)
         firsts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None] if text else []
         if firsts:
             return _cut(text, min(firsts), matchers)

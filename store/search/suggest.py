@@ -13,6 +13,7 @@ from ..models import View
 from ..wording import _
 from .conditions import Conditions, make_conditions
 from .engine import count
+from .fold import has_cjk
 from .nearby import nearby_values
 from .query import Query, Term, TermKind, parse
 from .scope import Scope, SessionFilter
@@ -61,8 +62,15 @@ def count_conversations(catalog: Catalog, conditions: Conditions, sessions: Sess
 
 def _written(term: Term) -> str:
     """A term as it would be typed."""
+    if term.kind is TermKind.INSIDE:
+        return f"*{term.text}*"
     quoted = term.kind is TermKind.PHRASE or any(map(str.isspace, term.text))
     return (f'"{term.text}"' if quoted else term.text) + "*" * (term.kind is TermKind.PREFIX)
+
+
+def _could_be_inside(term: Term) -> bool:
+    """Whether the substring index leads to a term, and not only where a word is it."""
+    return len(term.text) >= 3 and not has_cjk(term.text) and not any(map(str.isspace, term.text))
 
 
 def _without(query: Query, start: int, end: int) -> str:
@@ -98,6 +106,9 @@ def _variants(query: Query) -> list[tuple[str, str]]:
     elif any(term.kind is TermKind.WORD for term in terms):
         starred = " ".join(term.text + "*" if term.kind is TermKind.WORD else _written(term) for term in terms)
         found.append((_("as the beginnings of words"), rest(starred)))
+    if all(term.kind in (TermKind.WORD, TermKind.PREFIX) and _could_be_inside(term) for term in terms) and terms:
+        inside = " ".join(f"*{term.text}*" for term in terms)
+        found.append((_("inside words: {words}").format(words=inside), rest(inside)))
     bare = " ".join(re.sub(r"[\W_]+", " ", " ".join(term.text for term in terms)).split())
     if bare and bare != " ".join(term.text for term in terms):
         found.append((_("without the punctuation"), rest(bare)))
@@ -144,6 +155,8 @@ def suggest(
         if cancelled():
             break
         parsed = parse(wider, now=now)
+        if reader.schema.trigram is None and any(term.kind is TermKind.INSIDE for term in parsed.terms):
+            continue  # without a substring index all messages would be read
         conditions = make_conditions(parsed, moment)
         if conditions.conversation is not None and catalog is None:
             catalog = read_catalog(reader, moment)
@@ -162,6 +175,7 @@ def suggest(
             deadline=time.monotonic() + _SECONDS,
             now=now,
         )
-        if total.count:
+        is_inside = any(term.kind is TermKind.INSIDE for term in parsed.terms)
+        if total.count and not (is_inside and any(each.hits >= total.count for each in found)):
             found.append(Suggestion(text, wider, total.count, total.at_least))
     return tuple(found)

@@ -11,18 +11,21 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from .fold import MARKS, caseless_part, fold, has_cjk, has_marks
 from .kept import Said
 from .query import Query, Term, TermKind
 
+_MARK = "json"
+"""The word that the index makes of it (`messages.SENTINEL`)."""
 SHORT_PREFIX = 2
 """Prefixes up to this long make FTS5 merge a good part of the index before the first row."""
 
 _WORD = r"[^\W_]"
 _WORDS = re.compile(rf"{_WORD}+")
+_YOUNG = re.compile("[\U0001f000-\U0001ffff]")
 
 
 @dataclass(frozen=True)
@@ -114,15 +117,26 @@ class Matcher:
             position = folded.find(anchor, position + 1)
         return None
 
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The words the word index may be asked for. An emoji that is younger than its tables (Unicode 6.1) is a letter
+        to it, so that `🦊fox` is one word: terms with one are looked for as substrings."""
+        return () if _YOUNG.search(self.spelling) else self.words
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the substring index leads to it, and the word index does not."""
+        return not self.asked
+
     @property
     def is_short(self) -> bool:
         """A prefix that is dear to ask of the word index."""
-        return self.is_prefix and len(self.words[-1]) <= SHORT_PREFIX
+        return self.is_prefix and bool(self.asked) and len(self.asked[-1]) <= SHORT_PREFIX
 
     @property
     def fts(self) -> str:
         """The term for MATCH, quoted so that nothing in it is an operator; FTS5 folds it itself."""
-        quoted = _quote(self.term.text)
+        quoted = quote(self.term.text)
         return quoted + "*" if self.is_prefix else quoted
 
     @property
@@ -130,31 +144,27 @@ class Matcher:
         """The term for MATCH without a short prefix at its end; empty when nothing is left."""
         if not self.is_short:
             return self.fts
-        return _quote(" ".join(self.words[:-1])) if len(self.words) > 1 else ""
+        return quote(" ".join(self.words[:-1])) if len(self.words) > 1 else ""
 
     @property
     def trigram(self) -> str:
         """The term for MATCH on a trigram table; empty when it is too short for one."""
         text = unicodedata.normalize("NFC", self.term.text).strip()
-        return _quote(text) if len(text) >= 3 else ""
-
-    @property
-    def escaped(self) -> str:
-        """The term for MATCH on the word index as the JSON of multimodal content spells it (`\\u65e5`), where each
-        escape is a word; empty where there is no escape in it.
-        """
-        spelled = json.dumps(unicodedata.normalize("NFC", self.term.text).strip())[1:-1]
-        words = _WORDS.findall(spelled[spelled.find("\\") :]) if "\\u" in spelled else []
-        return _quote(" ".join(words)) + "*" if words else ""
+        return quote(text) if len(text) >= 3 else ""
 
     @cached_property
-    def spelled(self) -> str:
-        """The same for words that are no ASCII, in the cases they are likely to stand in; empty for ASCII ones."""
-        text = unicodedata.normalize("NFC", self.term.text)
-        if not self.words or text.isascii():
-            return ""
-        ways = (replace(self, term=replace(self.term, text=each)).escaped for each in _cases(text))
-        return "(" + " OR ".join(dict.fromkeys(filter(None, ways))) + ")"
+    def in_json(self) -> tuple[tuple[str, ...], ...]:
+        """The words that JSON makes of a term that is not ASCII (`caf\\u00e9`: caf, u00e9), in likely cases.
+
+        What stands before the first escape of a substring may be a part of a longer word and is left out.
+        """
+        text = unicodedata.normalize("NFC", self.term.text).strip()
+        if text.isascii():
+            return ()
+        spelled = [json.dumps(each)[1:-1] for each in (_cases(text) if self.asked else (text,))]
+        if not self.asked:
+            spelled = [each[each.find("\\u") :] for each in spelled]
+        return tuple(dict.fromkeys(tuple(_WORDS.findall(each)) for each in spelled))
 
     @property
     def range_of_trigrams(self) -> tuple[str, str] | None:
@@ -164,28 +174,36 @@ class Matcher:
         begin so many trigrams that to look those up takes longer than to look through the rows.
         """
         text = unicodedata.normalize("NFC", self.term.text).strip()
-        last = ord(text[-1]) + 1 if text else 0
-        if (
-            not self.is_substring
-            or text.isascii()
-            or len(text) > 2
-            or text.lower() != text.upper()
-            or last in (0xD800, 0x110000)
-        ):
+        if not self.is_inside or text.isascii() or len(text) > 2:
+            return None
+        text = "".join(each.lower() if each.isascii() else each for each in text)
+        last = ord(text[-1]) + 1
+        if any(not each.isascii() and each.lower() != each.upper() for each in text) or last in (0xD800, 0x110000):
             return None
         return text, text[:-1] + chr(last)
 
     @property
     def needle(self) -> str:
         """What `instr` may look for in the stored text; empty when only Python can tell."""
-        return caseless_part(self.anchor) if self.is_substring else ""
+        return caseless_part(self.anchor) if self.is_inside else ""
+
+
+def has_emoji(text: str) -> bool:
+    """Whether there is an emoji in a text that may be a letter to the word index."""
+    return _YOUNG.search(text) is not None
+
+
+def words_of(folded: str) -> tuple[str, ...]:
+    """The words in a folded text, without emoji and punctuation."""
+    return tuple(_WORDS.findall(folded))
 
 
 def _cases(text: str) -> tuple[str, ...]:
     return text, text.lower(), text.upper(), text.capitalize(), text.title()
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
+    """A text for MATCH in which nothing is an operator."""
     return '"' + unicodedata.normalize("NFC", text).replace('"', '""') + '"'
 
 
@@ -209,12 +227,12 @@ def matcher(term: Term) -> Matcher:
     """
     folded = fold(unicodedata.normalize("NFC", term.text))
     words = tuple(_WORDS.findall(folded))
-    if has_cjk(term.text) or not words:
+    if has_cjk(term.text) or not words or term.kind is TermKind.INSIDE:
         anchor = folded.strip() or folded
         return Matcher(term, anchor, anchor, (), False, True, False)
     # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
     phrase = term.kind is TermKind.PHRASE or any(map(str.isspace, folded))
-    plain = phrase or (len(words) == 1 and words[0] == folded)
+    plain = (phrase or (len(words) == 1 and words[0] == folded)) and not _YOUNG.search(folded)
     if phrase:  # quotes inside quotes: the words decide, as in FTS5
         folded = folded[folded.index(words[0]) :]
         folded = folded[: folded.rindex(words[-1]) + len(words[-1])]
@@ -237,7 +255,10 @@ class Plan:
 
     def accepts_said(self, said: Said) -> bool:
         """The same of what is searched of a row."""
-        return self.accepts_folded(said.folded, said.is_marked)
+        # Most rows have the words as they are stored, and their JSON need not be read.
+        if not self.excluded and self.accepts_folded(said.folded, said.is_marked):
+            return True
+        return bool(said.unescaped or self.excluded) and self.accepts_folded(said.folded_all)
 
     def accepts_folded(self, folded: str, marked: bool | None = None) -> bool:
         """The same of a text that is folded already; `marked` is what `has_marks` says of it, where that is known."""
@@ -254,25 +275,26 @@ class Plan:
     @cached_property
     def is_plain(self) -> bool:
         """One group of plain words and prefixes: all of it can be said to MATCH."""
-        if self.in_reasoning:
+        if self.in_reasoning or any(map(_is_in_mark, self.matchers)):
             return False
         return len(self.groups) == 1 and not self.excluded and all(each.is_plain for each in self.groups[0])
 
     @property
-    def has_spellings(self) -> bool:
-        """Whether words are looked for in multimodal messages too, where the index has them otherwise."""
-        return any(each.spelled for each in self.matchers)
-
-    @property
     def match(self) -> str:
         """The whole of it for MATCH, to be ranked by; terms the word index does not know are left out."""
-        groups = (" AND ".join(each.fts for each in group if each.words) for group in self.groups)
+        groups = (" AND ".join(each.fts for each in group if each.asked) for group in self.groups)
         return " OR ".join(f"({group})" for group in groups if group)
 
     @cached_property
     def matchers(self) -> list[Matcher]:
         """All that may be lit in a snippet."""
         return [each for group in self.groups for each in group]
+
+
+def _is_in_mark(each: Matcher) -> bool:
+    """Whether the index may have the term for no more than the mark that a stored message with pictures begins with."""
+    first = each.words[0] if each.words else ""
+    return first == _MARK or (len(each.words) == 1 and each.is_prefix and _MARK.startswith(first))
 
 
 def make_plan(query: Query, *, prefix_last: bool = False) -> Plan:

@@ -89,14 +89,17 @@ def parse_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def reason_against(key: str, value: str, now: float | None = None) -> str:
+def reason_against(key: str, value: str, now: float | None = None, op: str = ":") -> str:
     """Why a filter cannot mean anything with this value; empty when it can.
 
     Args:
         key: A known filter.
         value: As typed.
         now: Unix seconds, for dates.
+        op: What stands between the two.
     """
+    if key in NUMBER_KEYS and parse_number(value) is None:
+        return _("{filter} needs a number, e.g. {filter}1").format(filter=f"{key}{op}")
     if not value.strip():
         return _("{key}: wants a value").format(key=key)
     if key == "is" and value.lower() not in IS_VALUES:
@@ -106,7 +109,5 @@ def reason_against(key: str, value: str, now: float | None = None) -> str:
     if key == "in" and value.lower() not in IN_VALUES:
         return _("{key}: knows {values}").format(key=key, values=", ".join(IN_VALUES))
     if key in DATE_KEYS and parse_date(value, time.time() if now is None else now) is None:
-        return _("no date: write 2026-03-05, 2026-03, today, mon, 3d or 2w")
-    if key in NUMBER_KEYS and parse_number(value) is None:
-        return _("no number")
+        return _("{filter} needs a date, e.g. {filter}2026-03-05, {filter}today or {filter}3d").format(filter=f"{key}:")
     return ""

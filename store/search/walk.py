@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from ..connect import Reader
 from ..schema import FtsIndex
-from .coverage import unindexed
-from .kept import KeptRows, Said, read_edges, read_rows
+from .coverage import Holes
+from .kept import KeptRows, Said, read_rows
 from .terms import Matcher, Plan
+from .times import TimeOrder
 
 _FIRST_CHUNK, _CHUNK = 64, 256
 """Ids asked of an index at a time. To begin is what costs where a prefix is asked for, so a page is to need one."""
@@ -39,6 +40,10 @@ class Tally:
     """Those of them that contain what is looked for."""
     is_sure: bool = False
     """What comes now has the terms, and no more of it is read than makes the page full."""
+    read_whole: int = 0
+    """Rows that were read because the index holds only a part of them."""
+    left_out: bool = False
+    """There are rows that may be hits and were not looked at: too many to be scanned."""
 
 
 @dataclass
@@ -48,8 +53,14 @@ class Walk:
     reader: Reader
     plan: Plan
     ascending: bool = False
-    before: int | None = None
-    """Only ids beyond this one in the direction of the walk."""
+    order: TimeOrder | None = None
+    """How rows stand in time; None where the order does not matter."""
+    after: tuple[float, int] | None = None
+    """Only rows behind this time and id in the direction of the walk."""
+    low: int = -(2**62)
+    """The smallest id to look at."""
+    high: int = 2**62
+    """The largest one."""
     stopped: Callable[[], bool] = lambda: False
     engines: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
@@ -58,19 +69,28 @@ class Walk:
     """Ids asked of an index at a time after the first few."""
     progress: Callable[[float], None] = lambda share: None
     """Told, while rows are scanned, which share of them has been looked at, from 0 to 1."""
-    kept: KeptRows | None = None
-    """Rows read before, and where those read now are kept; None keeps none."""
+    kept: KeptRows = field(default_factory=KeptRows)
+    """Rows read before, and where those read now are kept."""
     tally: Tally = field(default_factory=Tally)
     passed: Callable[[], None] = lambda: None
     """Told, while rows are scanned, that all hits up to here have been given."""
 
+    def within(self, low: int, high: int) -> Walk:
+        """The same run, but only so far."""
+        return replace(self, low=max(low, self.low), high=min(high, self.high), stopped=self.stop)
+
     def beyond(self, message_id: int) -> Walk:
         """The same run from behind this id on."""
-        return replace(self, before=message_id, stopped=self.stop)
+        return self.within(message_id + 1, self.high) if self.ascending else self.within(self.low, message_id - 1)
 
     def behind(self, low: int, high: int) -> Walk:
         """The same run from behind a range on that it began with."""
         return self.beyond(high if self.ascending else low)
+
+    @property
+    def passed_so_far(self) -> Passed:
+        """Says that everything before this run has been looked at."""
+        return Passed(self.low - 1 if self.ascending else self.high + 1)
 
     def stop(self) -> bool:
         """Whether to leave off; remembers that something was left undone."""
@@ -86,36 +106,33 @@ def row_text_sql(reader: Reader) -> str:
     return ", ".join(schema.message(column) for column in ("content", "tool_name", "tool_calls"))
 
 
-def missing(walk: Walk, index: FtsIndex) -> list[tuple[int, int]]:
-    """Ranges of ids that an index does not hold."""
-    return walk.kept.unindexed(walk.reader, index) if walk.kept is not None else unindexed(walk.reader, index)
+def holes(walk: Walk, index: FtsIndex) -> Holes:
+    """What an index does not hold."""
+    return walk.kept.holes(walk.reader, index)
 
 
 def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0, first: int = _FIRST_CHUNK) -> Iterator[int]:
     """Ids that an FTS5 table gives for a MATCH expression, at most so many; 0 for all; so many in the first portion."""
-    comparison, order = (">", "ASC") if walk.ascending else ("<", "DESC")
     statement = (
-        f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid {comparison} ? "
-        f"ORDER BY rowid {order} LIMIT ?"
+        f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid BETWEEN ? AND ? "
+        f"ORDER BY rowid {'ASC' if walk.ascending else 'DESC'} LIMIT ?"
     )
-    last = walk.before if walk.before is not None else (-(2**62) if walk.ascending else 2**62)
-    chunk, given = first, 0
+    low, high, chunk, given = walk.low, walk.high, first, 0
     while not walk.stop():
-        rows = walk.reader.rows(statement, [match, last, chunk])
+        rows = walk.reader.rows(statement, [match, low, high, chunk])
         yield from (int(str(row[0])) for row in rows)
         given += len(rows)
         if len(rows) < chunk or (most and given >= most):
             return
         last = int(str(rows[-1][0]))
+        low, high = (last + 1, high) if walk.ascending else (low, last - 1)
         chunk = walk.chunk if chunk >= _FIRST_CHUNK else chunk * 4
 
 
 def bounds(walk: Walk) -> tuple[int, int]:
     """The smallest and the largest id of a run."""
-    low, high = walk.kept.edges(walk.reader) if walk.kept is not None else read_edges(walk.reader)
-    if walk.before is not None:
-        low, high = (max(low, walk.before + 1), high) if walk.ascending else (low, min(high, walk.before - 1))
-    return low, high
+    low, high = walk.kept.edges(walk.reader)
+    return max(low, walk.low), min(high, walk.high)
 
 
 def beginning(walk: Walk, rows: int) -> tuple[int, int]:
@@ -127,12 +144,13 @@ def beginning(walk: Walk, rows: int) -> tuple[int, int]:
 def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
     """SQL that lets only rows through which may contain the terms that have one spelling, and its values.
 
-    `instr` reads past the NUL of multimodal content, but not its JSON escapes: those rows always pass
-    (SQLite finds them to be of length 0 though they are not empty).
+    `instr` reads past the NUL of multimodal content, but not through the escapes of JSON: rows with some always pass,
+    and those with a NUL ahead (SQLite finds them to be of length 0 though they are not empty).
     """
     needles = [each.needle for each in matchers if each.needle]
     texts = " OR ".join(f"instr(m.{column}, ?) > 0" for column in ("content", "tool_name", "tool_calls"))
-    condition = f"({texts} OR (length(m.content) = 0 AND m.content <> ''))"
+    escaped = "instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0"  # not shown
+    condition = f"({texts} OR {escaped} OR (length(m.content) = 0 AND m.content <> ''))"
     return " AND ".join([condition] * len(needles)), [needle for needle in needles for _ in range(3)]
 
 
@@ -167,7 +185,7 @@ def scanned(
     while first <= last and not walk.stop():
         start, end = (first, min(first + size - 1, last)) if walk.ascending else (max(last - size + 1, first), last)
         rows: Sequence[object]
-        if looked_at and walk.kept is not None and size <= _LONG:
+        if looked_at and size <= _LONG:
             # The newest rows, most likely: the next letter asks for them again, and whoever shows them does.
             rows = ids = [int(str(row[0])) for row in walk.reader.rows(plainly, [start, end])]
             read = read_rows(walk.reader, ids, walk.kept)

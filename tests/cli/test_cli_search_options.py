@@ -60,7 +60,7 @@ def test_everything_is_searched_unless_narrowed(capsys: Capture, home: list[str]
 def test_order_and_limit(capsys: Capture, home: list[str]) -> None:
     """Newest first, oldest first, or the best first; a page says how many there are."""
     newest = ask(capsys, *home, "search", "heron")["hits"]
-    written = [hit["message_id"] for hit in newest]  # rows are written in the order of their ids
+    written = [(hit["timestamp"], hit["message_id"]) for hit in newest]  # sessions were written one after another
     assert len(written) == 40 and written == sorted(written, reverse=True)
     oldest = ask(capsys, *home, "search", "heron", "--sort", "oldest")["hits"]
     assert oldest == newest[::-1]
@@ -121,3 +121,56 @@ def test_words_need_no_quotes_around_them(capsys: Capture, home: list[str]) -> N
     """Several arguments are one query."""
     assert ask(capsys, *home, "search", "chat", "heron")["query"] == "chat heron"
     assert ask(capsys, *home, "search", "chat", "heron")["total"] == 10
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("cost>abc", "cost> needs a number, e.g. cost>1"),
+        ("heron msgs<=many", "msgs<= needs a number, e.g. msgs<=1"),
+        ("tokens:", "tokens: needs a number, e.g. tokens:1"),
+        ("-cost=x", "cost= needs a number, e.g. cost=1"),
+        ("heron after:never", "after: needs a date, e.g. after:2026-03-05, after:today or after:3d"),
+        ("before:2026-13", "before: needs a date"),
+        ("on:", "on: wants a value"),
+    ],
+)
+def test_a_number_or_a_date_that_is_none_is_a_mistake(capsys: Capture, home: list[str], query: str, said: str) -> None:
+    """Without the filter everything would be found: exit code 2, and nothing on standard output."""
+    for options in ([], ["--json"], ["--all-profiles"]):
+        ended = call(capsys, *home, "search", *options, "--", query)
+        assert (ended.code, ended.out) == (2, "") and said in ended.err
+
+
+def test_whatever_else_is_wrong_with_a_query_is_noted(capsys: Capture, home: list[str]) -> None:
+    ended = call(capsys, *home, "search", "heron is:nothing")
+    assert ended.code == 0 and "is: knows" in ended.err
+
+
+def test_messages_that_were_taken_back_are_found_and_left_out(capsys: Capture, tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("chat")
+    builder.message("chat", "user", "a narwhal", timestamp=T0)
+    builder.message("chat", "user", "a narwhal, taken back", timestamp=T0 + 1, active=0)
+    builder.write()
+
+    def states(query: str) -> list[object]:
+        return [hit["state"] for hit in ask(capsys, "--home", str(tmp_path), "search", query)["hits"]]
+
+    assert states("narwhal") == ["rewound", "live"]
+    assert states("narwhal is:rewound") == ["rewound"]
+    assert states("narwhal -is:rewound") == ["live"]
+
+
+def test_relevance_without_a_limit_gives_all(capsys: Capture, home: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hermes_browse.store.search.rank.RELEVANT", 10)
+    document = ask(capsys, *home, "search", "heron", "--sort", "relevance", "--limit", "0")
+    assert document["total"] == len(document["hits"]) == 40 and document["complete"] is True
+    assert document["notes"] == []
+
+
+def test_a_part_of_a_word_is_offered_as_one(capsys: Capture, home: list[str]) -> None:
+    document = ask(capsys, *home, "search", "ero")
+    offered = [each for each in document["suggestions"] if each["query"] == "*ero*"]
+    assert [each["hits"] for each in offered] == [40]
+    assert ask(capsys, *home, "search", "*ero*", "--limit", "0")["total"] == 40

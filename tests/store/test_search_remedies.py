@@ -82,8 +82,7 @@ def _scan(path: Path) -> list[int]:
 def test_what_is_advised_mends_the_index(tmp_path: Path, how: str) -> None:
     path = copy_fixture(22, tmp_path).rename(tmp_path / "state.db")
     change(path, *_DAMAGES[how])
-    if how != "holes":
-        assert found(path, "docker") == _scan(path), "found all the same, by a scan"
+    assert sorted(found(path, "docker"), reverse=True) == _scan(path), "found all the same, by a scan"
     advice = _advice(path)
     assert advice
     _carry_out(path, advice)
@@ -91,7 +90,7 @@ def test_what_is_advised_mends_the_index(tmp_path: Path, how: str) -> None:
         coverage = read_coverage(reader)
         assert not coverage.reason and coverage.indexed == coverage.messages
         assert not search_health(reader).remedy
-    assert found(path, "docker") == _scan(path)
+    assert sorted(found(path, "docker"), reverse=True) == _scan(path)
 
 
 @pytest.mark.parametrize("how", ["pages gone", "holes"])
@@ -113,7 +112,7 @@ def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path: Path, how: str) ->
         ("no tables but triggers", ASK_DOCTOR),
         ("no triggers", "Hermes fills it when it is next started"),
         ("sizes gone", "`hermes sessions repair` makes it anew (Hermes 0.17 and later)"),
-        ("holes", "26 of 120 messages indexed, 94 are in none and not found; " + ASK_DOCTOR),
+        ("holes", "26 of 120 messages indexed, the rest is scanned; " + ASK_DOCTOR),
     ],
 )
 def test_the_status_line_says_it_in_short(tmp_path: Path, how: str, said: str) -> None:

@@ -41,9 +41,11 @@ def test_pages_join_into_the_whole(store: Path, query: str, sort: str) -> None:
     whole = found(store, query, sort=sort)
     assert len(whole) > 100
     joined: list[int] = []
+    last = None
     while True:
-        answer = ask(store, query, sort=sort, limit=70, before=joined[-1] if joined else None)
+        answer = ask(store, query, sort=sort, limit=70, before=last)
         joined += ids(answer)
+        last = answer.hits[-1] if answer.hits else None
         if not answer.more:
             break
         assert len(answer.hits) == 70
@@ -122,8 +124,10 @@ def test_cancelling_stops_between_statements(store: Path) -> None:
     assert not answer.complete
     assert len(asked) >= 4
     with Store(store).reader() as reader:
+        search(reader, parse("绝"))  # looks once at what there is in the store
+        before = reader.statements
         search(reader, parse("绝无"), cancelled=lambda: True)
-        assert reader.statements <= 4
+        assert reader.statements - before <= 4
 
 
 def test_a_deadline_gives_what_there_is(store: Path) -> None:
@@ -158,6 +162,7 @@ def test_interrupting_from_another_thread_passes_through(store: Path) -> None:
 
 def test_a_short_prefix_reads_little_where_it_is_common(store: Path) -> None:
     with Store(store).reader() as reader:
+        search(reader, parse("x"), prefix_last=True, limit=20)  # looks once at what there is in the store
         before = reader.statements
         answer = search(reader, parse("d"), prefix_last=True, limit=20)
         assert len(answer.hits) == 20

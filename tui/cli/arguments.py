@@ -126,7 +126,14 @@ def make_parser() -> Parser:
 
     search = _command(commands, "search", N_("Chat messages that contain what you ask for, newest first."))
     search.add_argument(
-        "query", metavar="QUERY", nargs="+", type=_text, help=_('words, "a phrase", OR, -word, prefix*, source:cli …')
+        "query",
+        metavar="QUERY",
+        nargs="+",
+        type=_text,
+        help=_(
+            'words, "a phrase", OR, -word, prefix*, *part*, source:cli …; -is:rewound leaves out messages '
+            "that were taken back"
+        ),
     )
     search.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
     search.add_argument("--limit", type=_count, default=50, metavar="N", help=_("most hits, 0 for all (default 50)"))
@@ -191,6 +198,15 @@ def _check_all_profiles(parser: Parser, arguments: SimpleNamespace) -> None:
         parser.error(_("--all-profiles searches everything, newest first; say source: and role: in the query"))
 
 
+def _check_query(parser: Parser, text: str) -> None:
+    """A filter that wants a number or a date and has none means nothing, and without it everything would be found."""
+    from hermes_browse.store.search import parse as parse_query
+
+    for problem in parse_query(text).problems:
+        if problem.is_value:
+            parser.error(problem.text)
+
+
 def parse(argv: Sequence[str]) -> SimpleNamespace:
     """The arguments of a command line.
 
@@ -222,6 +238,8 @@ def parse(argv: Sequence[str]) -> SimpleNamespace:
         parser.error(_("--print-command goes with the browser; a command has `resume ID --print`"))
     if arguments.command == "prune" and (told := args_pruning.contradiction(arguments)):
         parser.error(told)
+    if arguments.command == "search":
+        _check_query(parser, " ".join(arguments.query))
     if arguments.command == "resume":
         if arguments.source is not None and not arguments.last:
             parser.error(_("--source goes with --last"))

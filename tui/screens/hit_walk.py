@@ -84,7 +84,7 @@ class HitWalk:
                 widget.show(self._rows())
                 index = widget.cursor
             index += by
-        if by > 0 and self._found.answer.more and self._found.answer.complete:
+        if by > 0 and self._found.answer.more and not self._found.answer.stopped:
             self._is_stepping = True
             self.maybe_more(len(widget) - 1)
             self._screen.say(_("reading on …"))

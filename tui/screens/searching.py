@@ -254,7 +254,7 @@ class Searching(HitWalk):
         found, query = self._found, self._query
         if found is None or query is None or not found.answer.more or self._reading_on:
             return
-        if not found.answer.complete:
+        if found.answer.stopped:
             return  # what was stopped is not begun again
         if last < len(self._screen.rows) - 1:
             return

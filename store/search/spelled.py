@@ -1,0 +1,233 @@
+"""Words that the index holds under another spelling: joined to the escape before them, or to an emoji.
+
+Tool calls, results and messages with pictures are stored as JSON. To the word index the line `\\npuffin` in it is
+the word `npuffin`, `\\u2019tis` is `u2019tis`, and `café` is two words, `caf` and `u00e9`. An emoji that is younger
+than the tables of FTS5 (Unicode 6.1) is a letter to it: `🦊fox` is one word. So that `puffin`, `tis`, `café`, `cafe`
+and `fox` are found, these spellings are asked for too, and whatever they lead to is checked in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from ..connect import Reader
+from ..schema import FtsIndex
+from .terms import Matcher, quote, words_of
+from .trigrams import variants
+
+_LINES = "ntrbf"
+"""Letters of the escapes of JSON that a word may follow; after others the word stands alone."""
+_SIGNS = (("u0000", "u0020"), ("u007f", "u00c0"), ("u2000", "u2c00"), ("u3000", "u3030"), ("udc00", "ue000"),
+          ("ufe00", "ufe10"), ("uff00", "uff10"))  # fmt: skip
+"""Where the escapes are of what is no letter: controls, punctuation, symbols, second halves of emoji."""
+_ESCAPE = re.compile("u[0-9a-f]{4}")
+_EMOJI = ("\U0001f000", "\U00020000")
+_MOST_TERMS = 5000
+_LAST = "\u017f"
+"""Accented letters up to here are asked for: those of European languages."""
+_BLOCKS = (("u00c0", "u0100"), ("u0100", "u017g"))
+"""Where their escapes are: most stores have none of the second."""
+_SHORTEST = 3
+"""Letters of a word that is still being typed: with fewer, what begins with them is looked for in the newest rows."""
+_MOST = 48
+"""Spellings of a word; where there are more, those with one accent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """Words that follow each other in the index."""
+
+    words: tuple[str, ...]
+    is_begun: bool
+    """The last of them is the beginning of one."""
+
+    def behind(self, letter: str) -> _Phrase:
+        """The same behind an escape."""
+        return _Phrase((letter + self.words[0], *self.words[1:]), self.is_begun)
+
+    def span(self, at: int) -> tuple[str, str]:
+        """Where in the vocabulary one of the words stands: the smallest term, and the first one too large."""
+        word = self.words[at].lower()
+        return word, word + ("\U0010ffff" if self.is_begun and at == len(self.words) - 1 else "\x01")
+
+    def __str__(self) -> str:
+        return quote(" ".join(self.words)) + "*" * self.is_begun
+
+
+class Escapes:
+    """What of other spellings there is in an index; kept while a connection lives and nobody writes."""
+
+    def __init__(self) -> None:
+        self._version: object = None
+        self._signs: tuple[str, ...] = ()
+        self._emoji: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def begin(self, reader: Reader, index: FtsIndex) -> Escapes:
+        """Look at the vocabulary, unless that has been done."""
+        version = reader.value("PRAGMA data_version")
+        if version != self._version:
+            *signs, emoji = reader.index_has_terms(index.name, [*_SIGNS, _EMOJI])
+            blocks = [block for block, is_there in zip(_SIGNS, signs, strict=True) if is_there]
+            self._signs = tuple(sign for block in blocks for sign in _signs(reader, index, block))
+            terms = reader.index_terms(index.name, *_EMOJI, _MOST_TERMS) if emoji else []
+            self._emoji = tuple((term, words_of(term)) for term in terms)
+            self._version = version
+        return self
+
+    def joined(self, word: str, *, is_begun: bool) -> list[_Phrase]:
+        """A word behind an escape, or after an emoji that begins a word."""
+        found = [_Phrase((sign + word,), is_begun) for sign in (*_LINES, *self._signs)]
+        for term, words in self._emoji:
+            if any(each.startswith(word) if is_begun else each == word for each in words):
+                found.append(_Phrase((term,), False))
+        return found
+
+
+def _signs(reader: Reader, index: FtsIndex, block: tuple[str, str]) -> Iterator[str]:
+    """The escapes of signs in a block that words of the index begin with."""
+    first, beyond = block
+    while terms := reader.index_terms(index.name, first, beyond, 1):
+        escape = terms[0][:5]
+        if _ESCAPE.fullmatch(escape) and not chr(int(escape[1:], 16)).isalnum():
+            yield escape
+        first = escape + "\U0010ffff"
+
+
+def _either(ways: Sequence[str]) -> str:
+    return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})"
+
+
+def _standing(reader: Reader, index: FtsIndex, phrases: Sequence[_Phrase]) -> list[str]:
+    """For MATCH: those of the phrases whose words are all in the index; to look for the others is dear."""
+    spans = [[phrase.span(at) for at in range(len(phrase.words))] for phrase in phrases]
+    asked = list(dict.fromkeys(span for each in spans for span in each))
+    there = dict(zip(asked, reader.index_has_terms(index.name, asked), strict=True)) if asked else {}
+    found = (str(phrase) for phrase, each in zip(phrases, spans, strict=True) if all(there[span] for span in each))
+    return list(dict.fromkeys(found))
+
+
+def _of_words(
+    reader: Reader, index: FtsIndex, escapes: Escapes, words: Sequence[str], *, is_begun: bool
+) -> list[list[str]]:
+    """For MATCH, by word: what it may be joined to, alternatives."""
+    found: list[list[str]] = []
+    for at, word in enumerate(words):
+        begun = is_begun and at == len(words) - 1
+        joined = escapes.joined(word, is_begun=begun)
+        ends = (word + _EMOJI[0], word + _EMOJI[1])
+        if not begun and reader.index_has_terms(index.name, [ends]) == [True]:
+            joined += [_Phrase((term,), False) for term in reader.index_terms(index.name, *ends, _MOST_TERMS)]
+        found.append(_standing(reader, index, joined))
+    return found
+
+
+def _of_term(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -> list[str]:
+    """For MATCH: a term as it may stand in JSON, or beside an emoji, alternatives."""
+    spelled = [_Phrase(words, each.is_prefix or not each.asked) for words in each.in_json]
+    spelled += [_Phrase(tuple(way.split()), each.is_prefix) for way in _accented(reader, index, each)]
+    if each.asked:
+        spelled += [phrase.behind(letter) for phrase in spelled for letter in _LINES]
+    found = _standing(reader, index, spelled)
+    ways = _of_words(reader, index, escapes, each.asked, is_begun=each.is_prefix)
+    plain = [str(_Phrase((word,), each.is_prefix and at == len(ways) - 1)) for at, word in enumerate(each.asked)]
+    for at, joined in enumerate(ways):
+        if joined:
+            rest = [_either([plain[place], *way]) for place, way in enumerate(ways) if place != at]
+            found.append(f"({' AND '.join([_either(joined), *rest])})" if rest else _either(joined))
+    return found
+
+
+def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> str:
+    """For MATCH: a group of terms where at least one stands in another spelling; empty where that cannot be.
+
+    Args:
+        reader: An open reader.
+        index: The word index.
+        group: All must be there.
+        whole: The beginnings of words too that are dear to ask for; else those are left out.
+    """
+    known = [each for each in group if (whole or not each.is_short) and (each.asked or each.in_json)]
+    if not known:
+        return ""
+    escapes = reader.keep(Escapes).begin(reader, index)
+    ways = [(each.fts if each.asked else "", _of_term(reader, index, escapes, each)) for each in known]
+    found = []
+    for at, (_, others) in enumerate(ways):
+        if others:
+            rest = [_either([plain, *other]) for place, (plain, other) in enumerate(ways) if place != at and plain]
+            found.append(" AND ".join([_either(others), *rest]))
+    return " OR ".join(f"({way})" for way in found)
+
+
+def anyhow(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: bool = False) -> str:
+    """For MATCH: a group of terms in any spelling.
+
+    Args:
+        reader: An open reader.
+        index: The word index.
+        group: All must be there; those that are no words are left out.
+        cheap: Leave out the beginnings of words that are dear to ask for.
+    """
+    known = [each for each in group if each.asked and not (cheap and each.is_short and not each.cheap_fts)]
+    if not known:
+        return ""
+    escapes = reader.keep(Escapes).begin(reader, index)
+    ways: list[list[str]] = []
+    for each in known:
+        if cheap and each.is_short:
+            words = each.asked[:-1]
+            joined = _of_words(reader, index, escapes, words, is_begun=False)
+            ways += [[quote(word), *way] for word, way in zip(words, joined, strict=True)]
+        else:
+            ways.append([each.fts, *_of_term(reader, index, escapes, each)])
+    return " AND ".join(map(_either, ways))
+
+
+def _accented(reader: Reader, index: FtsIndex, each: Matcher) -> list[str]:
+    """Words without accents as JSON spells them with some, where such letters are in the index."""
+    words = each.asked
+    if not words or not all(word.isascii() for word in words):
+        return []
+    if each.is_prefix and len(words[-1]) < _SHORTEST:
+        return []
+    standing = _letters(reader, index, sorted({letter for word in words for letter in word}))
+    return _phrases(words, standing)[1:] if standing else []
+
+
+def _letters(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[str, list[str]]:
+    """By letter: the escapes of it with an accent that words of the index begin with."""
+    found = [
+        (letter, f"u{ord(each):04x}")
+        for letter in letters
+        for lower in variants(letter)
+        for each in (lower, lower.upper())
+        if len(each) == 1 and each <= _LAST
+    ]
+    ranges = [(escape, escape[:-1] + chr(ord(escape[-1]) + 1)) for _, escape in found]
+    standing: dict[str, list[str]] = {}
+    for (letter, escape), is_there in zip(found, reader.index_has_terms(index.name, ranges, _BLOCKS), strict=True):
+        if is_there:
+            standing.setdefault(letter, []).append(escape)
+    return standing
+
+
+def _phrases(words: Sequence[str], standing: dict[str, list[str]]) -> list[str]:
+    """The words of a term in all their spellings, the plain one first."""
+    letters = list(" ".join(words))
+    ways = [[letter, *(f" {escape}" for escape in standing.get(letter, ()))] for letter in letters]
+    count = 1
+    for each in ways:
+        count *= len(each)
+    spelled = map("".join, product(*ways)) if count <= _MOST else _with_one(ways)
+    return list(dict.fromkeys(" ".join(each.split()) for each in spelled))
+
+
+def _with_one(ways: Sequence[Sequence[str]]) -> Iterator[str]:
+    plain = [each[0] for each in ways]
+    yield "".join(plain)
+    for place, each in enumerate(ways):
+        for other in each[1:]:
+            yield "".join([*plain[:place], other, *plain[place + 1 :]])

@@ -1,0 +1,208 @@
+"""Whether ids follow time, and the order of time where they do not: in imported, merged and restored stores.
+
+Hermes gives ids in the order of writing, which in a store of one life is the order of time. `import_sessions` (0.19,
+0.22) writes old conversations under new ids, as a restore does, and clocks are set back. Nothing in a store says so:
+the times of all rows are read once, from an index that holds them, and after that those of new rows only.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import le
+
+from ..connect import Reader, Row
+from ..values import as_time
+
+_SESSIONS = 100
+"""Sessions whose times are read in one statement: some ten thousand rows, some milliseconds of a lock."""
+_ROWS = 5000
+_SPARSE = 8
+"""With so many ids to a row a table by id is no longer the smallest way to keep times."""
+_FIRST_WINDOW, _GROWTH, _MOST_RANGES, _NEAR = 500, 8, 32, 64
+
+EARLIEST = -math.inf
+"""The place in time of a row without a time."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of time: the rows in it, and the ranges of ids they are in, with others among them."""
+
+    order: TimeOrder
+    first: int
+    end: int
+    """Places in the order of time, half-open."""
+
+    def __contains__(self, message_id: int) -> bool:
+        return self.first <= self.order.place(message_id) < self.end
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Inclusive ranges of ids that hold all rows of the window: a few wide ones instead of many narrow ones."""
+        ids = sorted(self.order.ids[self.first : self.end])
+        steps = sorted(((after - before, at) for at, (before, after) in enumerate(pairwise(ids), 1)), reverse=True)
+        cuts = sorted(at for step, at in steps[: _MOST_RANGES - 1] if step > _NEAR)
+        return [(ids[low], ids[high - 1]) for low, high in pairwise([0, *cuts, len(ids)])]
+
+
+@dataclass(frozen=True)
+class TimeOrder:
+    """How the rows of `messages` stand in time; of one time they stand by their ids."""
+
+    newest: int
+    """The largest id that has been looked at."""
+    latest: float
+    """The latest time among them, Unix seconds."""
+    ids: array[int] = field(default_factory=lambda: array("q"))
+    """All ids in the order of time; empty where they follow it."""
+    times: array[float] = field(default_factory=lambda: array("d"))
+    """Their times, in the same order."""
+    places: array[int] | dict[int, int] | None = None
+    """The place in the order of time by id, in a table that begins with the smallest; None where ids follow time."""
+    low: int = 0
+    """The smallest id."""
+    mark: Row = ()
+    """Number and sum of the ids, by which it shows that older rows have come or gone."""
+
+    @property
+    def follows_ids(self) -> bool:
+        """Whether the order of ids is the order of time."""
+        return self.places is None
+
+    def place(self, message_id: int) -> int:
+        """The place of a row in the order of time; -1 where it is not known."""
+        if isinstance(self.places, array):
+            return self.places[message_id - self.low] if 0 <= message_id - self.low < len(self.places) else -1
+        return self.places.get(message_id, -1) if self.places else -1
+
+    def windows(self, *, ascending: bool, after: tuple[float, int] | None) -> Iterator[Window]:
+        """All rows in the order of time, in stretches that grow: those wanted are mostly in the first.
+
+        Args:
+            ascending: Oldest first.
+            after: Only rows behind this time and id in the direction of the walk.
+        """
+        low, high = 0, len(self.ids)
+        if after is not None:
+            moment, key = after
+            begin, end = bisect_left(self.times, moment), bisect_right(self.times, moment)
+            if ascending:
+                low = bisect_right(self.ids, key, begin, end)
+            else:
+                high = bisect_left(self.ids, key, begin, end)
+        size = _FIRST_WINDOW
+        while low < high:
+            first, end = (low, min(low + size, high)) if ascending else (max(high - size, low), high)
+            yield Window(self, first, end)
+            low, high = (end, high) if ascending else (low, first)
+            size *= _GROWTH
+
+
+def _moment(stamp: object) -> float:
+    moment = as_time(stamp)
+    return moment if moment is not None else EARLIEST
+
+
+def _portions(reader: Reader, count: int) -> Iterator[Sequence[Row]]:
+    """Id and time of every row, in statements that are short where the store has the index for it."""
+    seen = 0
+    if "idx_messages_session" in reader.schema.indexes:
+        sessions = [row[0] for row in reader.rows("SELECT id FROM sessions")]
+        sql = "SELECT m.id, m.timestamp FROM messages m WHERE m.session_id IN ({keys})"
+        for start in range(0, len(sessions), _SESSIONS):
+            rows = reader.rows_in(sql, sessions[start : start + _SESSIONS])
+            seen += len(rows)
+            yield rows
+    if seen == count:
+        return
+    # Rows of no session there is, or a session whose id is no text: whatever there is.
+    last: object = None
+    while rows := reader.rows(
+        "SELECT m.id, m.timestamp FROM messages m WHERE ?1 IS NULL OR m.id > ?1 ORDER BY m.id LIMIT ?2", [last, _ROWS]
+    ):
+        yield rows
+        last = rows[-1][0]
+
+
+def _mark(reader: Reader, newest: int) -> Row:
+    return reader.rows("SELECT count(*), total(id) FROM messages WHERE id <= ?", [newest])[0]
+
+
+def _read_all(reader: Reader, edges: tuple[int, int]) -> TimeOrder:
+    low, high = edges
+    count = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    if "timestamp" not in reader.schema.message_columns or not count:
+        return TimeOrder(high, EARLIEST)
+    if high - low < _SPARSE * count + _ROWS:
+        by_id = array("d", [math.nan]) * (high - low + 1)
+        for rows in _portions(reader, count):
+            for key, stamp in rows:
+                by_id[key - low] = _moment(stamp)  # type: ignore[operator]  # an INTEGER PRIMARY KEY
+        ids = array("q", (low + at for at, time in enumerate(by_id) if time == time))
+        times = array("d", (time for time in by_id if time == time))
+        del by_id
+    else:
+        found = {int(str(key)): _moment(stamp) for rows in _portions(reader, count) for key, stamp in rows}
+        ids = array("q", sorted(found))
+        times = array("d", map(found.__getitem__, ids))
+    if all(map(le, times, times[1:])):
+        return TimeOrder(high, times[-1])
+    order = sorted(range(len(ids)), key=times.__getitem__)
+    return _ordered(reader, high, array("q", map(ids.__getitem__, order)), array("d", map(times.__getitem__, order)))
+
+
+def _ordered(reader: Reader, newest: int, ids: array[int], times: array[float]) -> TimeOrder:
+    low, span = min(ids), max(ids) - min(ids) + 1
+    places: array[int] | dict[int, int] = {}
+    if span < _SPARSE * len(ids) + _ROWS:
+        places = array("q", [-1]) * span
+    for place, key in enumerate(ids):
+        places[key - low if isinstance(places, array) else key] = place
+    return TimeOrder(newest, times[-1], ids, times, places, low, _mark(reader, newest))
+
+
+def time_order(reader: Reader, edges: tuple[int, int], *, anew: bool = False) -> TimeOrder:
+    """How rows stand in time: read once for a store, and after that for its new rows only.
+
+    Where ids follow time, rows that were given old ids since are not looked for; a page that comes out of order tells
+    of them. Where they do not, number and sum of the old ids tell.
+
+    Args:
+        reader: An open reader.
+        edges: The smallest and the largest id there is.
+        anew: Read all rows even so.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    known = reader.shared.get(TimeOrder)
+    if anew or not isinstance(known, TimeOrder) or not (known.follows_ids or _mark(reader, known.newest) == known.mark):
+        known = _read_all(reader, edges)
+    elif known.newest < edges[1]:
+        known = _with_new(reader, known, edges)
+    reader.shared[TimeOrder] = known
+    return known
+
+
+def _with_new(reader: Reader, known: TimeOrder, edges: tuple[int, int]) -> TimeOrder:
+    """The same with the rows that have come since."""
+    if "timestamp" not in reader.schema.message_columns:
+        return TimeOrder(edges[1], EARLIEST)
+    latest, last = known.latest, known.newest
+    ids, times = known.ids[:], known.times[:]
+    sql = "SELECT m.id, m.timestamp FROM messages m WHERE m.id > ? ORDER BY m.id LIMIT ?"
+    while rows := reader.rows(sql, [last, _ROWS]):
+        for key, stamp in rows:
+            last, moment = int(str(key)), _moment(stamp)
+            if not known.follows_ids:
+                at = bisect_right(times, moment)
+                ids.insert(at, last)
+                times.insert(at, moment)
+            elif moment < latest:
+                return _read_all(reader, edges)
+            latest = max(latest, moment)
+    return TimeOrder(last, latest) if known.follows_ids else _ordered(reader, last, ids, times)

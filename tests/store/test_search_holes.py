@@ -1,0 +1,165 @@
+"""What an index does not hold, or holds a part of, is read; where that is too much the answer says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import make_store
+from search_stores import ask, change, copy_fixture, found, ids, write_store
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.search import count, parse, read_coverage, search, streams, suggest
+
+QUERIES = [
+    "docker",
+    "dock*",
+    "d*",
+    "docker deployment",
+    "C++",
+    "大别山",
+    "会",
+    "🚀",
+    "docker OR 桂林",
+    "don't",
+    "*ock*",
+]
+
+
+@pytest.mark.parametrize("version", [11, 14, 22, 31])
+def test_nothing_is_missing_in_a_store_that_hermes_wrote(version: int, tmp_path: Path) -> None:
+    """What an index leaves out by its definition is no hole in it."""
+    with Store(copy_fixture(version, tmp_path)).reader() as reader:
+        assert not read_coverage(reader).reason
+        answer = search(reader, parse("docker"), limit=0)
+    assert answer.complete and not any("hold" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("shape", ["11", "22", "26", "31", "31-migrated"])
+@pytest.mark.parametrize("lost", ["id % 2", "id BETWEEN 20 AND 60", "id < 40", "id > 70"])
+def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(tmp_path: Path, shape: str, lost: str) -> None:
+    texts = ["docker deployment, don't", "大别山项目 会议", "🚀 launch C++", "桂林 docker", "nothing here"]
+    rows = [{"session_id": "s", "content": f"{text} {at}"} for at, text in enumerate(texts * 20)]
+    whole = make_store(tmp_path / "whole.db", shape, [{"id": "s", "source": "cli"}], rows)
+    holed = make_store(tmp_path / "holed.db", shape, [{"id": "s", "source": "cli"}], rows)
+    inline = shape in ("11", "22", "31-migrated")
+    for table in ("messages_fts", "messages_fts_trigram"):
+        if inline:
+            change(holed, f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM messages WHERE {lost})")
+        else:
+            columns = (
+                "content, tool_name, tool_calls" if table == "messages_fts" or shape == "26" else "content, tool_name"
+            )
+            change(
+                holed,
+                f"INSERT INTO {table}({table}, rowid, {columns}) "
+                f"SELECT 'delete', id, {columns} FROM messages WHERE {lost}",
+            )
+    with Store(holed).reader() as reader:
+        coverage = read_coverage(reader)
+        assert coverage.messages - coverage.indexed == reader.value(f"SELECT count(*) FROM messages WHERE {lost}")
+    for query in QUERIES:
+        answer, expected = ask(holed, query), found(whole, query)
+        assert ids(answer) == expected and answer.complete and answer.total == len(expected)
+        assert found(holed, query, sort="oldest") == expected[::-1]
+        with Store(holed).reader() as reader:
+            assert count(reader, parse(query), cap=0).count == len(expected)
+            page = search(reader, parse(query), limit=3)
+            assert ids(page) == expected[:3]
+            assert page.total in (None, len(expected))
+
+
+def test_rows_put_back_where_no_trigger_puts_them_into_the_index(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "state.db", [f"kubernetes {at}" for at in range(30)])
+    opened = Store(path)
+
+    def hits() -> int:
+        with opened.reader() as reader:
+            return len(search(reader, parse("kubernetes"), limit=0).hits)
+
+    assert hits() == 30
+    change(path, "CREATE TABLE gone AS SELECT * FROM messages WHERE id BETWEEN 5 AND 9")
+    change(
+        path, "DELETE FROM messages WHERE id BETWEEN 5 AND 9", "DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 9"
+    )
+    assert hits() == 25
+    change(path, "INSERT INTO messages SELECT * FROM gone")
+    assert hits() == 30
+
+
+def _long(path: Path, number: int) -> Path:
+    rows = [
+        {
+            "session_id": "s",
+            "role": "tool",
+            "tool_name": "terminal",
+            "content": f"{'x ' * 5000} tailneedle{at % 2} docker",
+        }
+        if at % 3 == 0
+        else {"session_id": "s", "content": f"short docker {at}"}
+        for at in range(number * 3)
+    ]
+    return make_store(path, "31", [{"id": "s", "source": "cli"}], rows)
+
+
+@pytest.mark.parametrize(
+    "query", ["tailneedle1", "tailneedle*", "tailnee*", "docker", '"tailneedle0 docker"', "docke*"]
+)
+def test_what_stands_behind_the_cut_is_found(tmp_path: Path, query: str) -> None:
+    path = _long(tmp_path / "state.db", 20)
+    with Store(path).reader() as reader:
+        indexed = search(reader, parse(query), limit=0)
+        reader.schema = reader.schema.without_search()
+        scanned = search(reader, parse(query), limit=0)
+    assert ids(indexed) == ids(scanned) and indexed.complete and indexed.total == len(scanned.hits)
+    assert found(path, query, sort="oldest") == ids(scanned)[::-1]
+    assert sorted(found(path, query, sort="relevance")) == sorted(ids(scanned))
+    with Store(path).reader() as reader:
+        assert count(reader, parse(query), cap=0).count == len(scanned.hits)
+
+
+def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "_MOST_CUT", 5)
+    monkeypatch.setattr(streams, "_CHECKED", 5)
+    path = _long(tmp_path / "state.db", 20)
+    answer = ask(path, "tailneedle1")
+    assert not answer.complete and not answer.stopped and answer.at_least
+    assert answer.notes == ("Hermes' index holds only a part of 20 messages; 5 of them were read whole.",)
+    page = ask(path, "docker", limit=3)
+    assert page.complete and page.more, "the page is full before any of those is needed"
+    with Store(path).reader() as reader:
+        assert count(reader, parse("tailneedle1")).at_least
+
+
+def test_all_are_ranked_where_all_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hermes_browse.store.search.rank.RELEVANT", 20)
+    path = write_store(tmp_path / "state.db", [f"docker {'docker ' * (at == 3)}row {at}" for at in range(100)])
+    whole = ask(path, "docker", sort="relevance")
+    assert len(whole.hits) == whole.total == 100 and whole.complete and ids(whole)[0] == 4
+    assert sorted(ids(whole)) == sorted(found(path, "docker"))
+    assert len(ask(path, "docker", sort="relevance", limit=50).hits) == 50, "as many are ranked as are asked for"
+    few = ask(path, "docker", sort="relevance", limit=5)
+    assert few.notes == ("Ranked among the newest 20 hits.",)
+
+
+def test_what_stands_inside_words_is_offered(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "state.db", ["the docker", "a Clöck", "rock", "no match"] * 3)
+    with Store(path).reader() as reader:
+        offered = {each.query: each.hits for each in suggest(reader, parse("ock"))}
+    assert offered == {"*ock*": 9}
+    assert found(path, "*ock*") == [row for row in range(12, 0, -1) if row % 4]
+    (hit, *_) = ask(path, "*ock*").hits
+    assert [hit.snippet[start:end] for start, end in hit.match] == ["ock"]
+    assert found(path, "*ock* -*rock*") == [row for row in range(12, 0, -1) if row % 4 in (1, 2)]
+    with Store(path).reader() as reader:
+        reader.schema = reader.schema._replace(trigram=None)
+        assert suggest(reader, parse("ock")) == ()
+
+
+def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path: Path) -> None:
+    path = write_store(
+        tmp_path / "state.db", ["narwhal", {"content": "narwhal", "active": 0}, {"content": "narwhal", "active": None}]
+    )
+    assert found(path, "narwhal") == [3, 2, 1]
+    assert found(path, "narwhal is:rewound") == [2]
+    assert found(path, "narwhal -is:rewound") == [3, 1]

@@ -1,0 +1,192 @@
+"""Words that stand in JSON, or beside an emoji, are found as a person sees them; held to a plain reading of rows."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import make_store, tool_call
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from search_stores import ask, found, write_store
+
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.search import count, letters, parse, search, streams
+from hermes_browse.store.search.fold import fold
+
+TEXTS = [
+    "total 0\npuffin.txt\nnotes.md", "col\tgannet\tcol", "one\r\nheron two", 'he said "kittiwake" twice',
+    "C:\\new\\table and \\\\share\\fulmar", "café\nétude résumé", "the\nnaïve façade", 
+    "\u2019tis a razorbill\u2019s egg",
+    "🦊fox and fox🦊", "a🦊b", "🤔dipper🤔dipper", "🚀launch", "a\u00a0skua\u2014tern", "\x1b[31mred\x1b[0m \x07bell",
+    "部署docker\n検索 部署", "桂林\n山水", "naught\nthat hat", "their\nheir", "ß\nStraße", "Йод\nйод", "x\n\n\ny",
+    "wren",
+    "line\nwren at the start", "and\ta wren", 'nested {"a": "b\\nlinnet"}', "/usr/lib\n/usr/bin", "=>\n::",
+    "json\nsaid",
+]  # fmt: skip
+PIECES = sorted(
+    {word for text in TEXTS for word in re.findall(r"[^\W_]+", text)
+     if not re.search("[\u2e80-\ud7ff]", word) and word != "and"}
+    | {"puffin.txt", "C:\\new", "\\share", "🦊b", "🦊", "🦊fox", "🤔", "🚀launch", "部署", "桂", "検索",
+       "cafe", "etude", "resume",
+       "naive", "ew", "able", "/usr/bin", "::", "=>", '"total 0 puffin"', '"at the start"', '"one heron"', "wr*",
+       "gan*", "h*",
+       "na*", "éTude", "STRASSE", "—", "nwren", "u2019tis", "\\n"}
+)  # fmt: skip
+
+
+def _rows() -> Iterator[dict[str, object]]:
+    for text in TEXTS:
+        yield {"content": text}
+        yield {"role": "tool", "tool_name": "terminal", "content": json.dumps({"output": text})}
+        yield {"role": "tool", "tool_name": "terminal", "content": json.dumps([{"out": text}], ensure_ascii=False)}
+        yield {"role": "assistant", "content": None, "tool_calls": [tool_call("run", json.dumps({"command": text}))]}
+        calls = [tool_call("run", json.dumps({"command": text}, ensure_ascii=False))]
+        yield {"role": "assistant", "content": None, "tool_calls": calls}
+        yield {"content": [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": "data:,x"}}]}
+
+
+def _plain(value: object) -> str:
+    """Everything a JSON value says, its nested JSON texts of arguments as well."""
+    if isinstance(value, dict):
+        return " \n ".join(
+            f"{_plain(each)} {_plain(_loaded(each)) if key == 'arguments' else ''}" for key, each in value.items()
+        )
+    if isinstance(value, list):
+        return " \n ".join(map(_plain, value))
+    return str(value)
+
+
+def _loaded(text: object) -> object:
+    try:
+        return json.loads(str(text))
+    except ValueError:
+        return None
+
+
+@pytest.fixture(scope="module", params=["6", "11", "22", "26", "31", "31-migrated", "no trigrams", "no index"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Each text as a message, a result, a call and beside a picture."""
+    rows = [{"session_id": "s"} | row for row in _rows()]
+    shape = request.param if request.param[0].isdigit() else "22"
+    path = tmp_path_factory.mktemp("spelled") / "state.db"
+    return make_store(path, shape, [{"id": "s", "source": "cli"}], rows, fts=request.param != "no index")
+
+
+@pytest.fixture(scope="module", params=["by letters", "by words"])
+def reader(request: pytest.FixtureRequest, store: Path) -> Iterator[Reader]:
+    """A reader that asks the indexes at once, where the newest rows would give the answer in a store so small."""
+    with pytest.MonkeyPatch.context() as patch, Store(store).reader() as opened:
+        for name in ("_GLANCE", "_RECENT", "_FAR", "_TRIED"):
+            patch.setattr(streams, name, 2)
+        patch.setattr(letters, "_FEW", 0 if request.param == "by letters" else 10**9)
+        yield opened
+
+
+class _Texts(dict[int, str]):
+    """By message id; too long to be told with every failure."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} texts"
+
+
+@pytest.fixture(scope="module")
+def texts(reader: Reader) -> _Texts:
+    """What each row says: as stored, and as a person sees it; read here without the code under test."""
+    found = _Texts()
+    for key, content, name, calls in reader.rows("SELECT id, content, tool_name, tool_calls FROM messages"):
+        said = str(content or "").removeprefix("\x00json:")
+        parts = [said, str(name or ""), str(calls or ""), _plain(_loaded(calls))]
+        parts += [_plain(_loaded(said))] if said[:1] in ("{", "[") else []
+        found[int(str(key))] = fold(unicodedata.normalize("NFC", " \n ".join(parts)))
+    return found
+
+
+def _contains(text: str, piece: str) -> bool:
+    """The meaning of a term, said once more and plainly."""
+    if piece.startswith('"'):
+        return re.search(r"(?<![^\W_])" + r"[\W_]+".join(piece[1:-1].split()) + r"(?![^\W_])", text) is not None
+    starred, piece = piece.endswith("*"), fold(piece.rstrip("*"))
+    if not re.search(r"[^\W_]", piece) or re.search("[\u2e80-\ud7ff]", piece):
+        return piece in text
+    ends = (r"(?<![^\W_])" if piece[0].isalnum() else "", r"(?![^\W_])" if piece[-1].isalnum() and not starred else "")
+    return re.search(ends[0] + re.escape(piece) + ends[1], text) is not None
+
+
+# What no index leads to: a word between two emoji, or behind one in the middle of a word; the word index is asked for
+# words as they begin, and the emoji is a letter to it.
+_INSIDE = {"b"}
+
+_TERMS = st.sampled_from(PIECES)
+_SETTINGS = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def _check(reader: Reader, texts: _Texts, typed: str, expected: set[int]) -> None:
+    query = parse(typed)
+    for prefix_last in (False, True):
+        answer = search(reader, query, limit=0, prefix_last=prefix_last)
+        hits = {hit.message_id for hit in answer.hits}
+        assert answer.complete
+        if not prefix_last:
+            assert (hits - expected, expected - hits) == (set(), set()), (typed, answer.engine)
+        assert count(reader, query, cap=0, prefix_last=prefix_last).count == len(hits)
+        assert expected <= hits
+        for hit in answer.hits:
+            assert hit.match or query.excluded, (typed, hit)
+
+
+def test_each_piece_is_found_where_a_person_sees_it(reader: Reader, texts: _Texts) -> None:
+    for piece in PIECES:
+        if piece not in _INSIDE:
+            _check(reader, texts, piece, {key for key, text in texts.items() if _contains(text, piece)})
+
+
+@_SETTINGS
+@given(st.lists(_TERMS, min_size=1, max_size=3), st.lists(_TERMS, max_size=1), st.sampled_from([" ", " OR "]))
+@example(["wren", "line"], [], " ")
+@example(["café", "部署"], ["wren"], " OR ")
+def test_pieces_together(reader: Reader, texts: _Texts, asked: list[str], without: list[str], between: str) -> None:
+    if _INSIDE & {*asked, *without}:
+        return
+    whole = all if between == " " else any
+    expected = {
+        key
+        for key, text in texts.items()
+        if whole(_contains(text, piece) for piece in asked) and not any(_contains(text, piece) for piece in without)
+    }
+    _check(reader, texts, between.join(asked) + "".join(f" -{piece}" for piece in without), expected)
+
+
+def test_a_word_between_emoji_is_found_by_them(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "emoji.db", ["a🦊b", "🦊box", "🦊fox", "b"])
+    assert found(path, "🦊b") == [1]
+    assert found(path, "🦊b*") == [2, 1]
+    assert found(path, "fox") == [3]
+
+
+@pytest.mark.parametrize("query", ["json", "JSON", "j", "js*", '"json"', "json image_url", "json*"])
+def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path: Path, query: str) -> None:
+    parts = [{"type": "text", "text": "a lantern"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
+    said = [{"type": "text", "text": "some json"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
+    rows = [{"content": "\x00json:" + json.dumps(each)} for each in (parts, said)]
+    path = write_store(tmp_path / "image.db", [*rows, {"content": "\x00json:{broken"}])
+    for prefix_last in (False, True):
+        hits = ask(path, query, prefix_last=prefix_last).hits
+        assert [hit.message_id for hit in hits] == ([2] if query != "j" or prefix_last else [])
+        assert all(hit.match for hit in hits)
+        with Store(path).reader() as reader:
+            assert count(reader, parse(query), prefix_last=prefix_last).count == len(hits)
+            assert search(reader, parse(query), limit=1, prefix_last=prefix_last).total in (len(hits), None)
+
+
+def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path: Path) -> None:
+    path = write_store(
+        tmp_path / "tool.db", [{"role": "tool", "content": json.dumps({"output": "total 0\npuffin.txt\nné"})}]
+    )
+    (hit,) = ask(path, "puffin.txt").hits
+    assert [hit.snippet[start:end] for start, end in hit.match] == ["puffin.txt"]
+    assert "total 0 puffin.txt né" in hit.snippet
