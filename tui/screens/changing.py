@@ -12,7 +12,7 @@ from hermes_browse.store.wording import N_, _
 
 from .. import header
 from ..marks import Journal, Marks, Undoable, conversations_of
-from ..rows import LineageRow, ListRow
+from ..rows import ListRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.write.change import Change
@@ -24,7 +24,7 @@ _AT_ONCE = 200
 
 
 class Changing:
-    """Acts on what is marked, else on the row under the cursor."""
+    """Acts on what is marked, else on what is current."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
@@ -34,25 +34,16 @@ class Changing:
 
     # What is meant
 
-    def _current(self) -> tuple[Conversation, ...]:
-        screen = self._screen
-        if screen.lineage.has_focus and isinstance(row := screen.lineage.current, LineageRow):
-            found = screen.listing.catalog.of_session(row.node.session.id)
-            return (found,) if found is not None else ()
-        if screen.transcript.has_focus and screen.reading.conversation is not None:
-            return (screen.reading.conversation,)
-        return conversations_of(screen.rows.current)
-
     def targets(self) -> tuple[Conversation, ...]:
-        """The marked conversations, else those of the current row; says so where there are none."""
-        meant = self.marks.conversations or self._current()
+        """The marked conversations, else what is current; says so where there are none."""
+        meant = self.marks.conversations or self._screen.current.meant
         if not meant:
             self._screen.say(_("no conversation here"))
         return meant
 
     def mark(self) -> None:
-        """Mark the current row, or unmark it, and go on to the next."""
-        meant = self._current()
+        """Mark what is current, or unmark it, and in the list go on to the next row."""
+        meant = self._screen.current.meant
         if not meant:
             self._screen.say(_("nothing to mark here"))
             return
@@ -65,7 +56,8 @@ class Changing:
         """The first time: begin a range; the second time: mark everything from there to here."""
         rows = self._screen.rows
         current = rows.current
-        if current is None:
+        if current is None or not self._screen.current.is_listed:
+            self._screen.say(_("nothing to mark here"))
             return
         start = rows.source.index_of(self._anchor) if self._anchor is not None else None
         if start is None:
@@ -234,7 +226,7 @@ class Changing:
 
     def rename(self) -> None:
         """Give the conversation another title."""
-        meant = self._current()
+        meant = self._screen.current.meant
         if len(meant) != 1:
             self._screen.say(_("a title is given to one conversation at a time"))
             return

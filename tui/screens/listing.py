@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.catalog import Catalog, read_catalog
@@ -124,7 +124,7 @@ class Listing:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
         self._screen.changing.catalog_read()
         self._take_rows(read.rows)
-        self._screen.reading.catalog_read(self.catalog)
+        self._screen.current.catalog_read()
         self._screen.searching.catalog_read()
         self._screen.catalog_changed()
 
@@ -133,8 +133,13 @@ class Listing:
             self._screen.rows.show(rows)
         self._screen.show_header()
 
-    def refresh(self, *, top: bool = False) -> None:
-        """Make the rows anew from the catalog at hand."""
+    def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
+        """Make the rows anew from the catalog at hand.
+
+        Args:
+            top: Begin at the first row.
+            at: Put the cursor on the first of these that is listed, by key.
+        """
         catalog, details, view, sort = self.catalog, self._screen.details, self.view, self.sort
         reverse, opened = self.reverse, frozenset(self._opened)
 
@@ -144,7 +149,8 @@ class Listing:
 
         def done(rows: CatalogRows) -> None:
             if not self._screen.searching.is_active:
-                self._screen.rows.show(rows, top=top)
+                key = next((key for key in at if rows.index_of(key) is not None), None)
+                self._screen.rows.show(rows, key=key, top=top)
 
         self._screen.page_worker.submit("rows", work, done, self._screen.failed)
 

@@ -15,6 +15,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import AppBlur, AppFocus, ScreenResume
+from textual.widget import Widget
 from textual.widgets import Input
 
 from hermes_browse.store.catalog import Catalog
@@ -37,6 +38,7 @@ from .bindings import MAIN_BINDINGS
 from .changing import Changing
 from .changing_actions import ChangingActions
 from .cleaning import Cleaning
+from .current import Current
 from .finding import Finding
 from .listing import Listing
 from .main_actions import MainActions
@@ -89,6 +91,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """All that may have the store open; screens over this one add theirs."""
         self.writer = Writer(post)
         self.listing = Listing(self, first)
+        self.current = Current(self)
         self.reading = ConversationPane(self)
         self.searching = Searching(self)
         self.typing = Typing(self)
@@ -123,6 +126,8 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
             widget.clock = self.clock
         self.rows.row_lines = 2 if self.browse_app().start.options.density == "comfortable" else 1
         self.rows.is_marked = self.changing.marks.has
+        self.rows.is_current = lambda: self.current.is_listed
+        self.rows.follow, self.lineage.follow = self.current.listed, self.current.node_moved
         self.shares = self.browse_app().shares
         self.set_class(self.shares.is_alone, "-zoom-list")
         self.share_out()
@@ -259,10 +264,10 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
 
     # Events of the panes
 
-    @on(ConversationList.Highlighted, "#list")
-    def row_highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Show what the cursor is on."""
-        self.reading.preview(event.row)
+    def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
+        """Give a pane the keys, which may make another conversation current."""
+        super().set_focus(widget, *given, **named)
+        self.current.focus_moved()
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
@@ -275,17 +280,16 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.listing.complete(event.first, event.last)
         self.searching.maybe_more(event.last)
 
-    @on(ConversationList.Highlighted, "#lineage")
-    def node_highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Moving in the tree moves the transcript."""
-        if isinstance(event.row, LineageRow) and self.lineage.has_focus:
-            self.reading.go_to_session(event.row.node.session.id)
-
     @on(ConversationList.Selected, "#lineage")
     def node_selected(self, event: ConversationList.Selected) -> None:
-        """Resume the conversation of a node."""
-        if isinstance(event.row, LineageRow):
+        """Resume the conversation of a node, which is the current one unless its tree is still being read."""
+        current = self.current.conversation
+        if not isinstance(event.row, LineageRow) or current is None:
+            return
+        if event.row.node.session.id in (each.id for each in current.segments):
             self.resuming.start(event.row.node.session.id)
+        else:
+            self.say(_("the family of this conversation is still being read"))
 
     @on(TranscriptView.Wanted)
     def messages_wanted(self, event: TranscriptView.Wanted) -> None:
@@ -328,7 +332,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         if isinstance(row, JobRow):
             self.listing.toggle_job(row.name)
         elif isinstance(row, HitRow):
-            self.reading.preview(row)
+            self.current.follow_row()
             self.set_focus(self.transcript)
         elif isinstance(row, MoreRow):
             self.searching.unfold(row)
@@ -351,8 +355,9 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """Everything worth knowing of the conversation shown."""
         from .details import show_details
 
-        if self.reading.conversation is not None:
-            show_details(self, self.reading.conversation)
+        conversation = self.current.conversation
+        if conversation is not None:
+            show_details(self, conversation)
 
     def action_insights(self) -> None:
         """Tokens, cost and activity."""

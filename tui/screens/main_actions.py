@@ -11,6 +11,7 @@ from hermes_browse.store.wording import _
 from .panes import Panes
 
 if TYPE_CHECKING:
+    from .current import Current
     from .listing import Listing
     from .old_files import OldFiles
     from .reading import ConversationPane
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 class MainActions(Panes):
     """Actions on the list, the search, and the conversation shown."""
 
+    current: Current
     listing: Listing
     searching: Searching
     typing: Typing
@@ -97,26 +99,26 @@ class MainActions(Panes):
         self.reading.show_recap()
 
     def action_resume(self) -> None:
-        """Resume what is shown."""
-        conversation = self.reading.conversation
+        """Resume the current conversation."""
+        conversation = self.current.conversation
         if conversation is not None:
             self.resuming.start(conversation.id)
 
     def action_resume_window(self) -> None:
-        """Resume what is shown in a window of its own."""
-        conversation = self.reading.conversation
+        """Resume the current conversation in a window of its own."""
+        conversation = self.current.conversation
         if conversation is not None:
             self.resuming.start_in_window(conversation.id)
 
     def action_copy_id(self) -> None:
-        """Copy the id of the conversation shown."""
-        conversation = self.reading.conversation
+        """Copy the id of the current conversation."""
+        conversation = self.current.conversation
         if conversation is not None:
             self.taking.copy(conversation.id, conversation.id)
 
     def action_copy_command(self) -> None:
-        """Copy the command that resumes the conversation shown."""
-        conversation = self.reading.conversation
+        """Copy the command that resumes the current conversation."""
+        conversation = self.current.conversation
         if conversation is not None:
             self.resuming.copy_command(conversation.id)
 

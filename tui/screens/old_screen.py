@@ -90,7 +90,7 @@ class OldScreen(MainScreen):
     def take(self, row: ListRow) -> None:
         """Enter on a conversation reads it."""
         if isinstance(row, ConversationRow):
-            self.reading.preview(row)
+            self.current.follow_row()
             self.set_focus(self.transcript)
         else:
             super().take(row)

@@ -80,7 +80,7 @@ class SubScreen(Screen[None]):
     def read(self, conversation: Conversation) -> None:
         """Back to the main screen, with this conversation in the transcript."""
         self.dismiss(None)
-        self.main.reading.show(conversation)
+        self.main.current.open(conversation)
         self.main.set_focus(self.main.transcript)
 
     def action_back(self) -> None:
