@@ -169,7 +169,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
         each for each in map(screen.lineage.source.row, range(len(screen.lineage))) if isinstance(each, LineageRow)
     ]
     segments = {each.id for each in model.conversation.segments} if model is not None else set()
-    assert bool(family) == bool(model)
+    assert bool(family) == (model is not None)
     if model is not None:
         assert segments & {each.node.session.id for each in family}, "the tree is another family's"
         assert segments & {each.node.session.id for each in family if each.is_target}, "another one's target is marked"

@@ -29,7 +29,7 @@ class Current:
 
     It is the row under the cursor of the list. The one exception is a visit: a member of the family, or what a screen
     over this one opened, that the list does not have. Then the list marks no row, and the visit ends when the list gets
-    the focus or its cursor is moved. Nothing is remembered besides the visit; everything else is derived when asked for.
+    the focus or its cursor is moved. Only the visit is remembered; everything else is derived when it is asked for.
     """
 
     def __init__(self, screen: MainScreen) -> None:
