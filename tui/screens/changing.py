@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.write.change import Change
 
     from .main import MainScreen
+    from .renaming import RenameScreen
 
 _AT_ONCE = 200
 """Conversations whose marks are set in one transaction."""
@@ -234,20 +235,25 @@ class Changing:
 
         conversation = meant[0]
 
-        def decided(typed: str | None) -> None:
-            if typed is not None:
-                self._rename(conversation, typed)
+        def wanted(typed: str) -> None:
+            self._rename(conversation, typed, card)
 
-        self._screen.app.push_screen(RenameScreen(conversation), decided)
+        card = RenameScreen(conversation, wanted)
+        self._screen.app.push_screen(card)
 
-    def _rename(self, conversation: Conversation, typed: str) -> None:
+    def _rename(self, conversation: Conversation, typed: str, card: RenameScreen) -> None:
         from hermes_browse.store.write.titles import Renamed, rename
 
         def done(renamed: Renamed) -> None:
+            card.done()
             self.changed([renamed.change])
 
+        def failed(error: BrowseError) -> None:
+            if not card.refused(error):
+                self._screen.failed(error)
+
         store = self._screen.store
-        self._screen.writer.submit(lambda: rename(store, conversation.id, typed), done, self._screen.failed)
+        self._screen.writer.submit(lambda: rename(store, conversation.id, typed), done, failed)
 
     # What opens a card or a screen
 

@@ -52,8 +52,10 @@ class Current:
         """What the panes are about; None where the list has nothing, or a visit is still being looked for."""
         away = self._away
         if away is None:
-            return conversation_of(self._screen.rows.current)
-        return self._screen.listing.catalog.of_session(away.session_id) or away.conversation
+            found = conversation_of(self._screen.rows.current)
+        else:
+            found = self._screen.listing.catalog.of_session(away.session_id) or away.conversation
+        return self._screen.details.complete(found)[0] if found is not None else None
 
     @property
     def meant(self) -> tuple[Conversation, ...]:

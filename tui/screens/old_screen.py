@@ -77,9 +77,9 @@ class OldScreen(MainScreen):
         """The temporary store goes; not on the screen's thread, for a portion may be under way."""
         threading.Thread(target=self._shelf.close, name="old").start()
 
-    def say(self, text: str) -> None:
-        """Put a sentence in the status line; whether a temporary store is written to concerns nobody."""
-        self._tell(header.status(text, ""))
+    def state_text(self) -> str:
+        """Whether a temporary store is written to concerns nobody."""
+        return ""
 
     def view_line(self) -> Content:
         """The views of the real store, and this one."""

@@ -107,6 +107,7 @@ class ConversationPane:
             segment: At the start of this session.
             anew: Read it again, also where it is on screen.
         """
+        self._screen.page_left()
         if conversation is None:
             self._show_nothing()
             return
@@ -136,7 +137,7 @@ class ConversationPane:
             transcript.page.drawing.add(drawn)
             at = message_id
             if at is not None and model.entry_of(at) is None:
-                self._screen.say(_("the hit is in a rewound message: v shows everything"))
+                self._screen.say_of_page(_("the hit is in a rewound message: v shows everything"))
             transcript.show(model, message_id=at, matchers=matchers, segment=segment)
             self._screen.finding.shown(model)
             self._screen.details.add([model.conversation])
@@ -220,7 +221,7 @@ class ConversationPane:
         if model is None or model.conversation.root_id != conversation.root_id or self._timer is not None:
             self.show(conversation, segment=session_id)
         elif not self._screen.transcript.go_to_segment(session_id):
-            self._screen.say(_("this session has no messages"))
+            self._screen.say_of_page(_("this session has no messages"))
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that came into sight."""
@@ -260,7 +261,7 @@ class ConversationPane:
             new = transcript.grow(model)
             self._screen.finding.shown(model, grown=True)
             if new:
-                self._screen.say(_("{count} new · G to the end").format(count=new))
+                self._screen.say_of_page(_("{count} new · G to the end").format(count=new))
 
         self._screen.transcript_worker.submit("tail", work, done, self._screen.failed)
 
@@ -277,7 +278,7 @@ class ConversationPane:
             current, at_end = self._screen.transcript.current, self._screen.transcript.at_end
             message_id = current.id if current is not None and not at_end else None
             self.show(conversation, message_id=message_id, anew=True)
-        self._screen.say(names[self.reading])
+        self._screen.say_of_page(names[self.reading])
 
     def show_recap(self) -> None:
         """The recap of Hermes in place of the transcript, and back."""
@@ -286,7 +287,6 @@ class ConversationPane:
             return
         if self._recap:
             self.show(conversation, anew=True)
-            self._screen.say("")
             return
         self._forget_the_row()
 
@@ -295,7 +295,7 @@ class ConversationPane:
             self._screen.transcript.show(model)
             self._screen.finding.shown(None)
             self._show_titles(conversation)
-            self._screen.say(_("the recap Hermes shows on resume · p back to the transcript"))
+            self._screen.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
 
         def failed(error: BrowseError) -> None:
             self._put(conversation)

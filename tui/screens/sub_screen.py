@@ -39,6 +39,8 @@ class SubScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = []
     HELP_TITLE: ClassVar[str] = ""
     """What the help calls this screen."""
+    ENTER: ClassVar[str] = N_("read")
+    """What Enter does in its lists, for the help; empty where it does nothing."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Words of its own and what they mean, for the help."""
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")

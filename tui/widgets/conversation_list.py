@@ -214,6 +214,8 @@ class ConversationList(LongView, can_focus=True):
             base, row = self._look(""), self._look(under) if under else Style()
             look = self._look(name) if name else Style()
             style = base + row + look if name == "hit" else base + look + row
+            if style.color is not None and style.color == style.bgcolor and not style.color.is_default:
+                style += Style(color="default")  # in 16 colours accent and row are one: nothing is drawn in its own
             self._styles[key] = style
         return style
 
