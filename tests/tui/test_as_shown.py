@@ -53,24 +53,24 @@ async def test_retention_names_the_untitled_as_the_list_does(
 
 
 async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str], Path]) -> None:
-    """P reads how a spared conversation without a title begins."""
+    """P reads how a spared conversation without a title begins, also where the list has not shown it."""
     path = fixture_store("state-v31")
-    async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 60)) as browser:
+    async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
         browser.screen.cleaning.last_rules = "older:0d"
+        browser.screen.details._known.clear()
         await browser.press("P")
         plan = browser.app.screen.query_one("#plan", ConversationList)
-        every = _rows(browser, "#plan")
         spared = [
             index
-            for index, row in enumerate(every)
+            for index, row in enumerate(_rows(browser, "#plan"))
             if isinstance(row, SparedRow)
             and not row.spared.conversation.title
             and row.spared.conversation.status is not Status.EMPTY
         ]
         assert spared
-        plan.cursor = spared[0]
+        plan.cursor = spared[-1]
         await browser.settle()
-        row = plan.source.row(spared[0])
+        row = plan.source.row(spared[-1])
         assert isinstance(row, SparedRow) and row.spared.conversation.preview
 
 
@@ -255,3 +255,30 @@ async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> Non
         await browser.pilot.resize_terminal(120, 36)
         await browser.settle()
         assert "too small" not in browser.text("#header") and browser.screen.transcript.size.height > 5
+
+
+# Sixteen colours
+
+
+async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> None:
+    """In the themes of the terminal's own colours the accent is the row's background too; marks and bars stay seen."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        for theme in ("ansi-dark", "ansi-light"):
+            browser.app.theme = theme
+            await browser.press("I")
+            groups = browser.app.screen.query_one("#groups", ConversationList)
+            segments = [each for each in groups.render_line(groups.cursor) if each.text.strip() and each.style]
+            assert any("█" in each.text for each in segments)
+            same = [e.text for e in segments if e.style and e.style.color == e.style.bgcolor and e.style.color]
+            assert not [text for text in same if text.strip() and not segments[0].style.bgcolor.is_default], theme
+            await browser.press("escape")
+
+
+async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
+    """Errors alone are red, in ansi-light too."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        browser.app.theme = "ansi-light"
+        await browser.settle()
+        user, error = (browser.screen.transcript._look_style(name).color for name in ("user", "error"))
+        assert user is not None and error is not None
+        assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)

@@ -25,7 +25,7 @@ from hermes_browse.tui.screens.renaming import RenameScreen
 from hermes_browse.tui.worker import Answered
 
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "50"))
-SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "1,2,3").split(",")]
+SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "2,4,5").split(",")]
 
 MOVES = ("down", "down", "down", "up", "j", "k", "pagedown", "pageup", "G", "g", "home", "end", "ctrl+d", "ctrl+u")
 PANES = ("tab", "shift+tab", "left", "right", "l", "l", "enter", "escape", "escape", "z")
@@ -236,3 +236,51 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
                 raise AssertionError(
                     f"seed {seed}, after {' · '.join(pressed[-12:])} ({len(pressed)}): {error}"
                 ) from error
+
+
+async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:
+    """A search whose answer changes within the rest of the cursor: the tree is that of the result, and so are keys."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        for word in ("parcels", "lisbon"):
+            await browser.pilot.press("slash", *word)
+            await browser.settle()
+            model, row = browser.screen.transcript.model, browser.row
+            assert model is not None and of_row(browser, row) == {model.conversation.root_id}
+            nodes = map(browser.screen.lineage.source.row, range(len(browser.screen.lineage)))
+            family = {row.node.session.id for row in nodes if isinstance(row, LineageRow)}
+            assert {each.id for each in model.conversation.segments} <= family
+            await browser.press("escape", "escape")
+
+
+@pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
+async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys: tuple[str, ...], tmp_path: Path) -> None:
+    """What a screen over the main one opened is marked in the list, or where it is not listed, nothing is."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press(*keys[:-1])
+        if not isinstance(browser.app.screen, MainScreen):
+            await browser.press("down", "down", keys[-1])
+        screen = browser.screen
+        assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
+        shown = screen.current.conversation
+        assert shown is not None
+        row = drawn_row(browser)
+        assert row is None or shown.root_id in of_row(browser, row)
+        await browser.press("left")
+        listed, model = drawn_row(browser), screen.transcript.model
+        assert listed is not None and model is not None and model.conversation.root_id in of_row(browser, listed)
+
+
+async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
+    """In the tree a subagent is current as long as the tree has the focus; back in the list its row is."""
+    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+        screen = browser.screen
+        await browser.press("l", "G")
+        member, row = screen.current.conversation, screen.lineage.current
+        assert isinstance(row, LineageRow) and member is not None
+        assert row.node.session.id in {each.id for each in member.segments} and row.is_target
+        assert drawn_row(browser) is None, "a subagent is not listed, so the list marks nothing"
+        await browser.press("left")
+        listed = drawn_row(browser)
+        assert isinstance(listed, ConversationRow) and listed.conversation.root_id != member.root_id
+        model = screen.transcript.model
+        assert model is not None and model.conversation.root_id == listed.conversation.root_id
