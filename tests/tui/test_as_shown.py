@@ -208,6 +208,12 @@ async def test_a_sentence_of_the_page_goes_with_the_page(tmp_path: Path) -> None
         assert "p back to the transcript" not in browser.text("#status")
         await browser.press("p", "down")
         assert "p back to the transcript" not in browser.text("#status")
+        await browser.press("f5")
+        assert "reading the store again" not in browser.text("#status")
+        await browser.press("V")
+        assert "a range begins here" in browser.text("#status")
+        await browser.press("down", "V")
+        assert "a range begins here" not in browser.text("#status")
 
 
 async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ class Changing:
             self._screen.say(_("a range begins here · V again where it ends"))
             return
         self._anchor = None
+        self._screen.unsay(_("a range begins here · V again where it ends"))
         first, last = sorted((start, rows.cursor))
         self._add(first, last)
 
@@ -93,6 +94,7 @@ class Changing:
         """Take all marks away."""
         self.marks.clear()
         self._anchor = None
+        self._screen.unsay(_("a range begins here · V again where it ends"))
         self.shown()
 
     def shown(self) -> None:

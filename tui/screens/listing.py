@@ -139,6 +139,7 @@ class Listing:
         self._take_rows(read.rows)
         self._screen.current.catalog_read()
         self._screen.searching.catalog_read()
+        self._screen.unsay(_("reading the store again"))
         if self._live != read.live:
             self._live = read.live
             self._screen.state_changed()

@@ -68,6 +68,11 @@ class MainActions(Panes):
         if self._is_of_page:
             self.say("")
 
+    def unsay(self, text: str) -> None:
+        """Something is over: what was said while it lasted is so no more."""
+        if self._said == text:
+            self.say("")
+
     def state_text(self) -> str:
         """Whether the store is being written to."""
         return self.listing.state_text()
