@@ -178,6 +178,8 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
         count = sum(each.id in along for each in browser.screen.changing.marks.conversations)
         assert count and view.goes + len(planned.plan.spared) + count == marked
         assert f"{count} marked subagents go along with their parents" in browser.text("#stays")
+        await browser.press("escape", "D")
+        assert f"{count} marked subagents go along with their parents" in browser.card()
 
 
 # Sentences

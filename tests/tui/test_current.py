@@ -288,3 +288,28 @@ async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
         assert isinstance(listed, ConversationRow) and listed.conversation.root_id != member.root_id
         model = screen.transcript.model
         assert model is not None and model.conversation.root_id == listed.conversation.root_id
+
+
+async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a conversation is still being read, its title stands over an empty page, and keys are about it."""
+    held: list[Answered] = []
+    deliver = Answered.deliver
+    async with browsing(demo_app(tmp_path)) as browser:
+        monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
+        await browser.pilot.press("down")
+        row = browser.row
+        assert isinstance(row, ConversationRow)
+        for _ in range(500):
+            if browser.screen.transcript.model is None:
+                break
+            await browser.pilot.pause(0.01)
+        assert browser.screen.transcript.model is None
+        assert (row.conversation.title or "")[:12] in browser.text("#title")
+        assert browser.screen.current.conversation is not None
+        assert browser.screen.current.conversation.root_id == row.conversation.root_id
+        monkeypatch.setattr(Answered, "deliver", deliver)
+        while held:
+            held.pop(0).deliver()
+        await browser.settle()
+        model = browser.screen.transcript.model
+        assert model is not None and model.conversation.root_id == row.conversation.root_id
