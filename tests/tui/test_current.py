@@ -15,6 +15,7 @@ import pytest
 from browsing import Browser, browsing, demo_app
 from textual.events import Key
 
+from hermes_browse.store.catalog import read_neighbourhood
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
@@ -313,3 +314,36 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path: Path, mo
         await browser.settle()
         model = browser.screen.transcript.model
         assert model is not None and model.conversation.root_id == row.conversation.root_id
+
+
+async def test_a_member_that_the_list_has_not_read_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As right after the start: until it is found keys are about nothing, and the tree stays as it is."""
+    held: list[Answered] = []
+    deliver = Answered.deliver
+    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+        screen = browser.screen
+        meant = Meant(browser, monkeypatch)
+        await browser.press("l")
+        row = screen.rows.current
+        assert isinstance(row, ConversationRow)
+        other = next(each for each in screen.listing.catalog.order() if each != row.conversation.root_id)
+        with screen.store.reader() as reader:
+            monkeypatch.setattr(screen.listing, "catalog", read_neighbourhood(reader, [other], screen.clock()))
+        count = len(screen.lineage)
+        monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
+        await browser.pilot.press("G")
+        assert screen.current.conversation is None and meant.by("delete") == meant.by("rename") == set()
+        assert len(screen.lineage) == count > 1 and screen.transcript.model is None
+        for _ in range(500):
+            if held:
+                break
+            await browser.pilot.pause(0.01)
+        monkeypatch.setattr(Answered, "deliver", deliver)
+        while held:
+            held.pop(0).deliver()
+        await browser.settle()
+        node, model = screen.lineage.current, screen.transcript.model
+        assert isinstance(node, LineageRow) and model is not None
+        assert node.node.session.id in {each.id for each in model.conversation.segments}

@@ -230,6 +230,9 @@ class Changing:
     def rename(self) -> None:
         """Give the conversation another title."""
         meant = self._screen.current.meant
+        if not meant:
+            self._screen.say(_("no conversation here"))
+            return
         if len(meant) != 1:
             self._screen.say(_("a title is given to one conversation at a time"))
             return

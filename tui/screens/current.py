@@ -133,7 +133,7 @@ class Current:
         screen, now = self._screen, self._screen.clock()
         self._visit = _Visit(session_id, None)
         screen.rows.refresh_rows()
-        screen.reading.show(None)
+        screen.reading.wait()
 
         def done(catalog: Catalog) -> None:
             found = catalog.of_session(session_id)

@@ -64,6 +64,12 @@ class ConversationPane:
         self._put(None)
         self._show_tree(None)
 
+    def wait(self) -> None:
+        """What is to be shown is still being looked for; the tree it was chosen in stays."""
+        self._forget_the_row()
+        self._tree_of = ""
+        self._put(None)
+
     def _put(self, conversation: Conversation | None) -> None:
         """An empty page, under the title of a conversation that is still being read, or under none."""
         self._screen.transcript.show(None)
