@@ -26,7 +26,7 @@ from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
 from hermes_browse.tui.worker import Answered
 
-COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "50"))
+COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
 SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "2,4,5").split(",")]
 
 MOVES = ("down", "down", "down", "up", "j", "k", "pagedown", "pageup", "G", "g", "home", "end", "ctrl+d", "ctrl+u")
@@ -347,3 +347,28 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
         node, model = screen.lineage.current, screen.transcript.model
         assert isinstance(node, LineageRow) and model is not None
         assert node.node.session.id in {each.id for each in model.conversation.segments}
+
+
+async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
+    """In the list the newest run is shown for a job; who has gone into one stays there when the order turns round."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        screen = browser.screen
+        await browser.press("2")
+        jobs = [index for index in range(len(screen.rows)) if isinstance(screen.rows.source.row(index), JobRow)]
+        screen.rows.cursor = jobs[0]
+        await browser.settle()
+        newest = screen.transcript.model
+        assert newest is not None
+        await browser.press("tab", "S")
+        shown, current = screen.transcript.model, screen.current.conversation
+        assert shown is not None and current is not None
+        assert shown.conversation.root_id == current.root_id == newest.conversation.root_id
+        assert isinstance(drawn_row(browser), JobRow)
+        await browser.press("left")
+        shown, row = screen.transcript.model, browser.row
+        assert shown is not None and isinstance(row, JobRow)
+        assert shown.conversation.root_id == row.runs[0].root_id != newest.conversation.root_id
+        await browser.press("S")
+        shown, row = screen.transcript.model, browser.row
+        assert shown is not None and isinstance(row, JobRow)
+        assert shown.conversation.root_id == row.runs[0].root_id == newest.conversation.root_id

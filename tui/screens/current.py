@@ -8,15 +8,16 @@ from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import _
 
+from ..list_model import job_name
 from ..marks import conversation_of, conversations_of
-from ..rows import ConversationRow, HitRow, LineageRow
+from ..rows import ConversationRow, HitRow, JobRow, LineageRow
 
 if TYPE_CHECKING:
     from .main import MainScreen
 
 
 class _Visit(NamedTuple):
-    """A conversation that was gone to and is not listed."""
+    """A conversation that was gone to and is not listed, or a run of the job under the cursor that was gone into."""
 
     session_id: str
     """A session of it: what the catalog is asked for, so that a change shows."""
@@ -44,8 +45,12 @@ class Current:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the row under the cursor of the list is what is current."""
-        return self._away is None
+        """Whether the row under the cursor of the list is what is current, or a job whose run is."""
+        away, row = self._away, self._screen.rows.current
+        if away is None:
+            return True
+        run = away.conversation
+        return isinstance(row, JobRow) and run is not None and job_name(run.root) == row.name
 
     @property
     def conversation(self) -> Conversation | None:
@@ -145,10 +150,20 @@ class Current:
         )
 
     def focus_moved(self) -> None:
-        """Another pane has the focus: in the list its own row is current again."""
-        if self._visit is not None and self._away is None:
+        """Another pane has the focus: in the list its own row is current again.
+
+        Outside of it a job is the run that is shown, whatever runs are added and however they are ordered meanwhile.
+        """
+        screen, visit = self._screen, self._visit
+        if visit is not None and self._away is None:
             self._end_visit()
-            self.follow_row()
+            now = conversation_of(screen.rows.current)
+            if now is None or visit.conversation is None or now.root_id != visit.conversation.root_id:
+                self.follow_row()
+        elif visit is None and screen.focused in (screen.transcript, screen.lineage):
+            row = screen.rows.current
+            if isinstance(row, JobRow):
+                self._visit = _Visit(row.runs[0].root_id, row.runs[0])
 
     def catalog_read(self) -> None:
         """The store has been read again: what was visited may be listed now, or gone."""
@@ -179,6 +194,8 @@ class Current:
     def _look_for_visit(self) -> None:
         visit, catalog = self._visit, self._screen.listing.catalog
         if visit is None or visit.conversation is None:
+            return
+        if catalog.of_session(visit.session_id) is not None and self.is_listed:
             return
         if self._adopt(visit.conversation.root_id):
             return

@@ -48,8 +48,8 @@ class ConversationPane:
         self._late: Timer | None = None
         self._again: Callable[[], None] | None = None
         """Asks anew for what could not be read: a writer kept us out for too long."""
-        self._tree_of = ""
-        """The tip whose family has been asked for last."""
+        self._page_of = self._tree_of = ""
+        """The root whose page, and the tip whose family, have been asked for last."""
 
     def _forget_the_row(self) -> None:
         self._again = None
@@ -61,13 +61,14 @@ class ConversationPane:
 
     def _show_nothing(self) -> None:
         self._forget_the_row()
+        self._page_of = ""
         self._put(None)
         self._show_tree(None)
 
     def wait(self) -> None:
         """What is to be shown is still being looked for; the tree it was chosen in stays."""
         self._forget_the_row()
-        self._tree_of = ""
+        self._page_of = self._tree_of = ""
         self._put(None)
 
     def _put(self, conversation: Conversation | None) -> None:
@@ -119,7 +120,7 @@ class ConversationPane:
             return
         transcript = self._screen.transcript
         matchers = self._screen.searching.matchers
-        self._recap = False
+        self._recap, self._page_of = False, conversation.root_id
         if message_id is not None and matchers:
             self._screen.finding.close()  # a hit of the search was gone to: n and N are about the search again
         self._forget_the_row()
@@ -213,6 +214,9 @@ class ConversationPane:
             again()
             return
         model, known = self._screen.transcript.model, self._screen.current.conversation
+        if known is not None and known.root_id != self._page_of:  # the newest run of a job is another one now
+            self.show(known)
+            return
         if model is None or known is None or model.conversation.root_id != known.root_id or self._titled == known:
             return
         if [each.id for each in known.segments] != [each.id for each in model.conversation.segments]:
