@@ -144,7 +144,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
     if screen.changing.marks:
         marked = _roots(screen.changing.marks.conversations)
         assert all(named.pop(name) == marked for name in ("delete", "archive", "pin", "export"))
-    if screen.rows.has_focus and isinstance(row, JobRow):
+    if isinstance(row, JobRow) and not (screen.transcript.has_focus or screen.lineage.has_focus):
         every = of_row(browser, row)
         assert details_of <= every, (details_of, every)
         for name in ("delete", "archive", "pin", "export"):
