@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +21,7 @@ from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.theme import Theme, ThemeProvider
+from textual.theme import BUILTIN_THEMES, Theme, ThemeProvider
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
@@ -79,6 +80,8 @@ LIGHT = Theme(
     panel="#eae8e2",
     dark=False,
 )
+ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
+"""Textual's has its errors and its warnings in two reds; here warnings, and whoever asks, are gold as in all themes."""
 
 
 def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
@@ -132,6 +135,7 @@ class BrowseApp(_App):
         """Tells the time; tests freeze it."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
+        self.register_theme(ANSI_LIGHT)
         self.start = start or Start()
         """How to begin: what the user has set, and what was remembered."""
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hermes_browse.store.id_gaps import IdGap
+from hermes_browse.store.messages import split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, Conversation
 from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.store.wording import _, ngettext
@@ -206,12 +207,28 @@ class TranscriptModel:
             position += by
         return None
 
+    def is_summary(self, index: int) -> bool:
+        """Whether nobody said this, for it is only what compaction made; False for what has not been read."""
+        message = self.message(index)
+        if message is None:
+            return False
+        summary, said = split_summary(without_injections(message.text))
+        return not said.strip() if summary else message.is_summary
+
     def step(self, index: int, by: int, role: str = "") -> int | None:
-        """The next or previous message entry, of a role if one is named; None when there is none."""
+        """The next or previous message entry, of a role if one is named; None when there is none.
+
+        Args:
+            index: Where the step begins.
+            by: 1 or -1.
+            role: Of a role; only what was said is a prompt, no summary that compaction put in its place.
+        """
         position = index + by
         while 0 <= position < len(self.entries):
             bone = self.bone(position)
-            if bone is not None and (not role or bone.role == role) and (role or bone.role != "tool"):
+            if bone is None or (role and bone.role != role) or (not role and bone.role == "tool"):
+                pass
+            elif not role or not self.is_summary(position):
                 return position
             position += by
         return None

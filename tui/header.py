@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
+from textual.style import Style
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.homes import Location
@@ -81,8 +82,10 @@ def views(
         own = [label if is_shown else label[0] for label, (*_, is_shown) in zip(own, every, strict=True)]
     fitting = (each for each in (exact, short) if not width or _line_width(each, told) <= width)
     parts: list[Content] = [Content(" ")]
-    for label, (*_facts, is_shown) in zip(next(fitting, own), every, strict=True):
-        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim"), Content(" ")]  # not shown
+    actions = [*(f"view('{each.value}')" for each in View), "old"]
+    for label, action, (*_facts, is_shown) in zip(next(fitting, own), actions, every, strict=False):
+        click = Style.from_meta({"@click": f"screen.{action}"})
+        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim").stylize(click), Content(" ")]  # not shown
     return Content("").join([*parts, _style(f"  {told}", "bold $accent" if marks else "dim")])
 
 

@@ -7,18 +7,25 @@ from typing import NamedTuple
 
 from hermes_browse.store.models import Conversation
 
-from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow
+from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 
 
 def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
-    """What a row stands for: a conversation, all runs of a job, the conversation of a hit; nothing for a note."""
+    """What a row stands for: a conversation, all runs of a job, the conversation of hits; nothing for a note."""
     if isinstance(row, ConversationRow):
         return (row.conversation,)
     if isinstance(row, JobRow):
         return tuple(row.runs)
-    if isinstance(row, HitRow) and row.conversation is not None:
+    if isinstance(row, HitRow | MoreRow) and row.conversation is not None:
         return (row.conversation,)
     return ()
+
+
+def conversation_of(row: ListRow | None) -> Conversation | None:
+    """What the panes show for a row: of a job its newest run; None for a note."""
+    if isinstance(row, JobRow):
+        return row.runs[0]
+    return next(iter(conversations_of(row)), None)
 
 
 class Marks:
@@ -42,7 +49,7 @@ class Marks:
 
     def has(self, row: ListRow) -> bool:
         """Whether a row is to be drawn as marked: all that it stands for is."""
-        if not self._marked or isinstance(row, HitRow | LineageRow):
+        if not self._marked or isinstance(row, HitRow | MoreRow | LineageRow):
             return False
         # Asked for each row of a frame: a job with more runs than there are marks is not looked at, and of others no
         # more than up to the first that has none, for each run is made when it is asked for.

@@ -292,10 +292,12 @@ class Page:
         return self._frame
 
     def entry_in_sight(self) -> int | None:
-        """The message a third down the page: what keys are about unless one was stepped to."""
+        """What keys are about unless a message was stepped to: a third down the page, and at the end the last one."""
         frame = self.frame()
         if self.model is None or not frame:
             return None
+        if self.at_end and (last := self.model.step(len(self.model), -1)) is not None:
+            return last
         index = frame[min(self.height // 3, len(frame) - 1)][0]
         if self.model.bone(index) is not None:
             return index

@@ -239,8 +239,12 @@ class PlanRows:
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Conversations of some rows that have no title and whose beginning has not been read."""
-        rows = (self.row(index) for index in range(first, min(last + 1, len(self))))
-        found = [row.planned.conversation for row in rows if isinstance(row, PlanRow)]
+        found = []
+        for row in (self.row(index) for index in range(first, min(last + 1, len(self)))):
+            if isinstance(row, PlanRow):
+                found.append(row.planned.conversation)
+            elif isinstance(row, SparedRow):
+                found.append(row.spared.conversation)
         return [each for each in found if not each.title and not each.preview]
 
 

@@ -10,7 +10,7 @@ from hermes_browse.store.wording import ngettext
 
 from .list_model import Details, job_name
 from .plan_rows import JobSum, LeftOut, PlanRows, freed_by
-from .plan_words import spared_line, totals_line
+from .plan_words import along_line, spared_line, totals_line
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
@@ -54,7 +54,9 @@ class PlanView(NamedTuple):
     """Left out by hand once, and in this plan no more."""
 
 
-def look_at(plan: Plan, catalog: Catalog, left_out: frozenset[str], rows: PlanRows | PlanLooks) -> PlanView:
+def look_at(
+    plan: Plan, catalog: Catalog, left_out: frozenset[str], rows: PlanRows | PlanLooks, marks: frozenset[str]
+) -> PlanView:
     """What a screen shows of a plan.
 
     Args:
@@ -62,11 +64,12 @@ def look_at(plan: Plan, catalog: Catalog, left_out: frozenset[str], rows: PlanRo
         catalog: It was made from.
         left_out: Roots that stay by hand, at this moment.
         rows: Those that stay as they are laid out, or how they are to be.
+        marks: Tips of what was marked by hand.
     """
     laid_out = rows if isinstance(rows, PlanRows) else PlanRows(plan, *rows)
     taken = narrowed(plan, catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.would)
-    stays = [spared_line(plan)] if plan.spared else []
+    stays = [told for told in (along_line(plan, marks), spared_line(plan)) if told]
     cut = len(taken.reparented)
     if cut:
         told = ngettext("1 loses its parent and stays", "{count:,} lose their parent and stay", cut)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _, ngettext, pgettext
 
 from . import formats
 from .formats import counted
@@ -54,6 +54,17 @@ def totals_line(plan: Plan, *, archive: bool = False) -> str:
         formats.money(totals.cost_usd),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def along_line(plan: Plan, marks: Container[str]) -> str:
+    """`1 marked subagent goes along with its parent`: marked, and no conversation of the plan; empty when none is."""
+    count = sum(session.id in marks for each in plan.would for session in each.subagents)
+    if not count:
+        return ""
+    told = ngettext(
+        "1 marked subagent goes along with its parent", "{count:,} marked subagents go along with their parents", count
+    )
+    return told.format(count=count)
 
 
 def spared_line(plan: Plan) -> str:

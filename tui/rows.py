@@ -91,6 +91,7 @@ class MoreRow(NamedTuple):
 
     root_id: str
     hidden: int
+    conversation: Conversation | None = None
 
     @property
     def key(self) -> str:

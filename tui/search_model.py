@@ -115,7 +115,7 @@ class Found:
             shown = _shown(hits, folds.get(root, Fold.SOME))
             rows += [HitRow(hit, conversation) for hit in shown]
             if len(shown) < len(hits):
-                rows.append(MoreRow(root, len(hits) - len(shown)))
+                rows.append(MoreRow(root, len(hits) - len(shown), conversation))
         if not rows:
             rows.append(NoteRow(self._nothing()))
             rows += self.suggestions

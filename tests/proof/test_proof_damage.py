@@ -106,7 +106,7 @@ def test_every_command_on_every_broken_store(runner: subprocess.Popen[str], tmp_
 def _looked_at(path: Path, tell: Tell) -> str:
     """What went wrong when a store was opened, read and left on a screen; empty for nothing."""
     browser = Driven(path, code=SHORT_FUSE, PATH=path_with())  # no Hermes to resume in
-    browser.wait_until(lambda it: " quiet" in it.text or " live" in it.text or not it.child.isalive(), SECONDS * 3)
+    browser.wait_until(lambda it: "is writing" in it.text or not it.child.isalive(), SECONDS * 3)
     if browser.child.isalive():
         tell("browsers opened on them")
         for keys in KEYS if IS_LONG else KEYS[::2]:

@@ -78,7 +78,9 @@ CASES = {
     "reclaim without": _Case(lambda _: _reclaim(None), "c copy the command · Esc back"),
     "preflight": _Case(lambda it: _preflight(it, "/bin/hermes"), "y resume · c copy the command · Esc back"),
     "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
-    "rename": _Case(lambda it: RenameScreen(it.screen.listing.catalog.select()[0]), "Enter rename · Esc back"),
+    "rename": _Case(
+        lambda it: RenameScreen(it.screen.listing.catalog.select()[0], lambda typed: None), "Enter rename · Esc back"
+    ),
     "progress": _Case(lambda _: ProgressScreen("title"), "Esc stops; what is done stays done, and can be undone"),
     "drop": _Case(_drop, "1 and Enter drop · Esc back"),
 }

@@ -171,7 +171,8 @@ async def test_rename(path: Path) -> None:
         assert isinstance(browser.app.screen, RenameScreen) and "at most 100" in browser.text("#verdict")
         browser.app.screen.query_one("Input").value = "New plans"  # type: ignore[attr-defined]
         await browser.press("enter")
-        assert "has the title" in browser.text("#status") and rows_of(path, "title")["old"] == "Old plans x"
+        assert "has the title" in browser.text("#verdict") and rows_of(path, "title")["old"] == "Old plans x"
+        await browser.press("escape")
         await browser.press("T", "escape")
         await browser.press("u")
     assert not differences(before, dump(path))

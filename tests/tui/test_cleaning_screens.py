@@ -180,7 +180,7 @@ async def test_marks_come_along_and_the_map_opens(path: Path) -> None:
         assert isinstance(browser.app.screen, HelpScreen) and "older:30d" in browser.card()
         await browser.press("escape", "left", "enter")
         assert isinstance(browser.app.screen, MainScreen) and browser.screen.transcript.has_focus
-        shown = browser.screen.reading.conversation
+        shown = browser.screen.current.conversation
         assert shown is not None and shown.id == "new"
 
 

@@ -65,7 +65,7 @@ async def test_view_order_and_theme_are_as_set(tmp_path: Path) -> None:
             if isinstance(row, ConversationRow) and row.conversation.title
         ]
         assert titles[:3] == sorted(titles)[:3]
-        assert browser.screen.reading.conversation is not None
+        assert browser.screen.current.conversation is not None
 
 
 async def test_keys_of_the_users_own(tmp_path: Path) -> None:

@@ -99,8 +99,8 @@ async def test_days_with_their_bars(path: Path) -> None:
         assert lines(browser)[1].group.key == "2026-05-26" and course(browser).chosen == 27
         await browser.press("enter", "enter")
         assert isinstance(browser.app.screen, MainScreen)
-        assert browser.screen.reading.conversation is not None
-        assert browser.screen.reading.conversation.id in {"b", "c"}
+        assert browser.screen.current.conversation is not None
+        assert browser.screen.current.conversation.id in {"b", "c"}
 
 
 async def test_periods_units_and_measures(path: Path) -> None:

@@ -46,7 +46,7 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
     height = Shares().of(columns, rows - 5)[1]
     lines = range(3, 3 + min(height, 40))
     before = cells(terminal, lines, width)
-    terminal.wait_for("answered yesterday" if columns >= NARROW else "quiet")
+    terminal.wait_for("answered yesterday" if columns >= NARROW else "no one is writing")
     terminal.wait_for("search:")
     terminal.read(0.5)
     assert cells(terminal, lines, width) == before

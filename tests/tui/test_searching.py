@@ -188,7 +188,7 @@ async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
         assert [row.key for row in _rows(browser)] == [row.key for row in rows]
         assert browser.row is not None and browser.row.key == head.key
         await browser.press("minus")
-        assert _rows(browser)[place - 2] == MoreRow(more.root_id, more.hidden + 2)
+        assert _rows(browser)[place - 2] == more._replace(hidden=more.hidden + 2)
         await browser.press("n", "n", "n", "n")
         walked = browser.row
         assert isinstance(walked, HitRow) and walked.key == unfolded[place].key

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from test_transcript_view import ViewApp, give, screen_text
 
-from hermes_browse.store.models import Conversation, Kind, Reading, Relation, Session, State, Status
+from hermes_browse.store.demo.chat import SUMMARY
+from hermes_browse.store.models import ChatMessage, Conversation, Kind, Reading, Relation, Session, State, Status
 from hermes_browse.store.transcript import Bone, Skeleton
 from hermes_browse.tui.entries import EntryKind, TranscriptModel
 from hermes_browse.tui.widgets.transcript_view import TranscriptView
@@ -137,3 +138,58 @@ async def test_a_mark_of_another_conversation_goes_nowhere() -> None:
         before = screen_text(app.view)
         await pilot.press("apostrophe")
         assert screen_text(app.view) == before
+
+
+async def test_at_the_end_keys_are_about_the_last_message() -> None:
+    """Not about what happens to stand at the top of the last page: copying takes the end, K the last prompt."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week()
+        app.view.show(model)
+        app.view.focus()
+        last = len(model.skeleton.bones) - 1
+        assert app.view.current_id == last, "it opens at its end"
+        await pilot.press("home", "end")
+        assert app.view.current_id == last
+        await pilot.press("K")
+        assert app.view.current_id == last - 1, "the last prompt is not skipped"
+
+
+async def test_at_the_end_down_never_goes_up() -> None:
+    """Where nothing is left to scroll to, the arrows step through the messages from the one that is marked."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week()
+        app.view.show(model)
+        app.view.focus()
+        last = len(model.skeleton.bones) - 1
+        await pilot.press("end", *["left_curly_bracket"] * 2)
+        seen = [app.view.current_id]
+        assert seen == [last - 2]
+        for _ in range(4):
+            await pilot.press("down")
+            seen.append(app.view.current_id)
+        assert seen == [last - 2, last - 1, last, last, last]
+
+
+async def test_prompts_are_walked_past_summaries() -> None:
+    """A summary that compaction wrote as a user's message is no prompt, also where only reading it tells."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week(days=1)
+        summary = SUMMARY.format(summary="What was said before.").partition("--- END")[0]
+        model.add([ChatMessage(20, "s0", "user", summary)])
+        app.view.show(model)
+        app.view.focus()
+        await pilot.press("end", *"KKKKK")
+        assert app.view.current_id == 18, "28, 26, 24, 22, and not 20"
+        await pilot.press("J")
+        assert app.view.current_id == 22
+        unread = week(days=1)
+        unread._messages.pop(20)
+        app.view.show(unread)
+        await pilot.press("end", *"KKKKK")
+        assert app.view.current_id == 20
+        unread.add([ChatMessage(20, "s0", "user", summary)])
+        app.view.loaded()
+        assert app.view.current_id == 18, "it has been read, and is none"

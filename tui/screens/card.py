@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from textual import on
 from textual.binding import Binding
 from textual.content import Content
+from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -25,12 +26,18 @@ __all__ = ["STYLES", "Card", "CountCard", "CountWords", "counted", "keys_line"]
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 Result = TypeVar("Result")
+SHORT = 22
+"""Lines below which cards have no margins."""
 
 
 class Card(ModalScreen[Result]):
     """A card; its outermost widget has the id `card`, its line of keys the id `answer`."""
 
     CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not while the browser starts
+
+    def on_resize(self, event: Resize) -> None:
+        """A low terminal has no lines to leave empty: what a card says and its keys come first."""
+        self.set_class(event.size.height < SHORT, "-short")
 
     def __init_subclass__(cls) -> None:
         """Give its keys the names a keymap calls them by: here, as no card is loaded before it is needed."""

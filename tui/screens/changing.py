@@ -12,19 +12,20 @@ from hermes_browse.store.wording import N_, _
 
 from .. import header
 from ..marks import Journal, Marks, Undoable, conversations_of
-from ..rows import LineageRow, ListRow
+from ..rows import ListRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.write.change import Change
 
     from .main import MainScreen
+    from .renaming import RenameScreen
 
 _AT_ONCE = 200
 """Conversations whose marks are set in one transaction."""
 
 
 class Changing:
-    """Acts on what is marked, else on the row under the cursor."""
+    """Acts on what is marked, else on what is current."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
@@ -34,25 +35,16 @@ class Changing:
 
     # What is meant
 
-    def _current(self) -> tuple[Conversation, ...]:
-        screen = self._screen
-        if screen.lineage.has_focus and isinstance(row := screen.lineage.current, LineageRow):
-            found = screen.listing.catalog.of_session(row.node.session.id)
-            return (found,) if found is not None else ()
-        if screen.transcript.has_focus and screen.reading.conversation is not None:
-            return (screen.reading.conversation,)
-        return conversations_of(screen.rows.current)
-
     def targets(self) -> tuple[Conversation, ...]:
-        """The marked conversations, else those of the current row; says so where there are none."""
-        meant = self.marks.conversations or self._current()
+        """The marked conversations, else what is current; says so where there are none."""
+        meant = self.marks.conversations or self._screen.current.meant
         if not meant:
             self._screen.say(_("no conversation here"))
         return meant
 
     def mark(self) -> None:
-        """Mark the current row, or unmark it, and go on to the next."""
-        meant = self._current()
+        """Mark what is current, or unmark it, and in the list go on to the next row."""
+        meant = self._screen.current.meant
         if not meant:
             self._screen.say(_("nothing to mark here"))
             return
@@ -65,7 +57,8 @@ class Changing:
         """The first time: begin a range; the second time: mark everything from there to here."""
         rows = self._screen.rows
         current = rows.current
-        if current is None:
+        if current is None or not self._screen.current.is_listed:
+            self._screen.say(_("nothing to mark here"))
             return
         start = rows.source.index_of(self._anchor) if self._anchor is not None else None
         if start is None:
@@ -73,6 +66,7 @@ class Changing:
             self._screen.say(_("a range begins here · V again where it ends"))
             return
         self._anchor = None
+        self._screen.unsay(_("a range begins here · V again where it ends"))
         first, last = sorted((start, rows.cursor))
         self._add(first, last)
 
@@ -100,6 +94,7 @@ class Changing:
         """Take all marks away."""
         self.marks.clear()
         self._anchor = None
+        self._screen.unsay(_("a range begins here · V again where it ends"))
         self.shown()
 
     def shown(self) -> None:
@@ -234,7 +229,10 @@ class Changing:
 
     def rename(self) -> None:
         """Give the conversation another title."""
-        meant = self._current()
+        meant = self._screen.current.meant
+        if not meant:
+            self._screen.say(_("no conversation here"))
+            return
         if len(meant) != 1:
             self._screen.say(_("a title is given to one conversation at a time"))
             return
@@ -242,20 +240,25 @@ class Changing:
 
         conversation = meant[0]
 
-        def decided(typed: str | None) -> None:
-            if typed is not None:
-                self._rename(conversation, typed)
+        def wanted(typed: str) -> None:
+            self._rename(conversation, typed, card)
 
-        self._screen.app.push_screen(RenameScreen(conversation), decided)
+        card = RenameScreen(conversation, wanted)
+        self._screen.app.push_screen(card)
 
-    def _rename(self, conversation: Conversation, typed: str) -> None:
+    def _rename(self, conversation: Conversation, typed: str, card: RenameScreen) -> None:
         from hermes_browse.store.write.titles import Renamed, rename
 
         def done(renamed: Renamed) -> None:
+            card.done()
             self.changed([renamed.change])
 
+        def failed(error: BrowseError) -> None:
+            if not card.refused(error):
+                self._screen.failed(error)
+
         store = self._screen.store
-        self._screen.writer.submit(lambda: rename(store, conversation.id, typed), done, self._screen.failed)
+        self._screen.writer.submit(lambda: rename(store, conversation.id, typed), done, failed)
 
     # What opens a card or a screen
 

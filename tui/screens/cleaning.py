@@ -13,7 +13,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..marks import Undoable
 from ..places import sessions_folder, trash_folder
-from ..plan_words import spared_line, totals_line
+from ..plan_words import along_line, spared_line, totals_line
 from ..writer import Written
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Planned(NamedTuple):
 
     plan: Plan
     catalog: Catalog
+    marks: frozenset[str] = frozenset()
+    """Tips of what was marked by hand, where it was made for those."""
 
 
 class Cleaning:
@@ -81,7 +83,7 @@ class Cleaning:
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
             if archive:
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
-            return Planned(plan, catalog)
+            return Planned(plan, catalog, rules.marks)
 
         self._screen.plan_worker.submit("plan", work, done, self._screen.failed)
 
@@ -159,7 +161,8 @@ class Cleaning:
                 would=(*named, *plan.would[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
             )
             largest = max(each.own.rows + each.along.rows for each in plan.would)
-            return more, totals_line(plan), spared_line(plan), hold_up(largest)
+            stays = " · ".join(filter(None, [along_line(plan, planned.marks), spared_line(plan)]))
+            return more, totals_line(plan), stays, hold_up(largest)
 
         def show(named: tuple[Plan, str, str, str | None]) -> None:
             location = self._screen.location
@@ -186,7 +189,9 @@ class Cleaning:
     def _say_nothing(self, plan: Plan) -> None:
         if plan.spared:
             first = plan.spared[0]
-            name, more = first.conversation.title or first.conversation.id, len(plan.spared) - 1
+            known = self._screen.details.complete(first.conversation)[0]
+            name = known.title or known.preview or known.id  # what a list that was not looked at has not read
+            more = len(plan.spared) - 1
             told = _("nothing goes: {name}: {why}")
             if more:
                 told = _("nothing goes: {name}: {why} (and {more:,} more are spared)")

@@ -47,6 +47,7 @@ def _profiles(count: int) -> str:
 class EverywhereScreen(SubScreen):
     """The list of all profiles."""
 
+    ENTER = N_("Open a hit, or resume a conversation")
     HELP_TITLE = N_("All profiles")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", N_("search"), tooltip=N_("Search all profiles")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from rich.table import Table
@@ -63,6 +64,17 @@ def binding_rows(bindings: Iterable[BindingType], keymap: Mapping[str, str] | No
     return [(" ".join(keys), text) for keys, text in rows.values()]
 
 
+def _list_keys(enter: str) -> list[BindingType]:
+    """Keys of a list on a screen where Enter does something of its own, or nothing."""
+    keys: list[BindingType] = []
+    for each in ConversationList.BINDINGS:
+        if not isinstance(each, Binding) or each.action != "select":
+            keys.append(each)
+        elif enter:
+            keys.append(replace(each, description=enter))
+    return keys
+
+
 def _in_words(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Examples and what they mean; those without words of a language are the same in all of them."""
     return [(_(example), _(meaning)) for example, meaning in examples]
@@ -85,8 +97,12 @@ class HelpScreen(Card[None]):
         Binding("escape,q,question_mark", "dismiss", N_("back")),
         Binding("down,j", "scroll(1)", N_("down"), show=False),
         Binding("up,k", "scroll(-1)", N_("up"), show=False),
-        Binding("pagedown,space", "scroll(20)", N_("page down"), show=False),
-        Binding("pageup", "scroll(-20)", N_("page up"), show=False),
+        Binding("pagedown,space,ctrl+f", "page(1)", N_("page down"), show=False),
+        Binding("pageup,ctrl+b", "page(-1)", N_("page up"), show=False),
+        Binding("ctrl+d", "page(0.5)", N_("half a page down"), show=False),
+        Binding("ctrl+u", "page(-0.5)", N_("half a page up"), show=False),
+        Binding("home,g", "to(0)", N_("start"), show=False),
+        Binding("end,G", "to(1)", N_("end"), show=False),
     ]
 
     def __init__(self, screen: SubScreen | None = None) -> None:
@@ -99,7 +115,7 @@ class HelpScreen(Card[None]):
         palette = key_names(keymap.get("palette", "ctrl+p"))
         if other is not None:
             keys = [(_(other.HELP_TITLE), binding_rows(other.BINDINGS, keymap))]
-            lists = [(_("Lists"), binding_rows(ConversationList.BINDINGS, keymap))]
+            lists = [(_("Lists"), binding_rows(_list_keys(other.ENTER), keymap))]
             examples = [(_(other.EXAMPLES_TITLE), _in_words(other.EXAMPLES))] if other.EXAMPLES else []
             return [*keys, *examples, *lists]
         return (
@@ -122,6 +138,18 @@ class HelpScreen(Card[None]):
                     yield Static(_table(rows))
             yield keys_line(self.told_keys())
 
+    @property
+    def _page(self) -> VerticalScroll:
+        return self.query_one("#help", VerticalScroll)
+
     def action_scroll(self, lines: int) -> None:
-        """Scroll."""
-        self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)
+        """Scroll by lines."""
+        self._page.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: float) -> None:
+        """Scroll by pages."""
+        self.action_scroll(int(pages * max(self._page.size.height - 2, 1)))
+
+    def action_to(self, end: int) -> None:
+        """To the first line, or the last."""
+        self._page.scroll_to(y=end * self._page.max_scroll_y, animate=False)

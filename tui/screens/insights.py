@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 class InsightsScreen(InsightPanes):
     """Bars, the lines they stand for, and behind a line its conversations."""
 
+    ENTER = N_("Show the conversations behind a line, or read one")
     HELP_TITLE = N_("Insights")
     EXAMPLES_TITLE = N_("What is counted")
     EXAMPLES = (

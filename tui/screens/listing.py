@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.increment import Mark, read_increment, read_mark
-from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.models import Conversation, Sort, Status, View
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _
 
 from ..list_model import CatalogRows, incomplete, make_rows
 from ..rows import FixedRows, NoteRow
@@ -37,8 +37,21 @@ class _Read(NamedTuple):
     took: float
     """Seconds."""
     whole: bool
+    live: bool
+    """Somebody is writing."""
     touched: frozenset[str]
     """Sessions that were read anew because they were known to have changed."""
+
+
+_NEWEST = 50
+"""Conversations used last, among which those that are being written to are looked for."""
+
+
+def _is_written_to(catalog: Catalog, mark: Mark | None = None) -> bool:
+    """Whether a lease or lock says that somebody writes, or a row of the list is shown as live."""
+    if mark is not None and mark.busy:
+        return True
+    return any(catalog.of_chain(chain).status is Status.LIVE for chain in catalog.forest.newest(_NEWEST))
 
 
 class Listing:
@@ -59,7 +72,7 @@ class Listing:
         self._stale = False
         self._read_at = 0.0
         self._scheduled = False
-        self._live = False
+        self._live = _is_written_to(first)
         self._touched: set[str] = set()
 
     def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
@@ -112,7 +125,7 @@ class Listing:
                 if is_whole:  # not with each change: what the screen has let go of since would stay for good
                     gc.freeze()
                 gc.enable()
-            return _Read(*step, rows, time.monotonic() - begun, is_whole, touched)
+            return _Read(*step, rows, time.monotonic() - begun, is_whole, _is_written_to(*step), touched)
 
         self._read_at = time.monotonic()
         self._screen.list_worker.submit("rows", work, self._take_catalog, self._screen.failed)
@@ -124,8 +137,12 @@ class Listing:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
         self._screen.changing.catalog_read()
         self._take_rows(read.rows)
-        self._screen.reading.catalog_read(self.catalog)
+        self._screen.current.catalog_read()
         self._screen.searching.catalog_read()
+        self._screen.unsay(_("reading the store again"))
+        if self._live != read.live:
+            self._live = read.live
+            self._screen.state_changed()
         self._screen.catalog_changed()
 
     def _take_rows(self, rows: CatalogRows) -> None:
@@ -133,8 +150,13 @@ class Listing:
             self._screen.rows.show(rows)
         self._screen.show_header()
 
-    def refresh(self, *, top: bool = False) -> None:
-        """Make the rows anew from the catalog at hand."""
+    def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
+        """Make the rows anew from the catalog at hand.
+
+        Args:
+            top: Begin at the first row.
+            at: Put the cursor on the first of these that is listed, by key.
+        """
         catalog, details, view, sort = self.catalog, self._screen.details, self.view, self.sort
         reverse, opened = self.reverse, frozenset(self._opened)
 
@@ -144,13 +166,13 @@ class Listing:
 
         def done(rows: CatalogRows) -> None:
             if not self._screen.searching.is_active:
-                self._screen.rows.show(rows, top=top)
+                key = next((key for key in at if rows.index_of(key) is not None), None)
+                self._screen.rows.show(rows, key=key, top=top)
 
         self._screen.page_worker.submit("rows", work, done, self._screen.failed)
 
     def changed(self) -> None:
         """The store has changed: read it again soon, but never all the time."""
-        self._live = True
         if self._scheduled:
             return
         self._scheduled = True
@@ -211,4 +233,4 @@ class Listing:
 
     def state_text(self) -> str:
         """Whether the store is being written to."""
-        return pgettext("store", "live") if self._live else pgettext("store", "quiet")
+        return _("Hermes is writing") if self._live else _("no one is writing")

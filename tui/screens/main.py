@@ -13,20 +13,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.content import Content
-from textual.events import AppBlur, AppFocus, ScreenResume
+from textual.events import AppBlur, AppFocus, Resize, ScreenResume
+from textual.widget import Widget
 from textual.widgets import Input
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
-from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, View
+from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import _
 
-from .. import header
 from ..config.options import FOREVER
-from ..list_model import Details, shown_line
+from ..list_model import Details
 from ..rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.search_box import SearchBox
@@ -37,6 +35,7 @@ from .bindings import MAIN_BINDINGS
 from .changing import Changing
 from .changing_actions import ChangingActions
 from .cleaning import Cleaning
+from .current import Current
 from .finding import Finding
 from .listing import Listing
 from .main_actions import MainActions
@@ -44,7 +43,6 @@ from .old_files import OldFiles
 from .reading import ConversationPane
 from .resuming import Resuming
 from .searching import Searching
-from .sub_screen import SubScreen
 from .switching import Switching
 from .taking_away import TakingAway
 from .transcript_actions import TranscriptActions
@@ -89,6 +87,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """All that may have the store open; screens over this one add theirs."""
         self.writer = Writer(post)
         self.listing = Listing(self, first)
+        self.current = Current(self)
         self.reading = ConversationPane(self)
         self.searching = Searching(self)
         self.typing = Typing(self)
@@ -123,6 +122,8 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
             widget.clock = self.clock
         self.rows.row_lines = 2 if self.browse_app().start.options.density == "comfortable" else 1
         self.rows.is_marked = self.changing.marks.has
+        self.rows.is_current = lambda: self.current.is_listed
+        self.rows.follow, self.lineage.follow = self.current.listed, self.current.node_moved
         self.shares = self.browse_app().shares
         self.set_class(self.shares.is_alone, "-zoom-list")
         self.share_out()
@@ -212,68 +213,16 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """Nobody is looking: look at the file less often."""
         self.list_worker.away = True
 
-    # Telling
-
-    def say(self, text: str) -> None:
-        """Put a sentence in the status line."""
-        self._tell(header.status(text, self.listing.state_text()))
-
-    def failed(self, error: BrowseError) -> None:
-        """Say what went wrong, where it can be seen and does not hide anything."""
-        self._tell(header.failure(str(error)))
-
-    def _tell(self, content: Content) -> None:
-        """In the status line of this screen, and of the one over it."""
-        self.line("status").update(content)
-        for screen in self._over_this():
-            screen.tell(content)
-
-    def _over_this(self) -> list[SubScreen]:
-        """Screens over this one that have been put together: one that was opened a moment ago has no lines yet."""
-        stack = self.app.screen_stack[1:]
-        return [screen for screen in stack if isinstance(screen, SubScreen) and screen.is_whole]
-
-    def catalog_changed(self) -> None:
-        """The list has been read again: the screen over this one may want to know."""
-        for screen in self._over_this():
-            screen.catalog_changed()
-
-    def show_header(self) -> None:
-        """The store's name, what is shown, and what is hidden."""
-        catalog = self.listing.catalog
-        view = self.view
-        shown = shown_line(catalog, view)
-        if self.searching.is_active and catalog.exact:
-            shown = _("searching {count:,} of {total:,} conversations")
-            shown = shown.format(count=catalog.counts()[view], total=len(catalog.chains))
-        if self.old_files.count.files:
-            shown += " · " + _("{count:,} old transcripts").format(count=self.old_files.count.files)
-        self.line("header").update(header.title(self.location, shown, self.size.width))
-        offered = self.typing.offered
-        if offered is not None and offered.key:
-            self.line("views").update(header.offers(offered.choices, self.size.width))
-            return
-        self.line("views").update(self.view_line())
-
-    def view_line(self) -> Content:
-        """The views, and the order of the list."""
-        order = self.listing.sort, self.listing.reverse
-        told = self.searching.describe(), self.changing.describe()
-        return header.views(
-            self.listing.catalog, self.view, *order, *told, self.old_files.count.files, width=self.size.width
-        )
-
-    @property
-    def view(self) -> View:
-        """The view on screen; a search looks everywhere unless told otherwise."""
-        return self.searching.view if self.searching.is_active else self.listing.view
-
     # Events of the panes
 
-    @on(ConversationList.Highlighted, "#list")
-    def row_highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Show what the cursor is on."""
-        self.reading.preview(event.row)
+    def on_resize(self, event: Resize) -> None:
+        """Other words fit into the lines at the top; Textual calls the handler of the panes as well."""
+        self.show_header()
+
+    def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
+        """Give a pane the keys, which may make another conversation current."""
+        super().set_focus(widget, *given, **named)
+        self.current.focus_moved()
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
@@ -286,17 +235,16 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         self.listing.complete(event.first, event.last)
         self.searching.maybe_more(event.last)
 
-    @on(ConversationList.Highlighted, "#lineage")
-    def node_highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Moving in the tree moves the transcript."""
-        if isinstance(event.row, LineageRow) and self.lineage.has_focus:
-            self.reading.go_to_session(event.row.node.session.id)
-
     @on(ConversationList.Selected, "#lineage")
     def node_selected(self, event: ConversationList.Selected) -> None:
-        """Resume the conversation of a node."""
-        if isinstance(event.row, LineageRow):
+        """Resume the conversation of a node, which is the current one unless its tree is still being read."""
+        current = self.current.conversation
+        if not isinstance(event.row, LineageRow) or current is None:
+            return
+        if event.row.node.session.id in (each.id for each in current.segments):
             self.resuming.start(event.row.node.session.id)
+        else:
+            self.say(_("the family of this conversation is still being read"))
 
     @on(TranscriptView.Wanted)
     def messages_wanted(self, event: TranscriptView.Wanted) -> None:
@@ -306,7 +254,10 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
     @on(TranscriptView.Told)
     def transcript_told(self, event: TranscriptView.Told) -> None:
         """A word from the transcript."""
-        self.say(event.text)
+        if event.text:
+            self.say_of_page(event.text)
+        else:
+            self.page_left()
 
     @on(SearchBox.Moved)
     def box_moved(self, event: SearchBox.Moved) -> None:
@@ -339,7 +290,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         if isinstance(row, JobRow):
             self.listing.toggle_job(row.name)
         elif isinstance(row, HitRow):
-            self.reading.preview(row)
+            self.current.follow_row()
             self.set_focus(self.transcript)
         elif isinstance(row, MoreRow):
             self.searching.unfold(row)
@@ -362,8 +313,9 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
         """Everything worth knowing of the conversation shown."""
         from .details import show_details
 
-        if self.reading.conversation is not None:
-            show_details(self, self.reading.conversation)
+        conversation = self.current.conversation
+        if conversation is not None:
+            show_details(self, conversation)
 
     def action_insights(self) -> None:
         """Tokens, cost and activity."""

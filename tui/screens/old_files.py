@@ -73,6 +73,7 @@ class OldFiles:
                 return
             finally:
                 self._is_opening = False
+                screen.unsay(_("looking for old transcripts …"))
             if not shelf.files:
                 shelf.close()
                 screen.say(_("no old transcripts in {folder}").format(folder=folder))

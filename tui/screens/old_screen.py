@@ -77,9 +77,9 @@ class OldScreen(MainScreen):
         """The temporary store goes; not on the screen's thread, for a portion may be under way."""
         threading.Thread(target=self._shelf.close, name="old").start()
 
-    def say(self, text: str) -> None:
-        """Put a sentence in the status line; whether a temporary store is written to concerns nobody."""
-        self._tell(header.status(text, ""))
+    def state_text(self) -> str:
+        """Whether a temporary store is written to concerns nobody."""
+        return ""
 
     def view_line(self) -> Content:
         """The views of the real store, and this one."""
@@ -90,7 +90,7 @@ class OldScreen(MainScreen):
     def take(self, row: ListRow) -> None:
         """Enter on a conversation reads it."""
         if isinstance(row, ConversationRow):
-            self.reading.preview(row)
+            self.current.follow_row()
             self.set_focus(self.transcript)
         else:
             super().take(row)

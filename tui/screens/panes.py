@@ -19,6 +19,8 @@ from ..widgets.transcript_view import TranscriptView
 
 __all__ = ["NARROW", "SHORT", "Panes"]
 
+TINY = (30, 8)
+"""Columns and lines below which there is room for the list alone."""
 SHORT = 30
 """Lines below which the tree is shown only when asked for."""
 
@@ -91,7 +93,13 @@ class Panes(Screen[object]):
         """Panes beside each other where there is room, else above each other."""
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
+        self.set_class(self.is_tiny, "-tiny")
         self.share_out()
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether there is room for the list alone."""
+        return self.size.width < TINY[0] or self.size.height < TINY[1]
 
     def share_out(self) -> None:
         """Give the list what it is to have; what is as in the style sheet is left to it."""

@@ -93,7 +93,7 @@ class PlanScreen(SubScreen):
         rows = self._rows if self._rows is not None else looks
 
         def work(reader: Reader) -> PlanView:
-            return look_at(planned.plan, planned.catalog, left_out.roots, rows)
+            return look_at(planned.plan, planned.catalog, left_out.roots, rows, planned.marks)
 
         self.main.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.main.failed)
 

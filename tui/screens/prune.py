@@ -230,7 +230,7 @@ class PruneScreen(PlanScreen):
             plan = narrowed(planned.plan, planned.catalog, left_out.roots)
             if archive:  # what is put away already stays as it is, and an undo does not bring it back
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
-            return Planned(plan, planned.catalog)
+            return planned._replace(plan=plan)
 
         def done(ready: Planned) -> None:
             if ready.plan.would:

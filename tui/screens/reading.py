@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading
@@ -18,7 +17,7 @@ from .. import header
 from ..drawing import Key
 from ..entries import TranscriptModel
 from ..page import draw_message
-from ..rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow, lineage_rows
+from ..rows import FixedRows, LineageRow, lineage_rows
 from ..styled import Line
 from .opening import WINDOW, open_conversation, read_model, recap_model
 
@@ -28,75 +27,110 @@ if TYPE_CHECKING:
 _ORDER = list(Reading)
 _REST = 0.025
 """Seconds the cursor rests on a row before what it is about is read: more than a frame, less than is noticed."""
+_PATIENCE = 0.15
+"""Seconds what was shown before may stand while the next is read; then the page is empty until it comes."""
 
 
 class ConversationPane:
-    """Keeps transcript, title and tree on one conversation."""
+    """Keeps transcript, title and tree on the current conversation.
+
+    Title and transcript are put on screen together, so that neither ever stands beside another one's; what `Current`
+    says in the meantime is what keys are about.
+    """
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self.conversation: Conversation | None = None
-        """What is shown, or about to be."""
         self.reading = Reading.SAID
+        self._titled: Conversation | None = None
+        """What title and facts were made from."""
         self._recap = False
         self._timer: Timer | None = None
+        self._late: Timer | None = None
         self._again: Callable[[], None] | None = None
         """Asks anew for what could not be read: a writer kept us out for too long."""
-
-    def preview(self, row: ListRow) -> None:
-        """Show what a row is about: a conversation at its end, a hit in its place."""
-        if isinstance(row, JobRow):
-            self.show(row.runs[0])
-        elif isinstance(row, ConversationRow):
-            first = self._screen.searching.first_hit(row.conversation) if row.hits else None
-            self.show(row.conversation, message_id=first)
-        elif isinstance(row, HitRow) and row.conversation is not None:
-            self.show(row.conversation, message_id=row.hit.message_id)
-        elif isinstance(row, HitRow):
-            self._show_nothing()
-            sentence = _("message {id} belongs to no session of this store")
-            self._screen.say(sentence.format(id=row.hit.message_id))
-        elif isinstance(row, NoteRow):
-            self._show_nothing()
+        self._page_of = self._tree_of = ""
+        """The root whose page, and the tip whose family, have been asked for last."""
 
     def _forget_the_row(self) -> None:
         self._again = None
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
+        for timer in (self._timer, self._late):
+            if timer is not None:
+                timer.stop()
+        self._timer = self._late = None
+        self._screen.transcript_worker.cancel("open")
 
     def _show_nothing(self) -> None:
         self._forget_the_row()
-        self.conversation = None
-        self._screen.transcript_worker.cancel("open")
+        self._page_of = ""
+        self._put(None)
+        self._show_tree(None)
+
+    def wait(self) -> None:
+        """What is to be shown is still being looked for; the tree it was chosen in stays."""
+        self._forget_the_row()
+        self._page_of = self._tree_of = ""
+        self._put(None)
+
+    def _put(self, conversation: Conversation | None) -> None:
+        """An empty page, under the title of a conversation that is still being read, or under none."""
         self._screen.transcript.show(None)
         self._screen.finding.shown(None)
-        self._screen.lineage.show(FixedRows([]))
-        self._screen.show_family(False)
-        for name in ("title", "facts", "lineage-title"):
+        self._titled = None
+        if conversation is not None:
+            self._show_titles(conversation)
+            return
+        for name in ("title", "facts"):
             self._screen.line(name).update("")
 
-    def show(self, conversation: Conversation, *, message_id: int | None = None, segment: str | None = None) -> None:
-        """Show a conversation.
+    def _show_tree(self, lineage: Lineage | None) -> None:
+        screen = self._screen
+        rows = FixedRows(list(lineage_rows(lineage)) if lineage is not None else [])
+        if lineage is None:
+            self._tree_of = ""
+            screen.page_worker.cancel("lineage")
+            screen.lineage.show(rows)
+        else:  # who moves in the tree stays where he is
+            at, tip = screen.lineage.current, lineage.resume.id
+            conversation = screen.current.conversation
+            segments = {each.id for each in conversation.segments} if conversation is not None else set()
+            is_there = isinstance(at, LineageRow) and at.node.session.id in segments
+            screen.lineage.show(rows, key=None if is_there and screen.lineage.has_focus else f"l{tip}")
+        screen.show_family(lineage is not None and len(lineage.nodes) > 1)
+        screen.line("lineage-title").update(header.lineage_title(lineage) if lineage is not None else "")
+
+    def show(
+        self,
+        conversation: Conversation | None,
+        *,
+        message_id: int | None = None,
+        segment: str | None = None,
+        anew: bool = False,
+    ) -> None:
+        """Show what has become current.
 
         Args:
-            conversation: Which.
+            conversation: Which; None for nothing.
             message_id: At this message, lit as a hit.
             segment: At the start of this session.
+            anew: Read it again, also where it is on screen.
         """
+        self._screen.page_left()
+        if conversation is None:
+            self._show_nothing()
+            return
         transcript = self._screen.transcript
         matchers = self._screen.searching.matchers
-        self._recap = False
+        self._recap, self._page_of = False, conversation.root_id
         if message_id is not None and matchers:
             self._screen.finding.close()  # a hit of the search was gone to: n and N are about the search again
-        same = self.conversation is not None and self.conversation.root_id == conversation.root_id
+        self._forget_the_row()
         on_screen = transcript.model is not None and transcript.model.conversation.root_id == conversation.root_id
         # Hits of a conversation that is on screen need no reading.
-        if same and on_screen and message_id is not None and transcript.go_to_message(message_id, matchers):
+        if on_screen and not anew and message_id is not None and transcript.go_to_message(message_id, matchers):
+            self._read_tree(conversation)
+            self.renew()
             return
-        self.conversation = conversation
         reading = self.reading
-
         width, look = transcript.page.width, transcript.look
 
         def work(reader: Reader) -> tuple[TranscriptModel, dict[Key, list[Line]]]:
@@ -106,109 +140,98 @@ class ConversationPane:
 
         def done(answer: tuple[TranscriptModel, dict[Key, list[Line]]]) -> None:
             model, drawn = answer
+            self._forget_the_row()
             transcript.page.drawing.add(drawn)
-            self.conversation = model.conversation
             at = message_id
             if at is not None and model.entry_of(at) is None:
-                self._screen.say(_("the hit is in a rewound message: v shows everything"))
+                self._screen.say_of_page(_("the hit is in a rewound message: v shows everything"))
             transcript.show(model, message_id=at, matchers=matchers, segment=segment)
             self._screen.finding.shown(model)
+            self._screen.details.add([model.conversation])
             self._show_titles(model.conversation)
 
         def failed(error: BrowseError) -> None:
+            self._forget_the_row()
             self._again = begin if isinstance(error, StoreBusyError) else None
+            self._put(conversation)
             self._screen.failed(error)
 
+        def late() -> None:
+            self._late = None
+            self._put(conversation)
+            at = self._screen.lineage
+            members = {row.node.session.id for row in map(at.source.row, range(len(at))) if isinstance(row, LineageRow)}
+            if conversation.id not in members:
+                at.show(FixedRows([]))
+
         def begin() -> None:
-            self._show_titles(conversation)
-            self._screen.transcript_worker.submit("open", work, done, failed)
-            if not same or not len(self._screen.lineage):
-                self._read_lineage(conversation)
-
-        self._after_the_list(begin)
-
-    def _after_the_list(self, begin: Callable[[], None]) -> None:
-        """Have the row that was moved to painted first, and what it is about only where the cursor rests."""
-        self._forget_the_row()
-
-        def go() -> None:
             self._timer = None
-            begin()
+            self._late = self._screen.set_timer(_PATIENCE, late)
+            self._screen.transcript_worker.submit("open", work, done, failed)
+            self._read_tree(conversation)
 
-        self._timer = self._screen.set_timer(_REST, go)
+        # The row that was moved to is painted first, and what it is about is read only where the cursor rests.
+        self._timer = self._screen.set_timer(_REST, begin)
 
     @property
     def is_pending(self) -> bool:
         """Whether something is to be shown that has not been asked for yet."""
         return self._timer is not None
 
-    def _read_lineage(self, conversation: Conversation) -> None:
-        now = self._screen.clock()
-        tip = conversation.id
+    def _read_tree(self, conversation: Conversation, *, anew: bool = False) -> None:
+        tip, now = conversation.id, self._screen.clock()
+        if tip == self._tree_of and not anew:
+            return
+        self._tree_of = tip
 
-        def done(lineage: Lineage) -> None:
-            rows = FixedRows(list(lineage_rows(lineage)))
-            self._screen.lineage.show(rows, key=f"l{tip}")
-            self._screen.show_family(len(lineage.nodes) > 1)
-            self._screen.line("lineage-title").update(header.lineage_title(lineage))
+        def failed(error: BrowseError) -> None:
+            self._show_tree(None)
+            self._screen.failed(error)
 
         def work(reader: Reader) -> Lineage:
             from hermes_browse.store.lineage import read_lineage
 
             return read_lineage(reader, tip, now)
 
-        self._screen.page_worker.submit("lineage", work, done, self._screen.failed)
+        self._screen.page_worker.submit("lineage", work, self._show_tree, failed)
 
     def _show_titles(self, conversation: Conversation) -> None:
+        self._titled = conversation
+        known = self._screen.details.complete(conversation)[0]
         width = self._screen.transcript.size.width
-        self._screen.line("title").update(header.conversation_title(conversation, width))
-        self._screen.line("facts").update(header.conversation_facts(conversation, self.reading, width))
+        self._screen.line("title").update(header.conversation_title(known, width))
+        self._screen.line("facts").update(header.conversation_facts(known, self.reading, width))
 
     def fit_titles(self) -> None:
         """The pane has another width: title and facts take what there is."""
-        if self.conversation is not None:
-            self._show_titles(self.conversation)
+        if self._titled is not None:
+            self._show_titles(self._titled)
 
-    def go_to_session(self, session_id: str) -> None:
-        """Show a session of the family: scroll to it, or open the conversation it is part of."""
-        current = self.conversation
-        if current is not None and session_id in (segment.id for segment in current.segments):
-            self._screen.transcript.go_to_segment(session_id)
+    def renew(self) -> None:
+        """More may be known of the current conversation: a new title, another segment, or that it can be read now."""
+        again, self._again = self._again, None
+        if again is not None:
+            again()
             return
-        known = self._screen.listing.catalog.of_session(session_id)
-        if known is not None:
-            self._show_member(known, session_id)
+        model, known = self._screen.transcript.model, self._screen.current.conversation
+        if known is not None and known.root_id != self._page_of:  # the newest run of a job is another one now
+            self.show(known)
             return
-        now = self._screen.clock()
+        if model is None or known is None or model.conversation.root_id != known.root_id or self._titled == known:
+            return
+        if [each.id for each in known.segments] != [each.id for each in model.conversation.segments]:
+            self.show(known)
+            return
+        self._show_titles(known)
+        self._read_tree(known, anew=True)
 
-        def done(catalog: Catalog) -> None:
-            found = catalog.of_session(session_id)
-            if found is not None:
-                self._show_member(found, session_id)
-
-        self._screen.page_worker.submit(
-            "member", lambda reader: read_neighbourhood(reader, [session_id], now), done, self._screen.failed
-        )
-
-    def _show_member(self, conversation: Conversation, session_id: str) -> None:
-        """Show another conversation of the same family; the tree stays as it is."""
-        self._forget_the_row()
-        self.conversation = conversation
-        self._show_titles(conversation)
-        reading = self.reading
-
-        def done(model: TranscriptModel) -> None:
-            self.conversation = model.conversation
-            self._screen.transcript.show(model, segment=session_id)
-            self._screen.finding.shown(model)
-            self._show_titles(model.conversation)
-
-        self._screen.transcript_worker.submit(
-            "open",
-            lambda reader: open_conversation(reader, conversation, reading, None, session_id),
-            done,
-            self._screen.failed,
-        )
+    def go_to_segment(self, conversation: Conversation, session_id: str) -> None:
+        """Show the current conversation at one of its sessions."""
+        model = self._screen.transcript.model
+        if model is None or model.conversation.root_id != conversation.root_id or self._timer is not None:
+            self.show(conversation, segment=session_id)
+        elif not self._screen.transcript.go_to_segment(session_id):
+            self._screen.say_of_page(_("this session has no messages"))
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that came into sight."""
@@ -248,21 +271,9 @@ class ConversationPane:
             new = transcript.grow(model)
             self._screen.finding.shown(model, grown=True)
             if new:
-                self._screen.say(_("{count} new · G to the end").format(count=new))
+                self._screen.say_of_page(_("{count} new · G to the end").format(count=new))
 
         self._screen.transcript_worker.submit("tail", work, done, self._screen.failed)
-
-    def catalog_read(self, catalog: Catalog) -> None:
-        """The whole list is known: the conversation on screen may have grown a segment, or can be read now."""
-        if self.conversation is None:
-            return
-        again, self._again = self._again, None
-        if again is not None:
-            again()
-            return
-        known = catalog.of_session(self.conversation.root_id)
-        if known is not None and len(known.segments) != len(self.conversation.segments):
-            self.show(known)
 
     def next_reading(self) -> None:
         """Said → live → everything, at the message on screen."""
@@ -272,29 +283,32 @@ class ConversationPane:
             Reading.LIVE: _("what the model still sees"),
             Reading.EVERYTHING: _("everything: rewound, hidden and repeated messages too"),
         }
-        if self.conversation is not None:
-            current = self._screen.transcript.current
-            conversation, self.conversation = self.conversation, None
-            at_end = self._screen.transcript.at_end
-            self.show(conversation, message_id=current.id if current is not None and not at_end else None)
-        self._screen.say(names[self.reading])
+        conversation = self._screen.current.conversation
+        if conversation is not None:
+            current, at_end = self._screen.transcript.current, self._screen.transcript.at_end
+            message_id = current.id if current is not None and not at_end else None
+            self.show(conversation, message_id=message_id, anew=True)
+        self._screen.say_of_page(names[self.reading])
 
     def show_recap(self) -> None:
         """The recap of Hermes in place of the transcript, and back."""
-        conversation = self.conversation
+        conversation = self._screen.current.conversation
         if conversation is None:
             return
         if self._recap:
-            self.conversation = None
-            self.show(conversation)
+            self.show(conversation, anew=True)
             return
+        self._forget_the_row()
 
         def done(model: TranscriptModel) -> None:
             self._recap = True
             self._screen.transcript.show(model)
             self._screen.finding.shown(None)
-            self._screen.say(_("the recap Hermes shows on resume · p back to the transcript"))
+            self._show_titles(conversation)
+            self._screen.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
 
-        self._screen.transcript_worker.submit(
-            "open", lambda reader: recap_model(reader, conversation), done, self._screen.failed
-        )
+        def failed(error: BrowseError) -> None:
+            self._put(conversation)
+            self._screen.failed(error)
+
+        self._screen.transcript_worker.submit("open", lambda reader: recap_model(reader, conversation), done, failed)

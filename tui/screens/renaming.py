@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -11,6 +12,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -21,14 +23,20 @@ from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 
 
-class RenameScreen(Card[str | None]):
-    """Asks for a title; gives what was typed, or None."""
+class RenameScreen(Card[None]):
+    """Asks for a title, and stays until it has been given: what was typed is not lost where it is refused.
+
+    Args:
+        conversation: Which.
+        wanted: Takes what was typed; `done` or `refused` answers.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", N_("back"))]
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: Conversation, wanted: Callable[[str], None]) -> None:
         super().__init__()
-        self._conversation = conversation
+        self._conversation, self._wanted = conversation, wanted
+        self._is_asked = False
 
     def compose(self) -> ComposeResult:
         """What it is called, the box, what would be stored."""
@@ -67,5 +75,23 @@ class RenameScreen(Card[str | None]):
     def submitted(self, event: Input.Submitted) -> None:
         """Rename; not to what cannot be a title."""
         event.stop()
-        if not check_title(event.value).problem:
-            self.dismiss(event.value)
+        if not check_title(event.value).problem and not self._is_asked:
+            self._is_asked = True
+            self._wanted(event.value)
+
+    def done(self) -> None:
+        """It has the title."""
+        if self.is_current:
+            self.dismiss(None)
+
+    def refused(self, error: BrowseError) -> bool:
+        """It could not be given: say why, whole, above what was typed.
+
+        Returns:
+            False when the card has been left meanwhile, and nobody would read it here.
+        """
+        if not self.is_current:
+            return False
+        self._is_asked = False
+        self.query_one("#verdict", Static).update(Content.styled(one_line(str(error), 1000), "$error"))
+        return True

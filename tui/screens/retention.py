@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
@@ -12,6 +13,7 @@ from textual.content import Content
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
 from hermes_browse.store.prune.radar import Fate, Radar
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
@@ -19,8 +21,9 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import header
 from ..clean_rows import FateRow
+from ..list_model import Details
 from ..places import read_radar_at, sessions_folder, trash_folder
-from ..rows import FixedRows, ListRow, NoteRow
+from ..rows import FixedRows, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
@@ -38,6 +41,31 @@ class _Found(NamedTuple):
     leaving: list[tuple[Conversation, Fate]]
     closing: int
     """Open sessions of automation that Hermes closes at its next clean-up."""
+
+
+class _Fates:
+    """Conversations with what becomes of them as rows, each with its name as far as that has been read."""
+
+    def __init__(self, leaving: Sequence[tuple[Conversation, Fate]], details: Details) -> None:
+        self._leaving, self._details = leaving, details
+        self._index = {f"f{conversation.root_id}": index for index, (conversation, _fate) in enumerate(leaving)}
+
+    def __len__(self) -> int:
+        return len(self._leaving)
+
+    def row(self, index: int) -> FateRow:
+        """The row at an index."""
+        conversation, fate = self._leaving[index]
+        return FateRow(self._details.complete(conversation)[0], fate)
+
+    def index_of(self, key: str) -> int | None:
+        """Where the row with a key is."""
+        return self._index.get(key)
+
+    def nameless(self, first: int, last: int) -> list[Conversation]:
+        """Conversations of some rows that have no title and whose beginning has not been read."""
+        rows = (self.row(index).conversation for index in range(first, min(last + 1, len(self))))
+        return [each for each in rows if not each.title and not each.preview]
 
 
 class RetentionScreen(SubScreen):
@@ -118,10 +146,8 @@ class RetentionScreen(SubScreen):
             unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
             parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
-        rows: list[ListRow] = [FateRow(conversation, fate) for conversation, fate in found.leaving]
-        if not rows:
-            rows.append(NoteRow(_("Hermes deletes nothing here by itself.")))
-        self.fates.show(FixedRows(rows))
+        nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
+        self.fates.show(_Fates(found.leaving, self.main.details) if found.leaving else nothing)
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -132,8 +158,19 @@ class RetentionScreen(SubScreen):
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """They are complete."""
+        """Read how nameless ones begin."""
         event.stop()
+        source = event.list.source
+        wanted = source.nameless(event.first, event.last) if isinstance(source, _Fates) else []
+        if not wanted:
+            return
+
+        def done(found: list[Conversation]) -> None:
+            self.main.details.add(found)
+            if self.is_whole:
+                self.fates.refresh_rows()
+
+        self.main.page_worker.submit("fate names", lambda reader: with_details(reader, wanted), done, self.main.failed)
 
     @on(ConversationList.Selected, "#fates")
     def selected(self, event: ConversationList.Selected) -> None:

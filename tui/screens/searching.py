@@ -61,6 +61,8 @@ class Searching(HitWalk):
         self._scan: Scan | None = None
         """What is being looked for, until it has been answered."""
         self._was_kept_out = False
+        self._before = ""
+        """The row the list was on before the search, by its key."""
 
     def get_ready(self) -> None:
         """Load what searching needs, behind the first frame: its modules take as long to load as three frames."""
@@ -101,6 +103,8 @@ class Searching(HitWalk):
             return
         if self._query is None:
             self.view = View.ALL
+            row = self._screen.rows.current
+            self._before = row.key if row is not None else ""
         self._query = query
         self._folds.clear()
         self._search()
@@ -114,7 +118,9 @@ class Searching(HitWalk):
         self._query = self._found = self._scan = None
         self._was_kept_out = False
         self._screen.search_worker.cancel("search")
-        self._screen.listing.refresh()
+        current = self._screen.current.conversation
+        found = [f"c{current.root_id}"] if current is not None and not self._screen.box.has_focus else []
+        self._screen.listing.refresh(at=[*found, self._before])
         self._screen.show_header()
         self._screen.say("")
 

@@ -39,6 +39,8 @@ class SubScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = []
     HELP_TITLE: ClassVar[str] = ""
     """What the help calls this screen."""
+    ENTER: ClassVar[str] = N_("read")
+    """What Enter does in its lists, for the help; empty where it does nothing."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Words of its own and what they mean, for the help."""
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
@@ -80,7 +82,7 @@ class SubScreen(Screen[None]):
     def read(self, conversation: Conversation) -> None:
         """Back to the main screen, with this conversation in the transcript."""
         self.dismiss(None)
-        self.main.reading.show(conversation)
+        self.main.current.open(conversation)
         self.main.set_focus(self.main.transcript)
 
     def action_back(self) -> None:

@@ -60,7 +60,7 @@ class Switching:
 
         def read(screen: MainScreen) -> None:
             message = found.hit.message_id if found.hit is not None else None
-            screen.reading.show(found.conversation, message_id=message)
+            screen.current.open(found.conversation, message_id=message)
             screen.set_focus(screen.transcript)
 
         self.to(found.location, read)

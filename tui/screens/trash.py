@@ -45,6 +45,7 @@ _MANY = 2_000
 class TrashScreen(SubScreen):
     """Bundles, newest first."""
 
+    ENTER = ""
     HELP_TITLE = N_("Trash")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "restore", N_("restore"), tooltip=N_("Put the marked bundles back, or the current one")),

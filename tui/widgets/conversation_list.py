@@ -96,6 +96,11 @@ class ConversationList(LongView, can_focus=True):
         """Lines of each row; to be set before there are rows."""
         self.is_marked: Callable[[ListRow], bool] = lambda row: False
         """Whether a row is drawn as marked."""
+        self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
+        """Told within each change, before another key is handled: whether another row is under the cursor than before,
+        and whether the user has moved it or asked for other rows."""
+        self.is_current: Callable[[], bool] = lambda: True
+        """Whether the row under the cursor is drawn so: not where something else is current."""
         self.clock = time.time
         """Tells the time for ages; tests freeze it."""
 
@@ -143,7 +148,9 @@ class ConversationList(LongView, can_focus=True):
         self._keep_in_sight()
         self.refresh()
         self._drawn = (-1, -1)
-        if row is not None and (self._key != before or top):
+        is_moved = self._key != before or top
+        self.follow(is_moved, top)
+        if row is not None and is_moved:
             self.post_message(self.Highlighted(self, row))
 
     def refresh_rows(self) -> None:
@@ -157,6 +164,7 @@ class ConversationList(LongView, can_focus=True):
         for index in (old, new):
             self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
         self._keep_in_sight()
+        self.follow(True, True)
         if row is not None:
             self.post_message(self.Highlighted(self, row))
 
@@ -206,6 +214,8 @@ class ConversationList(LongView, can_focus=True):
             base, row = self._look(""), self._look(under) if under else Style()
             look = self._look(name) if name else Style()
             style = base + row + look if name == "hit" else base + look + row
+            if style.color is not None and style.color == style.bgcolor and not style.color.is_default:
+                style += Style(color="default")  # in 16 colours accent and row are one: nothing is drawn in its own
             self._styles[key] = style
         return style
 
@@ -223,7 +233,7 @@ class ConversationList(LongView, can_focus=True):
         if part == 0 and self.is_marked(row):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         under = ""
-        if index == self.cursor and not isinstance(row, NoteRow):
+        if index == self.cursor and not isinstance(row, NoteRow) and self.is_current():
             under = "cursor" if self.has_focus else "cursor-quiet"
             # A mark beside the background: not every theme has one, and not everyone sees it.
             spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])

@@ -6,6 +6,7 @@ long as everything else on it. This is one line of text; a click on a key is the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -64,7 +65,7 @@ class KeyLine(TextLine):
         for each in self.screen.active_bindings.values():
             if each.binding.show:
                 active.setdefault(each.binding.action, each)
-        keys = [_Key(each.binding, self.app.get_key_display(each.binding), each.enabled) for each in active.values()]
+        keys = [_Key(each.binding, self._printed(each.binding), each.enabled) for each in active.values()]
         room = self.size.width - sum(key.width for key in keys if key.binding.action == "help")
         shown: list[_Key] = []
         for key in keys:  # the help, which has the others, always has its place
@@ -76,6 +77,13 @@ class KeyLine(TextLine):
             return
         self._keys = shown
         self.update(Content.assemble(*(part for key in shown for part in key.parts())))
+
+    def _printed(self, binding: Binding) -> str:
+        """The key as it is printed; Enter only where Enter really does it in the pane that has the focus."""
+        enter = self.screen.active_bindings.get("enter")
+        if binding.key_display == "↵" and (enter is None or enter.binding.description != binding.description):
+            binding = replace(binding, key_display=None)
+        return self.app.get_key_display(binding)
 
     def on_click(self, event: Click) -> None:
         """A click on a key presses it."""

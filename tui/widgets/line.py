@@ -12,6 +12,7 @@ class TextLine(Static):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", id=id, markup=False)
+        self.auto_links = False  # what can be clicked looks as it is drawn
 
     def update(self, content: VisualType = "", *, layout: bool = False) -> None:
         """Show another text; its line stays as high as it is, so nothing else has to be laid out."""

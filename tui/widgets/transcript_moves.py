@@ -55,6 +55,8 @@ class TranscriptMoves(TranscriptScroll):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._gone_to: int | None = None
+        self._prompt_step = 0
+        """Which way the prompt was stepped to that is current, while it is not known to be one."""
         self._mark: Place | None = None
         self._before: Place | None = None
 
@@ -85,15 +87,18 @@ class TranscriptMoves(TranscriptScroll):
     def _loosen(self) -> None:
         """What follows is a move by hand: the keys are about what is in sight again."""
         self._current = self._gone_to = None
+        self._prompt_step = 0
 
     def _scroll_by(self, lines: int) -> None:
         if not len(self.page):
             return
-        before = self.page.place
+        before, at_end, stepped = self.page.place, self.page.at_end, (self._current, self._gone_to)
         self._loosen()
         self.page.go(self.page.moved(before, lines))
         self._place()
-        if self.page.place == before and abs(lines) == 1:  # all of it is on screen: step through the messages
+        if self.page.place == before and abs(lines) == 1:  # nothing is left to scroll to: step through the messages
+            self._current, self._gone_to = stepped
+            self.page.at_end = at_end
             self.action_step(lines, "")
 
     def action_scroll_lines(self, lines: int) -> None:
@@ -116,6 +121,7 @@ class TranscriptMoves(TranscriptScroll):
         self.page.at_end = True
         self._loosen()
         self._place()
+        self.post_message(self.Told(""))  # what is new is on screen
 
     def action_step(self, by: int, role: str) -> None:
         """To the next or previous message, or prompt."""
@@ -127,6 +133,16 @@ class TranscriptMoves(TranscriptScroll):
             self.post_message(self.Told(_("no further prompt") if role else _("no further message")))
         else:
             self._go_to(target)
+            self._prompt_step = by if role else 0
+
+    def _step_on(self) -> None:
+        """Messages have been read: a prompt that was stepped to unread may be a summary, which is none."""
+        model, index, by = self.page.model, self._current, self._prompt_step
+        if model is None or index is None or not by or model.message(index) is None:
+            return
+        self._prompt_step = 0
+        if model.is_summary(index):
+            self.action_step(by, "user")
 
     def action_step_rule(self, by: int, name: str) -> None:
         """To the next or previous day, or segment; backwards first to the beginning of this one."""

@@ -48,7 +48,7 @@ class TranscriptView(TranscriptFind):
             "N", "find_step(-1)", N_("previous find"), tooltip=N_("While finding: to the previous find"), show=False
         ),
         Binding("escape", "find_end", N_("end finding"), tooltip=N_("While finding: no longer"), show=False),
-        Binding("enter,ctrl+j", "toggle_fold", N_("more, less"), show=False),
+        Binding("enter,ctrl+j", "toggle_fold", N_("more, less"), key_display="↵"),
         Binding("c", "screen.take('message')", N_("copy"), tooltip=N_("Copy this message")),
         Binding(
             "C",
@@ -138,6 +138,7 @@ class TranscriptView(TranscriptFind):
             self.page.hide_paired(*self._wanted)
         self._wanted = None
         self._place()
+        self._step_on()
 
     def on_click(self, event: events.Click) -> None:
         """A click on a folded line opens it."""

@@ -1,0 +1,292 @@
+"""What the screens say holds at the moment it is read: keys, names, counts, titles, sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from textual.geometry import Offset
+from textual.widgets import Input
+
+from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Status, View
+from hermes_browse.tui.clean_rows import FateRow, SparedRow
+from hermes_browse.tui.rows import ConversationRow, HitRow
+from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.renaming import RenameScreen
+from hermes_browse.tui.widgets.conversation_list import ConversationList
+
+
+def _rows(browser: Browser, widget: str) -> list[object]:
+    source = browser.app.screen.query_one(widget, ConversationList).source
+    return [source.row(index) for index in range(len(source))]
+
+
+# Names
+
+
+async def test_retention_names_the_untitled_as_the_list_does(
+    fixture_store: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """W calls a conversation without a title by how it begins."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    fixture_store("state-v31").rename(folder / "state.db")
+    (folder / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
+    location = Location(folder / "state.db", root=folder, profile="default")
+    now = 1_900_000_000.0  # years after the store was written, so that all of it is old
+    async with browsing(open_app(location, now), (120, 60)) as browser:
+        await browser.press("4")
+        listed = {
+            row.conversation.root_id: row.conversation.preview
+            for row in _rows(browser, "#list")
+            if isinstance(row, ConversationRow)
+        }
+        await browser.press("W")
+        fates = [row.conversation for row in _rows(browser, "#fates") if isinstance(row, FateRow)]
+        untitled = [each for each in fates if not each.title and listed.get(each.root_id)]
+        assert untitled and all(each.preview for each in untitled[:20])
+        assert untitled[0].preview[:20] in browser.text("#fates")
+
+
+async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str], Path]) -> None:
+    """P reads how a spared conversation without a title begins, also where the list has not shown it."""
+    path = fixture_store("state-v31")
+    async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
+        browser.screen.cleaning.last_rules = "older:0d"
+        browser.screen.details._known.clear()
+        await browser.press("P")
+        plan = browser.app.screen.query_one("#plan", ConversationList)
+        spared = [
+            index
+            for index, row in enumerate(_rows(browser, "#plan"))
+            if isinstance(row, SparedRow)
+            and not row.spared.conversation.title
+            and row.spared.conversation.status is not Status.EMPTY
+        ]
+        assert spared
+        plan.cursor = spared[-1]
+        await browser.settle()
+        row = plan.source.row(spared[-1])
+        assert isinstance(row, SparedRow) and row.spared.conversation.preview
+
+
+# Keys
+
+
+async def test_the_line_of_keys_says_what_enter_does_here(tmp_path: Path) -> None:
+    """In the list it resumes; in the transcript it unfolds, and R resumes."""
+    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+        assert "↵ resume" in browser.text("#keys")
+        await browser.press("tab")
+        keys = browser.text("#keys")
+        assert "↵ resume" not in keys and "↵ more, less" in keys and "R resume" in keys
+        await browser.press("tab")
+        assert browser.screen.lineage.has_focus and "↵ resume" in browser.text("#keys")
+
+
+async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
+    """End, Home, g, G, Ctrl+d and Ctrl+u move in it."""
+    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+        await browser.press("question_mark")
+        page = browser.app.screen.query_one("#help")
+        for keys, where in (
+            (("end",), "end"),
+            (("home",), "start"),
+            (("G",), "end"),
+            (("g",), "start"),
+            (("ctrl+d",), "between"),
+            (("ctrl+u",), "start"),
+        ):
+            await browser.press(*keys)
+            y, last = page.scroll_y, page.max_scroll_y
+            assert {"end": y == last, "start": y == 0, "between": 0 < y < last}[where], keys
+
+
+@pytest.mark.parametrize(("key", "enter"), [("W", "read"), ("P", "read"), ("X", None), ("I", "Show the conversations")])
+async def test_help_says_what_enter_does_on_a_screen(key: str, enter: str | None, tmp_path: Path) -> None:
+    """Nowhere over the main screen Enter resumes, and help does not say so."""
+    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+        await browser.press(key, "question_mark")
+        assert isinstance(browser.app.screen, HelpScreen)
+        told = browser.card()
+        assert "Enter Ctrl+j resume" not in told
+        assert f"Enter Ctrl+j {enter}" in told if enter else "Ctrl+j" not in told
+
+
+async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
+    """Tabs are for the mouse as well, in each form that fits."""
+    for size in ((120, 36), (60, 24)):
+        folder = tmp_path / str(size[0])
+        folder.mkdir()
+        async with browsing(demo_app(folder), size) as browser:
+            line = browser.text("#views")
+            await browser.pilot.click("#views", offset=Offset(line.index("2") + 0, 0))
+            await browser.settle()
+            assert browser.screen.view is View.AUTOMATION
+            await browser.pilot.click("#views", offset=Offset(browser.text("#views").index("1"), 0))
+            await browser.settle()
+            assert browser.screen.view is View.CHATS
+
+
+# Titles and counts
+
+
+async def test_the_header_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
+    """A resize moves the counts at once."""
+    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+        await browser.pilot.resize_terminal(90, 36)
+        await browser.settle()
+        assert browser.text("#header").rstrip().endswith(browser.text("#header").split()[-1])
+        narrow = browser.text("#header")
+        await browser.press("2", "1")
+        assert browser.text("#header") == narrow
+
+
+async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> None:
+    """The reason stands whole in the card, and what was typed can be changed; then the header has the new title."""
+    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+        taken = next(
+            row.conversation.title
+            for row in _rows(browser, "#list")[1:]
+            if isinstance(row, ConversationRow) and row.conversation.title and "#" not in row.conversation.title
+        )
+        await browser.press("T")
+        box = browser.app.screen.query_one(Input)
+        box.value = taken
+        await browser.press("enter")
+        assert isinstance(browser.app.screen, RenameScreen) and box.value == taken
+        assert "Nothing was changed" in browser.text("#verdict")
+        box.value = "Quite another name"
+        await browser.press("enter")
+        assert isinstance(browser.app.screen, MainScreen)
+        assert "Quite another name" in browser.text("#title")
+        assert "Quite another name" in browser.text("#list")
+
+
+async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
+    """Of all that is marked, what goes, what is spared and what goes along with its parent come to the whole."""
+    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+        await browser.press("4", "asterisk")
+        marked = len(browser.screen.changing.marks)
+        await browser.press("P")
+        view, planned = browser.app.screen.view, browser.app.screen.planned  # type: ignore[attr-defined]  # of PlanScreen
+        along = {each.id for one in planned.plan.would for each in one.subagents}
+        count = sum(each.id in along for each in browser.screen.changing.marks.conversations)
+        assert count and view.goes + len(planned.plan.spared) + count == marked
+        assert f"{count} marked subagents go along with their parents" in browser.text("#stays")
+        await browser.press("escape", "D")
+        assert f"{count} marked subagents go along with their parents" in browser.card()
+
+
+# Sentences
+
+
+async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
+    """Where a row is live it says so from the first frame; our own change makes nobody a writer."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        rows = [row for row in _rows(browser, "#list") if isinstance(row, ConversationRow)]
+        assert any(row.conversation.status is Status.LIVE for row in rows)
+        assert "Hermes is writing" in browser.text("#status")
+        store = browser.screen.location.path
+    async with browsing(open_app(loose(store), NOW + 86_400)) as browser:
+        assert "no one is writing" in browser.text("#status")
+        await browser.press("a")
+        await browser.press("u")
+        browser.screen.listing.changed()
+        await browser.press("f5")
+        assert "no one is writing" in browser.text("#status")
+
+
+async def test_a_sentence_of_the_page_goes_with_the_page(tmp_path: Path) -> None:
+    """The way back from the recap is told while there is one."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("p")
+        assert "p back to the transcript" in browser.text("#status")
+        await browser.press("p")
+        assert "p back to the transcript" not in browser.text("#status")
+        await browser.press("p", "down")
+        assert "p back to the transcript" not in browser.text("#status")
+        await browser.press("f5")
+        assert "reading the store again" not in browser.text("#status")
+        await browser.press("V")
+        assert "a range begins here" in browser.text("#status")
+        await browser.press("down", "V")
+        assert "a range begins here" not in browser.text("#status")
+
+
+async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> None:
+    """Esc from a hit is the conversation of the hit, or where the search began; typing and erasing changes nothing."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("down", "down")
+        before = browser.row
+        assert before is not None
+        await browser.press("slash")
+        await browser.type("cookie")
+        await browser.press("enter", *"nnnnnn")
+        hit = browser.row
+        assert isinstance(hit, HitRow) and hit.conversation is not None
+        root = hit.conversation.root_id
+        listed = any(each == root for each in browser.screen.listing.catalog.order(browser.screen.listing.view))
+        await browser.press("escape", "escape")
+        await browser.press(*["escape"] * (1 if browser.screen.searching.is_active else 0))
+        assert not browser.screen.searching.is_active
+        assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
+        at = browser.row.key
+        await browser.press("slash")
+        await browser.type("auth")
+        await browser.press(*["backspace"] * 4)
+        assert browser.row is not None and browser.row.key == at
+
+
+# Small terminals
+
+
+async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
+    """What is said of secrets, and the keys, are on screen."""
+    async with browsing(demo_app(tmp_path), (60, 15)) as browser:
+        await browser.press("e")
+        for widget in ("#secrets", "#answer"):
+            region = browser.app.screen.query_one(widget).region
+            assert region.height and region.bottom <= 15
+        assert "Enter save" in browser.text("#answer") and "secrets" in browser.text("#secrets")
+
+
+async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> None:
+    """20×5: rows, and a line that says it is too small; more room brings everything back."""
+    async with browsing(demo_app(tmp_path), (20, 5)) as browser:
+        assert "too small" in browser.text("#header") and browser.screen.rows.size.height >= 3
+        await browser.press("down", "tab", "down")
+        await browser.pilot.resize_terminal(120, 36)
+        await browser.settle()
+        assert "too small" not in browser.text("#header") and browser.screen.transcript.size.height > 5
+
+
+# Sixteen colours
+
+
+async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> None:
+    """In the themes of the terminal's own colours the accent is the row's background too; marks and bars stay seen."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        for theme in ("ansi-dark", "ansi-light"):
+            browser.app.theme = theme
+            await browser.press("I")
+            groups = browser.app.screen.query_one("#groups", ConversationList)
+            segments = [each for each in groups.render_line(groups.cursor) if each.text.strip() and each.style]
+            assert any("█" in each.text for each in segments)
+            same = [e.text for e in segments if e.style and e.style.color == e.style.bgcolor and e.style.color]
+            assert not [text for text in same if text.strip() and not segments[0].style.bgcolor.is_default], theme
+            await browser.press("escape")
+
+
+async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
+    """Errors alone are red, in ansi-light too."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        browser.app.theme = "ansi-light"
+        await browser.settle()
+        user, error = (browser.screen.transcript._look_style(name).color for name in ("user", "error"))
+        assert user is not None and error is not None
+        assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)

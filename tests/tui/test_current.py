@@ -1,0 +1,374 @@
+"""One conversation is current: whatever keys are pressed, list, transcript, lineage and keys are about the same one.
+
+`HERMES_BROWSE_KEYS=5000` presses so many random keys instead of a few, `HERMES_BROWSE_SEEDS=1,2,3` with these seeds.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import Browser, browsing, demo_app
+from textual.events import Key
+
+from hermes_browse.store.catalog import read_neighbourhood
+from hermes_browse.store.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.tui import formats
+from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
+from hermes_browse.tui.screens import details
+from hermes_browse.tui.screens.exporting import ExportScreen
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.renaming import RenameScreen
+from hermes_browse.tui.worker import Answered
+
+COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
+SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "2,4,5").split(",")]
+
+MOVES = ("down", "down", "down", "up", "j", "k", "pagedown", "pageup", "G", "g", "home", "end", "ctrl+d", "ctrl+u")
+PANES = ("tab", "shift+tab", "left", "right", "l", "l", "enter", "escape", "escape", "z")
+LOOKS = ("1", "2", "3", "4", "s", "S", "v", "p", "t", "J", "K", "right_curly_bracket", "left_curly_bracket", "f5")
+SEARCH = ("n", "n", "N", "o", "plus", "minus")
+MARKS = ("space", "asterisk", "V")
+SCREENS = ("W", "I", "P", "X", "i")
+WORDS = ("parcels", "lisbon", "cookie", "auth", "is:archived", "zzzz", "ferry")
+INSIDE = ("down", "down", "up", "enter", "enter", "7", "tab", "escape")
+"""Keys on the screens over the main one; they change nothing."""
+
+
+def _roots(conversations: tuple[Conversation, ...]) -> set[str]:
+    return {each.root_id for each in conversations}
+
+
+class Meant:
+    """What keys would act on: whoever does something is replaced by a note of what it was asked for."""
+
+    def __init__(self, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.browser = browser
+        screen = browser.screen
+        self.notes: list[set[str]] = []
+        self.resumed: list[str] = []
+        monkeypatch.setattr(screen.cleaning, "delete", self._several)
+        monkeypatch.setattr(screen.cleaning, "archive", self._several)
+        monkeypatch.setattr(screen.changing, "_flag", self._several)
+        monkeypatch.setattr(screen.resuming, "start", self.resumed.append)
+        monkeypatch.setattr(screen.taking, "copy", lambda text, name: self.notes.append(self._root(text)))
+        monkeypatch.setattr(details, "show_details", self._details(details.show_details))
+        monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
+        self._is_asking = False
+
+    def _several(self, meant: tuple[Conversation, ...], *_: object) -> None:
+        self.notes.append(_roots(meant))
+
+    def _root(self, session_id: str) -> set[str]:
+        found = self.browser.screen.listing.catalog.of_session(session_id)
+        return {found.root_id} if found is not None else set()
+
+    def _details(self, show: Callable[..., None]) -> Callable[..., None]:
+        def shown(screen: MainScreen, conversation: Conversation) -> None:
+            if self._is_asking:
+                self.notes.append({conversation.root_id})
+            else:
+                show(screen, conversation)
+
+        return shown
+
+    def _screen(self, push: Callable[..., Any]) -> Callable[..., Any]:
+        def pushed(screen: object, *given: object) -> Any:
+            if isinstance(screen, RenameScreen):
+                self.notes.append({screen._conversation.root_id})
+                return None
+            if isinstance(screen, ExportScreen):
+                self.notes.append(_roots(tuple(screen._conversations)))
+                return None
+            return push(screen, *given)
+
+        return pushed
+
+    def by(self, action: str) -> set[str]:
+        """The roots a key would be about; none where it says that there is nothing."""
+        self.notes.clear()
+        self._is_asking = True
+        getattr(self.browser.screen, f"action_{action}")()
+        self._is_asking = False
+        return self.notes[0] if self.notes else set()
+
+    def by_resume(self) -> set[str]:
+        """The root that R would resume."""
+        self.resumed.clear()
+        self.browser.screen.action_resume()
+        return self._root(self.resumed[0]) if self.resumed else set()
+
+    def take_resumed(self) -> set[str] | None:
+        """The root that the key just pressed would have resumed; None where it would not have."""
+        return self._root(self.resumed.pop()) if self.resumed else None
+
+
+def drawn_row(browser: Browser) -> ListRow | None:
+    """The row of the list that is drawn as the one the cursor is on."""
+    rows = browser.screen.rows
+    for y in range(rows.size.height):
+        if rows.render_line(y).text[:1] in ("▌", "▏"):
+            return rows.source.row(y + rows.scroll_offset.y)
+    return None
+
+
+def of_row(browser: Browser, row: ListRow | None) -> set[str]:
+    """The roots a row of the list is about."""
+    if isinstance(row, ConversationRow):
+        return {row.conversation.root_id}
+    if isinstance(row, JobRow):
+        return {each.root_id for each in row.runs}
+    if isinstance(row, HitRow) and row.conversation is not None:
+        return {row.conversation.root_id}
+    return {row.root_id} if isinstance(row, MoreRow) else set()
+
+
+def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
+    """All that shows or names a conversation agrees.
+
+    Args:
+        browser: On the main screen.
+        meant: What keys would be about.
+        is_late: Answers are being held back: panes may show what was shown before, but never a mixture.
+    """
+    screen = browser.screen
+    details_of = meant.by("details")
+    named = {name: meant.by(name) for name in ("delete", "archive", "pin", "export", "rename", "copy_id")}
+    named["resume"] = meant.by_resume()
+    row = drawn_row(browser)
+    if screen.changing.marks:
+        marked = _roots(screen.changing.marks.conversations)
+        assert all(named.pop(name) == marked for name in ("delete", "archive", "pin", "export"))
+    if isinstance(row, JobRow) and not (screen.transcript.has_focus or screen.lineage.has_focus):
+        every = of_row(browser, row)
+        assert details_of <= every, (details_of, every)
+        for name in ("delete", "archive", "pin", "export"):
+            assert named.pop(name, every) == every
+        if len(every) > 1:
+            named.pop("rename")  # of one conversation at a time
+    for name, roots in named.items():
+        assert roots == details_of, f"{name} is about {roots}, i about {details_of}"
+    if row is not None:
+        assert details_of <= of_row(browser, row), f"the list marks {row.key}, i is about {details_of}"
+        assert bool(details_of) == bool(of_row(browser, row))
+    model = screen.transcript.model
+    if model is not None and screen.line("title").size.width:
+        name = one_line(formats.name(screen.details.complete(model.conversation)[0]), 300)
+        title = browser.text("#title").strip()
+        assert title.startswith(name[:8]), f"the title {title!r} stands over {name!r}"
+    if is_late:
+        return
+    shown = {model.conversation.root_id} if model is not None else set()
+    assert shown == details_of, f"the transcript is {shown}, i is about {details_of}"
+    if model is None:
+        assert not browser.text("#title").strip(), "a title stands over nothing"
+    family = [
+        each for each in map(screen.lineage.source.row, range(len(screen.lineage))) if isinstance(each, LineageRow)
+    ]
+    segments = {each.id for each in model.conversation.segments} if model is not None else set()
+    assert bool(family) == (model is not None)
+    if model is not None:
+        assert segments & {each.node.session.id for each in family}, "the tree is another family's"
+        assert segments & {each.node.session.id for each in family if each.is_target}, "another one's target is marked"
+        at = screen.lineage.current
+        if screen.lineage.has_focus:
+            assert isinstance(at, LineageRow) and at.node.session.id in segments, "the tree is on another session"
+
+
+def burst(chance: random.Random, browser: Browser) -> list[str]:
+    """Some keys, pressed without a pause."""
+    if not isinstance(browser.app.screen, MainScreen):
+        return [chance.choice(INSIDE)]
+    if browser.screen.box.has_focus:
+        return [chance.choice(("enter", "escape", "down", "up"))]
+    kind = chance.random()
+    if kind < 0.12:
+        return ["slash", *("colon" if letter == ":" else letter for letter in chance.choice(WORDS))]
+    if kind < 0.2:
+        return [chance.choice(SCREENS)]
+    keys = chance.choice((MOVES, MOVES, PANES, PANES, LOOKS, SEARCH, SEARCH, MARKS))
+    return [chance.choice(keys) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Random keys, searches and screens among them; after each, with answers held back and with all given."""
+    chance = random.Random(seed)
+    held: list[Answered] = []
+    deliver, is_holding = Answered.deliver, False
+
+    def held_back(answer: Answered) -> None:
+        if is_holding:
+            held.append(answer)
+        else:
+            deliver(answer)
+
+    monkeypatch.setattr(Answered, "deliver", held_back)
+    pressed: list[str] = []
+    sizes = [(120, 36), (80, 24), (200, 60)]
+    async with browsing(demo_app(tmp_path), sizes[seed % 3]) as browser:
+        meant = Meant(browser, monkeypatch)
+        for _ in range(COUNT):
+            keys = burst(chance, browser)
+            pressed.append(" ".join(keys))
+            resumes = isinstance(browser.app.screen, MainScreen) and keys == ["enter"]
+            before = meant.by("details") if resumes else set()
+            is_holding = chance.random() < 0.3
+            await browser.pilot.press(*keys)
+            resumed = meant.take_resumed()
+            try:
+                if resumed is not None and resumes:
+                    assert resumed == before, f"Enter resumes {resumed}, i was about {before}"
+                if is_holding and isinstance(browser.app.screen, MainScreen):
+                    compare(browser, meant, is_late=True)
+                is_holding = False
+                while held:
+                    deliver(held.pop(0))
+                await browser.settle()
+                if isinstance(browser.app.screen, MainScreen):
+                    compare(browser, meant, is_late=False)
+            except AssertionError as error:
+                raise AssertionError(
+                    f"seed {seed}, after {' · '.join(pressed[-12:])} ({len(pressed)}): {error}"
+                ) from error
+
+
+async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:
+    """A search whose answer changes within the rest of the cursor: the tree is that of the result, and so are keys."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        for word in ("parcels", "lisbon"):
+            await browser.press("slash")
+            for letter in word:  # faster than the cursor rests
+                browser.app.post_message(Key(letter, letter))
+            await browser.settle()
+            model, row = browser.screen.transcript.model, browser.row
+            assert model is not None and of_row(browser, row) == {model.conversation.root_id}
+            nodes = map(browser.screen.lineage.source.row, range(len(browser.screen.lineage)))
+            family = {row.node.session.id for row in nodes if isinstance(row, LineageRow)}
+            assert {each.id for each in model.conversation.segments} <= family
+            await browser.press("escape", "escape")
+
+
+@pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
+async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys: tuple[str, ...], tmp_path: Path) -> None:
+    """What a screen over the main one opened is marked in the list, or where it is not listed, nothing is."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press(*keys[:-1])
+        if not isinstance(browser.app.screen, MainScreen):
+            await browser.press("down", "down", keys[-1])
+        screen = browser.screen
+        assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
+        opened = screen.transcript.model
+        row = drawn_row(browser)
+        assert opened is not None
+        assert row is None or opened.conversation.root_id in of_row(browser, row)
+        await browser.press("left")
+        listed, model = drawn_row(browser), screen.transcript.model
+        assert listed is not None and model is not None and model.conversation.root_id in of_row(browser, listed)
+
+
+async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
+    """In the tree a subagent is current as long as the tree has the focus; back in the list its row is."""
+    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+        screen = browser.screen
+        await browser.press("l", "G")
+        opened, row = screen.transcript.model, screen.lineage.current
+        assert isinstance(row, LineageRow) and opened is not None
+        member = opened.conversation
+        assert row.node.session.id in {each.id for each in member.segments} and row.is_target
+        assert drawn_row(browser) is None, "a subagent is not listed, so the list marks nothing"
+        await browser.press("left")
+        listed = drawn_row(browser)
+        assert isinstance(listed, ConversationRow) and listed.conversation.root_id != member.root_id
+        model = screen.transcript.model
+        assert model is not None and model.conversation.root_id == listed.conversation.root_id
+
+
+async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a conversation is still being read, its title stands over an empty page, and keys are about it."""
+    held: list[Answered] = []
+    deliver = Answered.deliver
+    async with browsing(demo_app(tmp_path)) as browser:
+        monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
+        await browser.pilot.press("down")
+        row = browser.row
+        assert isinstance(row, ConversationRow)
+        for _ in range(500):
+            if browser.screen.transcript.model is None:
+                break
+            await browser.pilot.pause(0.01)
+        assert browser.screen.transcript.model is None
+        assert (row.conversation.title or "")[:12] in browser.text("#title")
+        assert browser.screen.current.conversation is not None
+        assert browser.screen.current.conversation.root_id == row.conversation.root_id
+        monkeypatch.setattr(Answered, "deliver", deliver)
+        while held:
+            held.pop(0).deliver()
+        await browser.settle()
+        model = browser.screen.transcript.model
+        assert model is not None and model.conversation.root_id == row.conversation.root_id
+
+
+async def test_a_member_that_the_list_has_not_read_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As right after the start: until it is found keys are about nothing, and the tree stays as it is."""
+    held: list[Answered] = []
+    deliver = Answered.deliver
+    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+        screen = browser.screen
+        meant = Meant(browser, monkeypatch)
+        await browser.press("l")
+        row = screen.rows.current
+        assert isinstance(row, ConversationRow)
+        other = next(each for each in screen.listing.catalog.order() if each != row.conversation.root_id)
+        with screen.store.reader() as reader:
+            monkeypatch.setattr(screen.listing, "catalog", read_neighbourhood(reader, [other], screen.clock()))
+        count = len(screen.lineage)
+        monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
+        await browser.pilot.press("G")
+        assert screen.current.conversation is None and meant.by("delete") == meant.by("rename") == set()
+        assert len(screen.lineage) == count > 1 and screen.transcript.model is None
+        for _ in range(500):
+            if held:
+                break
+            await browser.pilot.pause(0.01)
+        monkeypatch.setattr(Answered, "deliver", deliver)
+        while held:
+            held.pop(0).deliver()
+        await browser.settle()
+        node, model = screen.lineage.current, screen.transcript.model
+        assert isinstance(node, LineageRow) and model is not None
+        assert node.node.session.id in {each.id for each in model.conversation.segments}
+
+
+async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
+    """In the list the newest run is shown for a job; who has gone into one stays there when the order turns round."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        screen = browser.screen
+        await browser.press("2")
+        jobs = [index for index in range(len(screen.rows)) if isinstance(screen.rows.source.row(index), JobRow)]
+        screen.rows.cursor = jobs[0]
+        await browser.settle()
+        newest = screen.transcript.model
+        assert newest is not None
+        await browser.press("tab", "S")
+        shown, current = screen.transcript.model, screen.current.conversation
+        assert shown is not None and current is not None
+        assert shown.conversation.root_id == current.root_id == newest.conversation.root_id
+        assert isinstance(drawn_row(browser), JobRow)
+        await browser.press("left")
+        shown, row = screen.transcript.model, browser.row
+        assert shown is not None and isinstance(row, JobRow)
+        assert shown.conversation.root_id == row.runs[0].root_id != newest.conversation.root_id
+        await browser.press("S")
+        shown, row = screen.transcript.model, browser.row
+        assert shown is not None and isinstance(row, JobRow)
+        assert shown.conversation.root_id == row.runs[0].root_id == newest.conversation.root_id
