@@ -184,8 +184,10 @@ class Browser:
                 await self.drain()
                 if holds():
                     return
-            assert time.monotonic() < end, "it never came"
-            await asyncio.sleep(0.002)
+            handled = _handled
+            while _handled == handled and not holds():  # a thread is at work, or a timer runs
+                assert time.monotonic() < end, "it never came"
+                await asyncio.sleep(0.004)
 
     async def measure(self) -> None:
         """Lay out the whole transcript: the scroll bar estimates what has not been on screen yet.

@@ -82,8 +82,8 @@ async def test_the_report_can_be_copied(tmp_path: Path, monkeypatch: pytest.Monk
     async with browsing(app) as browser:
         copied: list[str] = []
         monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
-        await browser.press("H", "y")
-        await browser.settle()
+        await browser.press("H")
+        await browser.press("y")
         assert "journal mode" in copied[0] and "→" in copied[0]
         assert "the report" in browser.text("#status")
 

@@ -247,7 +247,8 @@ async def test_the_screen_reads_nothing_while_it_finds(tmp_path: Path, monkeypat
 
 async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
     async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab", "home", "pagedown")
+        await browser.press("tab", "home")
+        await browser.press("pagedown")
         before = browser.text("#transcript")
         await browser.press("number_sign", *"250", "enter")
         current = browser.screen.transcript.current

@@ -44,6 +44,12 @@ class Current:
         return self._visit if self._screen.focused is not self._screen.rows else None
 
     @property
+    def _is_read(self) -> bool:
+        """Whether a pane that shows the conversation has the focus; keys may come before those panes are there."""
+        focused = self._screen.focused
+        return focused is not None and focused.id in ("transcript", "lineage")
+
+    @property
     def is_listed(self) -> bool:
         """Whether the row under the cursor of the list is what is current, or a job whose run is."""
         away, row = self._away, self._screen.rows.current
@@ -66,7 +72,7 @@ class Current:
     def meant(self) -> tuple[Conversation, ...]:
         """What keys act on: all that a row of the list stands for, else the conversation shown."""
         screen = self._screen
-        if self._away is None and screen.focused not in (screen.transcript, screen.lineage):
+        if self._away is None and not self._is_read:
             return conversations_of(screen.rows.current)
         conversation = self.conversation
         return (conversation,) if conversation is not None else ()
@@ -160,7 +166,7 @@ class Current:
             now = conversation_of(screen.rows.current)
             if now is None or visit.conversation is None or now.root_id != visit.conversation.root_id:
                 self.follow_row()
-        elif visit is None and screen.focused in (screen.transcript, screen.lineage):
+        elif visit is None and self._is_read:
             row = screen.rows.current
             if isinstance(row, JobRow):
                 self._visit = _Visit(row.runs[0].root_id, row.runs[0])

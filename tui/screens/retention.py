@@ -170,7 +170,10 @@ class RetentionScreen(SubScreen):
             if self.is_whole:
                 self.fates.refresh_rows()
 
-        self.main.page_worker.submit("fate names", lambda reader: with_details(reader, wanted), done, self.main.failed)
+        def work(reader: Reader) -> list[Conversation]:
+            return with_details(reader, wanted)
+
+        self.main.page_worker.submit("fate names", work, done, self.main.failed)  # not shown
 
     @on(ConversationList.Selected, "#fates")
     def selected(self, event: ConversationList.Selected) -> None:
