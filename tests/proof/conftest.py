@@ -19,9 +19,9 @@ _COUNTS = Counts()
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The short parts belong to `make check`, the long ones to `make proof` alone."""
+    """The short parts belong to `make check`, the long ones to `make proof` alone, and what is quick to `make test`."""
     for item in items:
-        if _HERE in item.path.parents and not item.get_closest_marker("long"):
+        if _HERE in item.path.parents and not any(map(item.get_closest_marker, ("long", "quick"))):
             item.add_marker("slow")
 
 

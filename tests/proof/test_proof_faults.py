@@ -198,7 +198,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 @_COMPILED
-@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("journal", [pytest.param("wal", marks=pytest.mark.quick), "delete"])
 @pytest.mark.parametrize("action", ["delete", "restore", "archive"])
 def test_syncs_renames_and_removals(faults: Faults, action: str, journal: str, place: Path, tell: Tell) -> None:
     """The short part: what makes a transaction last, and a bundle, each with an error, and one in three killed too."""
