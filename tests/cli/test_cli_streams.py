@@ -51,6 +51,7 @@ def in_shell(root: Path, line: str, **env: str) -> Ended:
     return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_reader_that_goes_away(root: Path, command: str) -> None:
     """`| head` and `| true` end the command quietly, with success."""
@@ -72,6 +73,7 @@ def test_a_reader_that_goes_away_in_the_middle(tmp_path: Path) -> None:
         assert (ended.code, len(ended.out), ended.err) == (0, 1, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", [each for each in COMMANDS if each != "--help"])
 def test_a_full_disk(root: Path, command: str) -> None:
@@ -92,6 +94,7 @@ def test_standard_output_closed(root: Path, command: str) -> None:
     assert (root / "state.db").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_standard_error_closed(root: Path) -> None:
     """Diagnostics never move to standard output, and a code says what happened."""
     ended = in_shell(root, "H list --json 2>&-")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import tempfile
 import time
 import unicodedata
 from collections.abc import AsyncIterator, Callable
@@ -18,7 +20,7 @@ from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.visual import RichVisual
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
@@ -47,10 +49,18 @@ def open_app(location: Location, now: float = NOW) -> BrowseApp:
     return app
 
 
+@functools.cache
+def _demo_store(now: float) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state.db"
+        build(path, now=now)
+        return path.read_bytes()
+
+
 def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
     """The browser on a fresh demo store."""
     path = folder / "state.db"
-    build(path, now=now)
+    path.write_bytes(_demo_store(now))
     return open_app(Location(path, demo=True, note=_("a sample store: yours opens without --demo")), now)
 
 
@@ -139,8 +149,11 @@ class Browser:
         return self.screen.rows.current
 
     async def press(self, *keys: str) -> None:
-        """Press keys, each once what the one before it asked for is on screen, and wait for the workers' answers."""
-        await self.send(*keys)
+        """Press keys, each when the workers have answered the one before it; letters typed in a box come in one go."""
+        for number, key in enumerate(keys):
+            if number and not (len(key) == 1 and isinstance(self.app.focused, Input)):
+                await self.settle()
+            await self.send(key)
         await self.settle()
 
     async def send(self, *keys: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 
@@ -9,3 +11,15 @@ import pytest
 def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests never fill the clipboard of whoever runs them: only the terminal's own route is left."""
     monkeypatch.setattr("hermes_browse.tui.clipboard.tools", lambda *given: [])
+
+
+@pytest.fixture(autouse=True)
+def no_freezing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """The browser collects garbage and freezes the rest when it has read the list (`screens/listing.py`).
+
+    That is right for one browser in a process. Here it would go through all that hundreds of tests have left.
+    """
+    if not request.node.get_closest_marker("collector"):
+        nothing = SimpleNamespace(**dict.fromkeys(("collect", "disable", "enable", "freeze", "unfreeze"), lambda: None))
+        monkeypatch.setattr("hermes_browse.tui.screens.listing.gc", nothing)
+        monkeypatch.setattr("hermes_browse.tui.screens.main.gc", nothing)

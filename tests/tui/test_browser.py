@@ -200,6 +200,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             assert isinstance(browser.row, ConversationRow) and browser.row.hits
 
 
+@pytest.mark.slow
 async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:
     """A second or two after the last key no connection is open (Hermes 0.22 counts holders)."""
     async with browsing(demo_app(tmp_path)) as browser:

@@ -91,6 +91,7 @@ def line(browser: Browser) -> str:
     return str(browser.app.screen.query_one("#answer").render())
 
 
+@pytest.mark.slow
 async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
     """As they are where nothing is set."""
     async with browsing(demo_app(tmp_path)) as browser:

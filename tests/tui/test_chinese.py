@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from browsing import Browser, browsing, demo_app
+from effort import slow_but
 from rich.cells import cell_len
 from textual.pilot import Pilot
 from words import translations
@@ -63,7 +64,7 @@ def _lines(browser: Browser) -> list[str]:
     return ["".join(segment.text for segment in strip) for strip in browser.app.screen._compositor.render_strips()]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", slow_but(("list", "search", "delete", "clean-up"), SCREENS))
 async def test_a_screen(screen: str, tmp_path: Path) -> None:
     """At 80 columns: every line as wide as the screen, and none of our sentences in English."""
     app = demo_app(tmp_path)

@@ -240,6 +240,7 @@ def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
     assert set(configuration.options.keys) == {each.name for each in known_actions() if each.name}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "screen", [DoctorScreen, EverywhereScreen, InsightsScreen, PruneScreen, RetentionScreen, TrashScreen]
 )
@@ -256,6 +257,7 @@ def test_the_actions_of_other_screens_are_those_they_have(screen: type[SubScreen
     assert not any(each.meets(other) for each in of_screen for other in actions if other.scope == "main")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("card", _CARDS)
 def test_the_actions_of_cards_are_those_they_have(card: type[Card[Any]]) -> None:
     """By name and keys; read as text they are what the class really binds, and no two are called alike."""

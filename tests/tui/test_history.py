@@ -87,6 +87,7 @@ def store(fixture_store: Callable[[str], Path]) -> Path:
     return fixture_store("state-v22")
 
 
+@pytest.mark.slow
 async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
     async with browsing(open_app(loose(store))) as browser:
         box = browser.screen.box

@@ -32,7 +32,12 @@ def cells(terminal: Terminal, lines: range, columns: int) -> list[list[tuple[str
 
 @pytest.mark.parametrize(
     ("columns", "rows", "width", "theme"),
-    [(120, 36, 54, ""), (80, 24, 79, ""), (200, 60, 91, ""), (120, 36, 54, "light")],
+    [
+        (120, 36, 54, ""),
+        pytest.param(80, 24, 79, "", marks=pytest.mark.slow),
+        pytest.param(200, 60, 91, "", marks=pytest.mark.slow),
+        pytest.param(120, 36, 54, "light", marks=pytest.mark.slow),
+    ],
 )
 def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int, width: int, theme: str) -> None:
     """List and views stay letter by letter and colour by colour when Textual takes over."""

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from effort import slow_but
 from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -129,6 +130,7 @@ def test_enter_becomes_hermes(hermes_home: Path, tmp_path: Path) -> None:
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_hostile_text_does_nothing_to_the_terminal(tmp_path: Path, hermes_home: Path) -> None:
     """Escape sequences in titles, messages and ids are shown, not obeyed."""
     store = hermes_home / "state.db"
@@ -281,7 +283,7 @@ def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
     assert terminal.is_restored and len(threads) < 12
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=str)
+@pytest.mark.parametrize("number", slow_but([signal.SIGTERM], [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]), ids=str)
 def test_stopped_at_any_moment_nothing_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:

@@ -75,6 +75,7 @@ def test_bounds() -> None:
     assert shares.of(200, 50) == (160, 50) and shares.of(80, 20) == (80, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(("memory", "width"), [(Memory(list_width=62), 73), (Memory(is_list_alone=True), 119)])
 def test_what_is_painted_ahead_has_the_same_shares(hermes_home: Path, memory: Memory, width: int) -> None:

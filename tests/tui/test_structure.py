@@ -106,6 +106,7 @@ async def test_the_thread_of_the_screen_runs_no_sql(stores: list[Path], monkeypa
     assert threading.main_thread() not in threads
 
 
+@pytest.mark.collector
 async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit of Hermes' does not make the whole list be read again."""
     whole, steps = [], []
@@ -131,6 +132,7 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
 
 
+@pytest.mark.collector
 @pytest.mark.parametrize("key", slow_but("I", ["question_mark", "i", "I", "W", "P", "X", "H"]))
 async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> None:
     """And all in it, at the latest when the next one is left (a worker holds its last job); also one that was open

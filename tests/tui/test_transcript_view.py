@@ -156,6 +156,7 @@ async def test_the_scroll_bar_cuts_no_text() -> None:
         assert screen_text(app.view) == first
 
 
+@pytest.mark.slow
 async def test_line_by_line_scrolling_is_exact_in_both_directions() -> None:
     """Up through entries never drawn before, then down again: each step is one line, and back is back."""
     app = ViewApp()

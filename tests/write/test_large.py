@@ -29,6 +29,7 @@ def path(tmp_path: Path) -> Path:
     return make_store(tmp_path / "state.db", "31", [aged("big", 100), aged("other", 3)], messages)
 
 
+@pytest.mark.slow
 def test_every_stage_is_told(path: Path) -> None:
     """Saving, checking, deleting, putting back: each from its beginning almost to its end, in order."""
     stages: list[Stage] = []

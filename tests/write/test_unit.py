@@ -177,6 +177,7 @@ def test_new_tables_since_the_guards_looked(path: Path) -> None:
     assert write(Store(path), retitle, check) == "Quay"
 
 
+@pytest.mark.slow
 def test_only_one_module_opens_a_store_for_writing() -> None:
     """And only one more opens it at all; two make stores that are nobody's: the sample, and one of old transcripts."""
     found: dict[str, set[str]] = {}
