@@ -227,13 +227,17 @@ class Taken:
         """The signal that told us to end, 0 for none: raised where Python ignores exceptions, the ending would be
         lost, and Textual has an ending of its own.
         """
+        self.is_held = False
+        """Whether an ending waits: a thread that is being started, or a terminal that is being put back, must not be
+        left half way.
+        """
         self.keys: EarlyKeys | None = None
         """Answers the first keys, until Textual reads them."""
 
     def leave(self, number: int, stack: FrameType | None) -> None:
         """Told to end: at once, or by Textual once it has the screen."""
         self.told = number
-        if not self.is_handed_over:
+        if not self.is_handed_over and not self.is_held:
             raise SystemExit(128 + number)
 
 
@@ -291,11 +295,16 @@ def painted(
         os.write(sys.stderr.fileno(), frame(catalog, rows, location).encode())
         taken.is_taken = True
         if are_keys_usual:
-            taken.keys = _early_keys(descriptor, rows)
-            taken.keys.start()
+            keys = _early_keys(descriptor, rows)
+            taken.is_held = True
+            keys.start()
+            taken.keys, taken.is_held = keys, False
+            if taken.told:
+                raise SystemExit(128 + taken.told)
         taken.put_back = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
         yield taken
     finally:
+        taken.is_held = True
         if taken.keys is not None:
             taken.keys.stop()
         for number, handler in handlers.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -236,3 +237,23 @@ def test_a_terminal_that_is_gone_ends_it() -> None:
     assert not painted.keys._thread.is_alive()
     painted.keys.stop()
     os.close(painted.read)
+
+
+_TOLD_MEANWHILE = """
+import os, signal, sys
+from hermes_browse.tui.early_keys import EarlyKeys
+start = EarlyKeys.start
+def told(self):
+    os.kill(os.getpid(), signal.SIGTERM)
+    start(self)
+EarlyKeys.start = told
+from hermes_browse.tui.cli import main
+raise SystemExit(main(sys.argv[1:]))
+"""
+
+
+def test_told_to_end_while_its_thread_starts(hermes_home: Path) -> None:
+    """The thread has not begun then, and cannot be waited for."""
+    terminal = Terminal(["--home", str(hermes_home)], code=_TOLD_MEANWHILE)
+    assert terminal.wait_for_end() == 128 + signal.SIGTERM
+    assert b"\x1b[?1049h" in terminal.raw and terminal.is_restored
