@@ -27,7 +27,7 @@ effort.load_profile()
 
 
 def pytest_collection_finish() -> None:
-    """Have the collector of garbage leave alone what stays until the end, and come seldom: it took a fifth of the time."""
+    """Have the garbage collector leave alone what stays until the end, and run seldom: it took a fifth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 50)
