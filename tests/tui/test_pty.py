@@ -263,14 +263,16 @@ def test_its_terminal_stops_taking_anything(hermes_home: Path, tmp_path: Path) -
 def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
     """SIGSTOP and SIGCONT: drawn again, every key taken once, and left like any other."""
     terminal = Terminal(["--home", str(hermes_home)])
+    # The rows painted ahead have a search box too; Textual asks for pasted text when it has the screen.
+    terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
     terminal.wait_for("search:")
     for number in range(3):
         os.kill(terminal.child.pid, signal.SIGSTOP)
         terminal.screen.reset()  # another program had the terminal
         os.kill(terminal.child.pid, signal.SIGCONT)
-        while terminal.raw.count(b"\x1b[?1049h") < number + 2:  # what is typed before that is thrown away
-            terminal.read(0.1)
-            assert terminal.child.isalive()
+        taken = number + 2
+        # What is typed before that is thrown away.
+        terminal.read_until(lambda taken=taken: terminal.raw.count(b"\x1b[?1049h") >= taken, "it was not taken again")
         terminal.wait_for("search:")
         terminal.send(f"/qzx{number}")
         terminal.wait_for(f" qzx{number}\n")  # not a letter more or less
