@@ -30,12 +30,12 @@ run: $(VENV)/.run-ready ## Open the browser: your store, else the demo store (AR
 	@$(BIN)/hermes-browse $(if $(ARGS),$(ARGS),--or-demo)
 
 test: $(VENV)/.dev-ready ## Run the tests, in three minutes (ARGS="…" for pytest)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
 check: test format-check lint types audit slow ## Everything that must hold before a commit lands: the tests, then all the rest
 
 slow: $(VENV)/.dev-ready ## Run what `make test` leaves out: tests marked slow, and all examples of the property tests
-	HERMES_BROWSE_TESTS=full $(BIN)/python -m pytest -n 2 --dist worksteal -m '(slow or hypothesis) and not long' $(ARGS)
+	HERMES_BROWSE_TESTS=full $(BIN)/python -m pytest -n 3 --dist worksteal -m '(slow or hypothesis) and not long' $(ARGS)
 
 format: $(VENV)/.dev-ready ## Format the code
 	$(BIN)/ruff format $(SOURCES)

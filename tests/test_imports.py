@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,8 +31,13 @@ class Import(NamedTuple):
     """Whether it runs when the file is imported."""
 
 
-def imports_of(folder: str) -> Iterator[Import]:
+@functools.cache
+def imports_of(folder: str) -> tuple[Import, ...]:
     """Every import in the Python files of a folder."""
+    return tuple(_read_imports(folder))
+
+
+def _read_imports(folder: str) -> Iterator[Import]:
     files = sorted((ROOT / folder).rglob("*.py"))
     assert files, folder
     for path in files:

@@ -57,6 +57,7 @@ def test_the_wheel_holds_styles_types_and_every_module(wheel: Path) -> None:
                 assert f"hermes_browse/{path.relative_to(ROOT).as_posix()}" in names
 
 
+@pytest.mark.slow
 def test_the_wheel_runs_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
     """Installed away from the checkout it answers as a command and as a module, lists the demo, finds its styles."""
     target = tmp_path / "site"

@@ -54,6 +54,7 @@ def test_show(capsys: Capture) -> None:
     assert f"{config_path()}, line 2: there is no option “veiw”" in people.err
 
 
+@pytest.mark.slow
 def test_keys_of_cards(capsys: Capture) -> None:
     """In the sample and among what holds, as they are set; what cannot be is told."""
     text = sample()

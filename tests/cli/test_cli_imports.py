@@ -51,6 +51,7 @@ def test_the_version_needs_next_to_nothing() -> None:
     assert imported("--version") == set()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_on_a_terminal_rich_but_not_textual(tmp_path: Path) -> None:
     """Tables on a terminal come from Rich alone."""

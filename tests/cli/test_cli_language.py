@@ -54,6 +54,7 @@ def _in_both(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     return first, call(capsys, *line)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("foreign")
 def test_help_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
     """The words of argparse too."""

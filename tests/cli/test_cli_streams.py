@@ -141,6 +141,7 @@ def _steady(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in ("elapsed_ms", "terminal", "disk")}
 
 
+@pytest.mark.slow
 def test_paths_and_words_that_are_not_utf8(tmp_path: Path) -> None:
     """Bytes no UTF-8 reader takes: opened as they are, shown as U+FFFD."""
     folder = os.fsencode(tmp_path) + b"/caf\xe9"

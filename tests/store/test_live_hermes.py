@@ -204,6 +204,7 @@ print(count, flush=True)
 """
 
 
+@pytest.mark.slow
 def test_a_writer_without_a_log_is_not_disturbed(tmp_path: Path) -> None:
     """In DELETE mode a reader keeps each commit waiting while it reads: ours are too short to be felt."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a"}], [{"session_id": "a", "content": "zebra"}], "delete")

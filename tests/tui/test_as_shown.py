@@ -167,6 +167,7 @@ async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> Non
         assert "Quite another name" in browser.text("#list")
 
 
+@pytest.mark.slow
 async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
     """Of all that is marked, what goes, what is spared and what goes along with its parent come to the whole."""
     async with browsing(demo_app(tmp_path), (200, 60)) as browser:
@@ -268,6 +269,7 @@ async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> Non
 # Sixteen colours
 
 
+@pytest.mark.slow
 async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> None:
     """In the themes of the terminal's own colours the accent is the row's background too; marks and bars stay seen."""
     async with browsing(demo_app(tmp_path)) as browser:

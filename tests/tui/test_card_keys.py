@@ -112,6 +112,7 @@ async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
         assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
 
 
+@pytest.mark.slow
 async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> None:
     """It does what the old one did, which does nothing any more; other cards keep theirs."""
     text = '[keys]\ndetails-copy = "x"\ndetails-back = ["f5", "z"]\nexporting-secrets = "ctrl+x"\n'
@@ -150,6 +151,7 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
         assert line(browser) == "F2 stops; what is done stays done, and can be undone"
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_taken_away_is_not_written(tmp_path: Path) -> None:
     """A key given to one action leaves the other the next of its own, as it is when it is pressed."""
     app = configured(tmp_path, '[keys]\nraw-copy = "escape"\n')

@@ -229,6 +229,7 @@ async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pyt
     assert not differences(before, dump(path))
 
 
+@pytest.mark.slow
 async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is done stays done, and one undo takes it back."""
     from hermes_browse.store.write import carry
@@ -379,6 +380,7 @@ async def test_what_has_no_name_is_saved_under_its_id(tmp_path: Path, monkeypatc
         assert (tmp_path / "20260101_101010_abc.md").exists(), browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_the_undo_of_several_goes_on_past_one_that_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -166,6 +166,7 @@ async def test_archive_by_rules_and_undo(path: Path) -> None:
     assert not differences(before, dump(path))
 
 
+@pytest.mark.slow
 async def test_marks_come_along_and_the_map_opens(path: Path) -> None:
     """What was marked in the list is the plan; the map opens line by line; Enter reads a conversation."""
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -221,6 +222,7 @@ async def test_the_trash(path: Path) -> None:
     assert set(health(path).values()) == {"ok"}
 
 
+@pytest.mark.slow
 async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> None:
     """A restore that is done again puts nothing back, so that there is nothing to take away."""
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -306,6 +308,7 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
         assert isinstance(browser.app.screen, MainScreen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RetentionScreen, PruneScreen, TrashScreen])
 async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[RetentionScreen]) -> None:
     """A sentence for the status line, or a list read anew, finds a screen that is not put together yet."""
@@ -329,6 +332,7 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
             screen._make_plan()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [PruneScreen, RetentionScreen, InsightsScreen, TrashScreen])
 async def test_a_list_read_while_a_screen_opens(tmp_path: Path, kind: Callable[[MainScreen], SubScreen]) -> None:
     """A screen hears that the list was read between any two steps of its being put together, panes last."""

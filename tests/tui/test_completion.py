@@ -119,6 +119,7 @@ async def test_tab_takes_what_is_offered_and_else_moves_on(tmp_path: Path) -> No
         assert not browser.screen.box.has_focus
 
 
+@pytest.mark.slow
 async def test_tools_of_the_store_are_offered(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")

@@ -41,6 +41,7 @@ async def test_problems_first_then_how_everything_is(tmp_path: Path) -> None:
         assert isinstance(browser.app.screen, MainScreen)
 
 
+@pytest.mark.slow
 async def test_a_store_that_went_away(tmp_path: Path) -> None:
     """Is an error with a remedy, and everything else is told all the same."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}])

@@ -306,6 +306,7 @@ async def test_a_find_in_dim_output_is_not_dim(tmp_path: Path) -> None:
         assert parts and all(part.style is not None and not part.style.dim for part in parts)
 
 
+@pytest.mark.slow
 async def test_a_hit_of_the_search_ends_finding(tmp_path: Path) -> None:
     """What is lit and what n walks are always about the same words."""
     async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:

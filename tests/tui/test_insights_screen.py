@@ -248,6 +248,7 @@ async def test_nothing_at_all(tmp_path: Path) -> None:
         assert isinstance(browser.app.screen, MainScreen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["hermes-light", "ansi-dark"])
 async def test_small_and_in_other_themes(path: Path, theme: str) -> None:
     """80 × 24: bars, lines and keys are there; what is chosen can be told without colour."""

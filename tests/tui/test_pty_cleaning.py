@@ -36,6 +36,7 @@ def test_delete_undo_and_leave(hermes_home: Path) -> None:
     assert {path.name for path in hermes_home.iterdir()} <= {"state.db", "state.db-wal", "state.db-shm"}
 
 
+@pytest.mark.slow
 def test_told_to_end_in_the_middle_of_a_clean_up(hermes_home: Path) -> None:
     """It stops between two portions: each conversation is wholly there, or wholly in the trash."""
     store = hermes_home / "state.db"
@@ -72,6 +73,7 @@ def _stub(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_making_the_file_smaller_lets_go_of_it_first(hermes_home: Path, tmp_path: Path) -> None:
     """Hermes runs with the right home, nothing of ours holds the store, and the browser comes back."""
     log = tmp_path / "called"

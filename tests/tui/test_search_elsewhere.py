@@ -30,6 +30,7 @@ def _notes(browser: Browser) -> list[str]:
     return [row.text for row in (rows.source.row(index) for index in range(len(rows))) if isinstance(row, NoteRow)]
 
 
+@pytest.mark.slow
 async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
     """`source:cli title:nosuch` asks for conversations: without one filter there are some, and they are counted."""
     async with browsing(demo_app(tmp_path)) as browser:
@@ -50,6 +51,7 @@ async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
         assert all(isinstance(rows.source.row(index), ConversationRow) for index in range(len(rows)))
 
 
+@pytest.mark.slow
 async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
@@ -79,6 +81,7 @@ async def test_a_value_nobody_has_is_offered_right(tmp_path: Path, typed: str, m
         assert len(browser.screen.rows) == number
 
 
+@pytest.mark.slow
 async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> None:
     """Without the filter of messages the list is what is asked for; without the other, rows are."""
     async with browsing(demo_app(tmp_path)) as browser:

@@ -247,6 +247,7 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
             await browser.press("o")
 
 
+@pytest.mark.slow
 async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
     """Newer mentions stand below older edits; pages go on from one to the other."""
     rows: list[dict[str, object]] = []

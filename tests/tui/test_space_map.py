@@ -48,6 +48,7 @@ def to(browser: Browser, key: str) -> None:
     space(browser).cursor = index
 
 
+@pytest.mark.slow
 async def test_what_a_conversation_is_made_of(path: Path) -> None:
     """Source, job, conversation, kinds of content: opened and closed line by line; o reads."""
     async with browsing(open_app(loose(path), NOW)) as browser:

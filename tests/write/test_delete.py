@@ -183,6 +183,7 @@ def test_values_of_any_kind_in_any_column(tmp_path: Path) -> None:
     assert dump(path) == before
 
 
+@pytest.mark.slow
 def test_a_message_larger_than_a_slice(tmp_path: Path) -> None:
     """Text of megabytes, and many more rows than one statement reads."""
     rows: list[dict[str, object]] = [{"session_id": "a", "content": f"word{n} " * 20} for n in range(1500)]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from builders import T0, make_store
-from effort import slow_but
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trashing import NOW, dump, opened, put_back, remove
@@ -73,7 +72,8 @@ def three(path: Path) -> Path:
     )
 
 
-@pytest.mark.parametrize("old", slow_but([False], [False, True]))
+@pytest.mark.slow
+@pytest.mark.parametrize("old", [False, True])
 def test_three_generations_in_every_order(tmp_path: Path, old: bool) -> None:
     """With bundles of today, each dropped as soon as it is back; with older ones, which are kept."""
     pristine = three(tmp_path / "pristine.db")
