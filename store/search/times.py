@@ -108,7 +108,10 @@ def _moment(stamp: object) -> float:
 
 
 def _portions(reader: Reader, count: int) -> Iterator[Sequence[Row]]:
-    """Id and time of every row, in statements that are short where the store has the index for it."""
+    """Id and time of every row, in statements that are short where the store has the index for it.
+
+    Nothing holds the store between two of them: rows may come and go meanwhile.
+    """
     seen = 0
     if "idx_messages_session" in reader.schema.indexes:
         sessions = [row[0] for row in reader.rows("SELECT id FROM sessions")]
@@ -141,16 +144,17 @@ def _read_all(reader: Reader, edges: tuple[int, int]) -> TimeOrder:
         by_id = array("d", [math.nan]) * (high - low + 1)
         for rows in _portions(reader, count):
             for key, stamp in rows:
-                by_id[key - low] = _moment(stamp)  # type: ignore[operator]  # an INTEGER PRIMARY KEY
+                if low <= key <= high:  # type: ignore[operator]  # an INTEGER PRIMARY KEY; one beyond has just come
+                    by_id[key - low] = _moment(stamp)  # type: ignore[operator]
         ids = array("q", (low + at for at, time in enumerate(by_id) if time == time))
         times = array("d", (time for time in by_id if time == time))
         del by_id
     else:
         found = {int(str(key)): _moment(stamp) for rows in _portions(reader, count) for key, stamp in rows}
-        ids = array("q", sorted(found))
+        ids = array("q", sorted(key for key in found if low <= key <= high))
         times = array("d", map(found.__getitem__, ids))
     if all(map(le, times, times[1:])):
-        return TimeOrder(high, times[-1])
+        return TimeOrder(high, times[-1] if times else EARLIEST)
     order = sorted(range(len(ids)), key=times.__getitem__)
     return _ordered(reader, high, array("q", map(ids.__getitem__, order)), array("d", map(times.__getitem__, order)))
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_stores import NOW, ask, change, copy_fixture, found, ids, write_store
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.reader import Row
+from hermes_browse.store.search import parse, search, times
 from hermes_browse.store.search.times import time_order
 from hermes_browse.tui.cli import main
 
@@ -218,3 +222,34 @@ def test_a_store_imported_by_hermes_goes_by_time(tmp_path: Path, capsys: pytest.
             assert whole == _by_time(new, whole, oldest=sort == "oldest")
             assert ids(ask(new, query, sort=sort, limit=3)) == whole[:3]
     assert found(new, "role:user") != sorted(found(new, "role:user"), reverse=True), "or the store proves nothing"
+
+
+@pytest.mark.parametrize("other", [101, -7, 10**9])
+def test_rows_that_come_while_the_times_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: int) -> None:
+    """A writer is not waited for: what it adds after the ids were looked at belongs to the next reading."""
+    rows = [{"id": key, "session_id": "a", "content": "docker", "timestamp": NOW + key} for key in range(1, 101)]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a", "source": "cli", "started_at": NOW}], rows)
+    original = times._portions
+
+    def portions(reader: Reader, count: int) -> Iterator[Sequence[Row]]:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(
+                "INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (?, 'a', 'user', 'docker', ?)",
+                [other, NOW + other],
+            )
+        yield from original(reader, count)
+
+    with Store(path).reader() as reader:
+        with monkeypatch.context() as patch:
+            patch.setattr(times, "_portions", portions)
+            assert times.time_order(reader, (1, 100)).newest == 100
+        found = [hit.message_id for hit in search(reader, parse("docker"), limit=0).hits]
+    assert found == sorted([*range(1, 101), other], reverse=True)
+
+
+def test_rows_that_go_while_the_times_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"id": 5, "session_id": "a", "content": "docker", "timestamp": NOW}]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a", "source": "cli", "started_at": NOW}], rows)
+    monkeypatch.setattr(times, "_portions", lambda reader, count: iter(()))
+    with Store(path).reader() as reader:
+        assert times.time_order(reader, (5, 5)).follows_ids
