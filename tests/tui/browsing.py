@@ -169,6 +169,8 @@ class Browser:
 
     @property
     def _is_busy(self) -> bool:
+        if not all(each.is_mounted for each in self.app.screen_stack):
+            return True  # one that was just opened has no panes yet
         screen = self.screen
         pending = screen.reading.is_pending or screen.searching.is_pending or screen.transcript.is_drawing
         pending = pending or any(each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen))
