@@ -242,7 +242,8 @@ async def test_the_screen_reads_nothing_while_it_finds(tmp_path: Path, monkeypat
         monkeypatch.setattr(Reader, "rows", rows)
         await find(browser, "needle")
         await browser.press("enter", "n", "n", "n", "n")
-    assert threads == {"transcript"}
+        await browser.wait_until(lambda: "transcript" in threads)
+    assert threading.main_thread().name not in threads
 
 
 async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
