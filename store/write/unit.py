@@ -149,7 +149,7 @@ def attempt(
     stop: Callable[[], bool] = _never,
     foreign_keys: bool = True,
 ) -> T:
-    """The same as `write`, for who has a reader open: `settle` should come after that is closed.
+    """Like `write`, for callers that hold a reader open and must close it before they call `settle`.
 
     Raises:
         CommitFailedError: The commit failed; all else as of `write`.
