@@ -168,6 +168,23 @@ def toggled(text: str, word: str) -> str:
     return " ".join(_quoted(each) for each in kept)
 
 
+def with_age(text: str, days: int) -> str:
+    """The line with another age, in the place of the one it has.
+
+    Args:
+        text: A line of rules.
+        days: For `older:`.
+    """
+    words, problems = _split(text)
+    if problems:
+        return text
+    word = f"older:{days}d"
+    place = next((index for index, each in enumerate(words) if each.startswith("older:")), None)
+    kept = [each for each in words if not each.startswith("older:")]
+    kept.insert(place if place is not None else 0, word)
+    return " ".join(_quoted(each) for each in kept)
+
+
 def _quoted(word: str) -> str:
     if not any(letter.isspace() or letter == '"' for letter in word):
         return word

@@ -28,6 +28,8 @@ from hermes_browse.tui.screens.prune import PruneScreen
 from hermes_browse.tui.widgets.conversation_list import ConversationList
 
 MANY = 100_000
+BARS = (96, 40)
+"""Too narrow for blocks."""
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def to(browser: Browser, key: str) -> None:
 @pytest.mark.slow
 async def test_what_a_conversation_is_made_of(path: Path) -> None:
     """Source, job, conversation, kinds of content: opened and closed line by line; o reads."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P", "tab")
         to(browser, "m0sourcecron")
         await browser.press("enter")
@@ -77,7 +79,7 @@ async def test_what_a_conversation_is_made_of(path: Path) -> None:
 
 async def test_taken_and_left_in_the_map(path: Path) -> None:
     """One, all of a line, one that the rules do not mean; never one that is protected."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P", "tab")
         assert "5 conversations" in browser.text("#totals")
         to(browser, "m0sourcecron")
@@ -104,7 +106,7 @@ async def test_taken_and_left_in_the_map(path: Path) -> None:
 
 async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
     """After a delete, and again after its undo."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P")
         assert space(browser).source.index_of("m0sourcecron") is not None
         title = browser.text("#map-title")
