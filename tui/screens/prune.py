@@ -42,6 +42,8 @@ _REST = 0.15
 """Seconds the keyboard rests before a plan is made."""
 _MAP = (100, 30)
 """Columns and lines from which on the bytes are shown as blocks; below that as bars."""
+_AXIS = 20
+"""Lines below which the plan needs all the room there is."""
 _SWITCHES = (
     (N_("older 30d"), "older:30d"),
     (N_("90d"), "older:90d"),
@@ -136,6 +138,7 @@ class PruneScreen(PlanScreen):
         """Other words fit, other pictures too."""
         super().on_resize(event)
         self.set_class(event.size.width >= _MAP[0] and event.size.height >= _MAP[1], "-map")
+        self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.space.show_file()
         self.call_after_refresh(self.picture_changed)
 
