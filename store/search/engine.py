@@ -11,6 +11,7 @@ from ..connect import Reader
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..models import Hit
 from ..wording import _
+from .joined import find_joined
 from .kept import KeptRows
 from .query import Problem, Query
 from .rank import RELEVANT, most_relevant
@@ -108,6 +109,8 @@ def _total(reader: Reader, kept: KeptRows, plan: Plan, scope: Scope) -> tuple[in
         return None, False  # another merge of all words that begin so: dear while typing; or it lacks some
     other = otherwise(reader, index, plan.groups[0])
     if other and reader.rows(f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [other]):
+        return None, False
+    if find_joined(reader, kept.edges(reader), kept.edges(reader)[0]).having(plan.groups[0]):
         return None, False
     role = reader.schema.message("role")
     shown = f"EXISTS (SELECT 1 FROM messages m WHERE m.id = f.rowid AND {role} IS NOT 'session_meta')"
