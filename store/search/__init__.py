@@ -6,7 +6,7 @@ from .conditions import Conditions, make_conditions
 from .context import read_context
 from .context import read_context as context
 from .coverage import Coverage, read_coverage
-from .engine import COUNT_CAP, Answer, Total, count, search
+from .engine import COUNT_CAP, Answer, Total, count, prepare, search
 from .query import FILTER_KEYS, Filter, Problem, Query, Term, TermKind, parse
 from .scope import EVERYTHING, Scope, SessionFilter
 from .snippet import find_ranges
@@ -45,6 +45,7 @@ __all__ = [
     "make_plan",
     "parse",
     "parse_date",
+    "prepare",
     "read_context",
     "read_coverage",
     "recent_tools",

@@ -27,7 +27,8 @@ _ROW_BYTES = 1000
 """What a row takes beside its texts."""
 
 
-def _text(value: object) -> str:
+def stored_text(value: object) -> str:
+    """A stored value as the text that is searched."""
     return value if type(value) is str else as_text(value) or ""
 
 
@@ -54,10 +55,10 @@ class Said:
     """What is searched of a row, and what is made of it on the way."""
 
     def __init__(self, content: object, tool_name: object, tool_calls: object) -> None:
-        self.stored = _text(content)
+        self.stored = stored_text(content)
         """The content as stored, multimodal JSON included."""
-        self.tool_name = _text(tool_name)
-        self.tool_calls = _text(tool_calls)
+        self.tool_name = stored_text(tool_name)
+        self.tool_calls = stored_text(tool_calls)
 
     @cached_property
     def content(self) -> str:

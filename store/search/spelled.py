@@ -15,25 +15,26 @@ from itertools import product
 
 from ..connect import Reader
 from ..schema import FtsIndex
+from .fold import JOINER_BLOCKS
+from .query import TermKind
 from .terms import Matcher, quote, words_of
 from .trigrams import variants
 
+_NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 _LINES = "ntrbf"
 """Letters of the escapes of JSON that a word may follow; after others the word stands alone."""
-_SIGNS = (("u0000", "u0020"), ("u007f", "u00c0"), ("u2000", "u2c00"), ("u3000", "u3030"), ("udc00", "ue000"),
+_SIGNS = (("u0000", "u0020"), ("u007f", "u00c0"), ("u2000", "u2c00"), ("u3000", "u3030"), ("udc00", "uf900"),
           ("ufe00", "ufe10"), ("uff00", "uff10"))  # fmt: skip
-"""Where the escapes are of what is no letter: controls, punctuation, symbols, second halves of emoji."""
+"""Where the escapes are of what is no letter: controls, punctuation, symbols, second halves of emoji, private signs."""
+_MARKS = ("u0300", "u0332")
+"""Where the escapes are of the marks that decomposed text has behind a letter."""
 _ESCAPE = re.compile("u[0-9a-f]{4}")
-_EMOJI = ("\U0001f000", "\U00020000")
 _MOST_TERMS = 5000
-_LAST = "\u017f"
-"""Accented letters up to here are asked for: those of European languages."""
-_BLOCKS = (("u00c0", "u0100"), ("u0100", "u017g"))
-"""Where their escapes are: most stores have none of the second."""
-_SHORTEST = 3
-"""Letters of a word that is still being typed: with fewer, what begins with them is looked for in the newest rows."""
+"""Words with an emoji in them that are known; where there are more, an answer says that it is not complete."""
+_BLOCKS = (("u00c0", "u0100"), ("u0100", "u0250"), ("u1e00", "u1f00"))
+"""Where the escapes of accented letters are: most stores have none of the last two."""
 _MOST = 48
-"""Spellings of a word; where there are more, those with one accent."""
+"""Spellings of a word; where there are more, it is asked for up to its first accent and a little beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +65,32 @@ class Escapes:
         self._version: object = None
         self._signs: tuple[str, ...] = ()
         self._emoji: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        self.marks: tuple[str, ...] = ()
+        """The escapes of marks that words of the index begin with."""
+        self.is_cut = False
+        """There are more words with an emoji in them than are known."""
 
     def begin(self, reader: Reader, index: FtsIndex) -> Escapes:
         """Look at the vocabulary, unless that has been done."""
         version = reader.value("PRAGMA data_version")
         if version != self._version:
-            *signs, emoji = reader.index_has_terms(index.name, [*_SIGNS, _EMOJI])
-            blocks = [block for block, is_there in zip(_SIGNS, signs, strict=True) if is_there]
-            self._signs = tuple(sign for block in blocks for sign in _signs(reader, index, block))
-            terms = reader.index_terms(index.name, *_EMOJI, _MOST_TERMS) if emoji else []
+            asked = (*_SIGNS, _MARKS, *JOINER_BLOCKS)
+            there = [
+                block for block, is_in in zip(asked, reader.index_has_terms(index.name, asked), strict=True) if is_in
+            ]
+            escapes = [escape for block in there if block in _SIGNS for escape in _signs(reader, index, block)]
+            self._signs, self.is_cut = tuple(escapes), False
+            self.marks = tuple(_signs(reader, index, _MARKS)) if _MARKS in there else ()
+            terms = [term for block in there if block in JOINER_BLOCKS for term in self.terms(reader, index, block)]
             self._emoji = tuple((term, words_of(term)) for term in terms)
             self._version = version
         return self
+
+    def terms(self, reader: Reader, index: FtsIndex, block: tuple[str, str]) -> list[str]:
+        """The words of the index in a block, as many as are asked for at once."""
+        found = reader.index_terms(index.name, *block, _MOST_TERMS)
+        self.is_cut = self.is_cut or len(found) == _MOST_TERMS
+        return found
 
     def joined(self, word: str, *, is_begun: bool) -> list[_Phrase]:
         """A word behind an escape, or after an emoji that begins a word."""
@@ -117,9 +132,13 @@ def _of_words(
     for at, word in enumerate(words):
         begun = is_begun and at == len(words) - 1
         joined = escapes.joined(word, is_begun=begun)
-        ends = (word + _EMOJI[0], word + _EMOJI[1])
-        if not begun and reader.index_has_terms(index.name, [ends]) == [True]:
-            joined += [_Phrase((term,), False) for term in reader.index_terms(index.name, *ends, _MOST_TERMS)]
+        if not begun:  # one that has only begun is asked for with all that it may go on with
+            ends = [(word + first, word + beyond) for first, beyond in JOINER_BLOCKS]
+            wide = (word + JOINER_BLOCKS[0][0], word + JOINER_BLOCKS[-1][1])
+            there = zip(ends, reader.index_has_terms(index.name, ends, [wide]), strict=True)
+            joined += [
+                _Phrase((term,), False) for end, is_in in there if is_in for term in escapes.terms(reader, index, end)
+            ]
         found.append(_standing(reader, index, joined))
     return found
 
@@ -127,7 +146,7 @@ def _of_words(
 def _of_term(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -> list[str]:
     """For MATCH: a term as it may stand in JSON, or beside an emoji, alternatives."""
     spelled = [_Phrase(words, each.is_prefix or not each.asked) for words in each.in_json]
-    spelled += [_Phrase(tuple(way.split()), each.is_prefix) for way in _accented(reader, index, each)]
+    spelled += _accented(reader, index, escapes, each)
     if each.asked:
         spelled += [phrase.behind(letter) for phrase in spelled for letter in _LINES]
     found = _standing(reader, index, spelled)
@@ -149,7 +168,11 @@ def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whol
         group: All must be there.
         whole: The beginnings of words too that are dear to ask for; else those are left out.
     """
-    known = [each for each in group if (whole or not each.is_short) and (each.asked or each.in_json)]
+    known = [
+        each
+        for each in group
+        if (whole or not each.is_short) and (each.asked or each.in_json or each.term.kind is TermKind.INSIDE)
+    ]
     if not known:
         return ""
     escapes = reader.keep(Escapes).begin(reader, index)
@@ -186,15 +209,27 @@ def anyhow(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: 
     return " AND ".join(map(_either, ways))
 
 
-def _accented(reader: Reader, index: FtsIndex, each: Matcher) -> list[str]:
+def _accented(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -> list[_Phrase]:
     """Words without accents as JSON spells them with some, where such letters are in the index."""
-    words = each.asked
-    if not words or not all(word.isascii() for word in words):
+    text = " ".join(each.asked) or (each.anchor if each.term.kind is TermKind.INSIDE else "")
+    if not text.isascii():
         return []
-    if each.is_prefix and len(words[-1]) < _SHORTEST:
+    standing = _letters(reader, index, sorted({letter for letter in text if letter.isalpha()}))
+    ways = [
+        (letter, *(f" {escape}" for escape in standing.get(letter, ())),
+         *(f"{letter} {escape}" for escape in escapes.marks if letter.isalpha()))
+        for letter in text
+    ]  # fmt: skip
+    count = 1
+    for way in ways:
+        count *= len(way)
+    if count == 1:
         return []
-    standing = _letters(reader, index, sorted({letter for word in words for letter in word}))
-    return _phrases(words, standing)[1:] if standing else []
+    if each.asked and count <= _MOST:
+        found = [_Phrase(tuple("".join(letters).split()), each.is_prefix) for letters in product(*ways)]
+    else:
+        found = list(_up_to_first(ways, is_inside=not each.asked))
+    return [phrase for phrase in dict.fromkeys(found) if phrase.words != each.asked]
 
 
 def _letters(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[str, list[str]]:
@@ -204,7 +239,7 @@ def _letters(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[st
         for letter in letters
         for lower in variants(letter)
         for each in (lower, lower.upper())
-        if len(each) == 1 and each <= _LAST
+        if len(each) == 1
     ]
     ranges = [(escape, escape[:-1] + chr(ord(escape[-1]) + 1)) for _, escape in found]
     standing: dict[str, list[str]] = {}
@@ -214,20 +249,16 @@ def _letters(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[st
     return standing
 
 
-def _phrases(words: Sequence[str], standing: dict[str, list[str]]) -> list[str]:
-    """The words of a term in all their spellings, the plain one first."""
-    letters = list(" ".join(words))
-    ways = [[letter, *(f" {escape}" for escape in standing.get(letter, ()))] for letter in letters]
-    count = 1
-    for each in ways:
-        count *= len(each)
-    spelled = map("".join, product(*ways)) if count <= _MOST else _with_one(ways)
-    return list(dict.fromkeys(" ".join(each.split()) for each in spelled))
+def _up_to_first(ways: Sequence[Sequence[str]], *, is_inside: bool) -> Iterator[_Phrase]:
+    """Text with its first accent at each place there may be one, and on to the next such place.
 
-
-def _with_one(ways: Sequence[Sequence[str]]) -> Iterator[str]:
-    plain = [each[0] for each in ways]
-    yield "".join(plain)
-    for place, each in enumerate(ways):
-        for other in each[1:]:
-            yield "".join([*plain[:place], other, *plain[place + 1 :]])
+    Inside a word nothing is said of what stands before the accent: it may go on to the left.
+    """
+    places = [place for place, way in enumerate(ways) if len(way) > 1]
+    plain = [way[0] for way in ways]
+    for place, beyond in zip(places, [*places[1:], len(ways)], strict=True):
+        for other in ways[place][1:]:
+            after = "".join([other, *plain[place + 1 : beyond]])
+            spelled = after[after.index(" ") :] if is_inside else "".join(plain[:place]) + after
+            words = spelled.translate(_NO_WORD).split()
+            yield _Phrase(tuple(words), True)

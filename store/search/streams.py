@@ -14,12 +14,13 @@ from itertools import islice
 from ..schema import FtsIndex, FtsKind
 from ..wording import _, ngettext
 from .coverage import left_out_of_trigram
+from .joined import find_joined
 from .kept import read_rows
 from .letters import by_letters, is_absent
-from .spelled import anyhow, otherwise
+from .spelled import Escapes, anyhow, otherwise
 from .terms import Matcher, Plan, has_emoji
-from .trigrams import superset
-from .walk import Passed, Walk, beginning, holes, indexed, merge, scanned
+from .trigrams import superset, with_accents
+from .walk import Passed, Walk, beginning, bounds, holes, indexed, merge, scanned
 
 _GLANCE, _RECENT, _FAR = 350, 1000, 20_000
 """Newest rows that are looked through before an index is asked for what is dear: for the beginning of a word, which
@@ -62,8 +63,26 @@ def _otherwise(walk: Walk, words: FtsIndex, group: Sequence[Matcher], *, whole: 
     are read. `whole` asks for the beginnings of words too that are dear to ask for.
     """
     match = "" if walk.stop() else otherwise(walk.reader, words, group, whole=whole)
+    if walk.reader.keep(Escapes).is_cut:
+        walk.tally.left_out = True
+        walk.notes.append(_("There are too many words with an emoji in them to look for all; `*word*` finds them."))
     if match:
         yield from _checked(walk, group, indexed(walk, words, match), "" if has_emoji(match) else _json(walk))
+
+
+def _joined(walk: Walk, group: Sequence[Matcher]) -> Iterator[int]:
+    """Rows that have a word of the group which only an emoji parts from what stands before it."""
+    low, high = bounds(walk)
+    edges = walk.kept.edges(walk.reader)
+    while low <= high and not walk.stop():
+        # Where that is still to be found out, no more rows are read than a page needs.
+        known = find_joined(walk.reader, edges, low if walk.ascending else high, walk.stop)
+        oldest = max(known.oldest, low)
+        ids = sorted((key for key in known.having(group) if oldest <= key <= high), reverse=not walk.ascending)
+        yield from _checked(walk, group, iter(ids))
+        high = oldest - 1
+        if low <= high:
+            yield Passed(oldest)
 
 
 def _json(walk: Walk) -> str:
@@ -173,7 +192,13 @@ def _substring_stream(walk: Walk, index: FtsIndex, words: FtsIndex | None, group
     """Candidates for a group with terms that are found inside words: CJK, emoji, punctuation."""
     inside = [each for each in group if each.is_inside and each.trigram]
     # What is ASCII may stand there with accents.
-    match = " AND ".join(superset(walk.reader, index, [each.anchor]) or each.trigram for each in inside)
+    asked = [with_accents(walk.reader, index, each.anchor) for each in inside]
+    match = " AND ".join(filter(None, asked))
+    if not match:
+        walk.engines.add("scan")
+        walk.notes.append(_("The substring index cannot tell letters with accents here: the rows are scanned."))
+        yield from scanned(walk, group)
+        return
     walk.engines.add("trigram")
     streams = [indexed(walk, index, match), _pictured(walk, words, group)]
     only = left_out_of_trigram(walk.reader.schema, index)
@@ -277,6 +302,8 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
     if words is not None and not (asked == [words] and any(each.is_short for each in group)):
         streams.append(_otherwise(walk, words, group))  # the stream of a short prefix asks for all spellings itself
         asked = list(dict.fromkeys((*asked, words)))
+    if has_words:
+        streams.append(_joined(walk, group))
     for index in asked:
         streams += _lacking(walk, index, group)
     return streams
@@ -284,7 +311,8 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
 
 def spelled_otherwise(walk: Walk, words: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:
     """Rows that MATCH does not give for the plain words of a group, though they have them; checked in their texts."""
-    return (each for each in _otherwise(walk, words, group, whole=True) if not isinstance(each, Passed))
+    streams = [_otherwise(walk, words, group, whole=True), _joined(walk, group)]
+    return (each for each in merge(walk, streams) if not isinstance(each, Passed))
 
 
 def _of_ids(walk: Walk) -> Iterator[int]:

@@ -8,12 +8,12 @@ letters that stand in the store are asked for as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
 
 from ..connect import Reader
-from ..schema import FtsIndex, FtsKind
+from ..schema import FtsIndex
 from .fold import fold
 from .walk import Walk, beginning
 
@@ -28,18 +28,18 @@ _MOST_SPELLINGS = 24
 
 @cache
 def _variants() -> dict[str, tuple[str, ...]]:
-    """By ASCII letter: the lower-case letters with accents that are folded to it."""
+    """By letter: the lower-case letters with accents that are folded to it, and other forms of it."""
     found: dict[str, set[str]] = {}
     for code in _LETTERS:
         lowered = chr(code).lower()
         folded = fold(lowered)
-        if folded.isascii() and folded.isalpha() and not lowered.isascii() and len(lowered) == 1:
+        if folded.isalpha() and not lowered.isascii() and len(lowered) == 1 and folded != lowered:
             found.setdefault(folded, set()).add(lowered)
     return {letter: tuple(sorted(letters)) for letter, letters in found.items()}
 
 
 def variants(letter: str) -> tuple[str, ...]:
-    """The lower-case letters with accents that the word index folds to an ASCII letter."""
+    """The lower-case letters with accents, and other forms, that the word index folds to a letter."""
     return _variants().get(letter, ())
 
 
@@ -59,24 +59,40 @@ def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
         Empty when nothing can be said: no word is long enough, or the store has letters that cannot be asked for.
     """
     asked = [word for word in words if len(word) >= 3]
-    if (
-        index.kind is not FtsKind.INLINE
-        or not asked
-        or not all(word.isascii() and word.isprintable() for word in asked)
-    ):
+    if not asked or not all(word.isascii() and word.isprintable() for word in asked):
         return ""
+    return " AND ".join(filter(None, _with_accents(reader, index, asked)))
+
+
+def with_accents(reader: Reader, index: FtsIndex, text: str) -> str:
+    """For MATCH on the trigram index: all rows with these letters anywhere, with accents or without, and some more.
+
+    Args:
+        reader: An open reader.
+        index: The trigram index.
+        text: Folded, three characters or more.
+
+    Returns:
+        Empty when nothing can be said: of letters that may have marks of their own, or too many accents.
+    """
+    if not any(letter.isalpha() and (letter.isascii() or variants(letter)) for letter in text):
+        return _quote(text)
+    return "".join(_with_accents(reader, index, [text]))
+
+
+def _with_accents(reader: Reader, index: FtsIndex, asked: Sequence[str]) -> list[str]:
+    """For each text an expression, empty where there would be too many spellings; none at all beside marks."""
     letters = sorted({letter for word in asked for letter in word})
     variants = [each for letter in letters for each in _variants().get(letter, ())]
     ranges = [_MARKS, *((each, chr(ord(each) + 1)) for each in variants)]
     has_marks, *present = reader.index_has_terms(index.name, ranges, _BLOCKS)
     if has_marks:
-        return ""
+        return []
     standing = {each for each, is_there in zip(variants, present, strict=True) if is_there}
     spelled = {
         letter: (letter, *(each for each in _variants().get(letter, ()) if each in standing)) for letter in letters
     }
-    parts = [_spellings(word, spelled) for word in asked]
-    return " AND ".join(part for part in parts if part)
+    return [_spellings(word, spelled) for word in asked]
 
 
 def newest(walk: Walk, index: FtsIndex, match: str, rows: int, most: int) -> list[int]:
@@ -99,12 +115,13 @@ def newest(walk: Walk, index: FtsIndex, match: str, rows: int, most: int) -> lis
 
 
 def _spellings(word: str, spelled: dict[str, tuple[str, ...]]) -> str:
-    """The word with and without accents; where that is too many, its beginning, and at worst nothing."""
+    """The word with and without accents; where that is too many, its beginning or another part, at worst nothing."""
     for length in (len(word), 5, 3):
-        ways = [spelled[letter] for letter in word[:length]]
-        count = 1
-        for each in ways:
-            count *= len(each)
-        if count <= _MOST_SPELLINGS:
-            return "(" + " OR ".join(_quote("".join(letters)) for letters in product(*ways)) + ")"
+        for start in range(max(len(word) - length, 0) + 1):
+            ways = [spelled[letter] for letter in word[start : start + length]]
+            count = 1
+            for each in ways:
+                count *= len(each)
+            if count <= _MOST_SPELLINGS:
+                return "(" + " OR ".join(_quote("".join(letters)) for letters in product(*ways)) + ")"
     return ""
