@@ -46,8 +46,8 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
         error: What a statement or an open raised.
         path: The store, for the sentence.
     """
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    said = str(error)
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
         return QueryInterruptedError(_("The query was interrupted."))
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -64,6 +64,16 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
         return StoreDamagedError(
             _("{path} is damaged: SQLite says “{said}”.").format(path=path, said=said),
             remedy=_("Copy the file away first, then try `hermes sessions repair`."),
+        )
+    if extended == sqlite3.SQLITE_READONLY_ROLLBACK:
+        # A process was killed within a write (DELETE mode). SQLite takes it back for whoever may write, not for us.
+        return StoreUnreadableError(
+            _("{path} is in the middle of a write that was broken off.").format(path=path),
+            remedy=_(
+                "Start a chat in Hermes once: it takes the write back, with the help of the -journal file beside the "
+                "store, so leave that where it is. For a file that Hermes does not open, `sqlite3 FILE .tables` does "
+                "the same."
+            ),
         )
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return StoreUnreadableError(
