@@ -151,7 +151,7 @@ def test_a_store_that_may_not_be_read(capsys: Capture, root: Path) -> None:
 
 @pytest.mark.parametrize("line", ["list", "search x --json", "archive 20260101_090000_aaa001", "doctor"])
 def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> None:
-    """Hermes was killed within a write: nothing is read, nothing is put right behind its back, and what to do is said."""
+    """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what to do is said."""
     path = root / "state.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
