@@ -91,6 +91,17 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
     return StoreError(unread)
 
 
+def rows_in(
+    rows: Callable[[str, list[object]], list[Row]], sql: str, keys: Sequence[object], before: Sequence[object] = ()
+) -> list[Row]:
+    """Run a statement for many keys, in chunks; see `Reader.rows_in`."""
+    found: list[Row] = []
+    for start in range(0, len(keys), _CHUNK):
+        chunk = keys[start : start + _CHUNK]
+        found.extend(rows(sql.replace("{keys}", ",".join("?" * len(chunk))), [*before, *chunk]))
+    return found
+
+
 class Reader:
     """One open read connection and what this file has; for one thread, but `interrupt` from any."""
 
@@ -206,12 +217,7 @@ class Reader:
             keys: Values for the placeholders.
             before: Values bound ahead of the keys.
         """
-        found: list[Row] = []
-        for start in range(0, len(keys), _CHUNK):
-            chunk = keys[start : start + _CHUNK]
-            marks = ",".join("?" * len(chunk))
-            found.extend(self.rows(sql.replace("{keys}", marks), [*before, *chunk]))
-        return found
+        return rows_in(self.rows, sql, keys, before)
 
     def index_terms(self, index: str, first: str, beyond: str, most: int) -> list[str]:
         """Terms of an FTS5 table from `first` up to but not including `beyond`, in order.
