@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from ..chain import Chain
 from ..connect import Reader
+from ..edit.delete_plan import close_over
 from ..forest import LIVE_SECONDS, Forest
 from ..models import Session, Status
 from ..sessions import read_busy
 from ..wording import _
-from ..write.closure import close_over
 
 
 class Why(NamedTuple):

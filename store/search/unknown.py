@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from difflib import get_close_matches
 
 from ..connect import Reader
 from ..text import as_text
 from ..wording import _
+from .kept import read_edges
 from .query import FILTER_KEYS, Problem, Query, Term, TermKind
+from .times import time_order
 from .values import NUMBER_KEYS
 
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
@@ -77,9 +80,10 @@ def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
         reader: An open reader.
         most: Names to give.
     """
-    rows = reader.rows(
-        f"SELECT tool FROM (SELECT {reader.schema.message('tool_name')} AS tool FROM messages m "
-        "ORDER BY m.id DESC LIMIT ?) WHERE tool <> '' GROUP BY tool ORDER BY count(*) DESC, tool LIMIT ?",
-        [_RECENT, most],
-    )
-    return tuple(name for name in (as_text(row[0]) for row in rows) if name)
+    tool, order = reader.schema.message("tool_name"), time_order(reader, read_edges(reader))
+    if order.follows_ids:
+        rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
+    else:
+        rows = reader.rows_in(f"SELECT {tool} FROM messages m WHERE m.id IN ({{keys}})", order.ids[-_RECENT:])
+    counted = Counter(filter(None, (as_text(row[0]) for row in rows)))
+    return tuple(sorted(counted, key=lambda name: (-counted[name], name))[:most])

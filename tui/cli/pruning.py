@@ -105,7 +105,7 @@ def prune(context: Context) -> int:
 
 
 def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
-    from hermes_browse.store.write.carry import archive_unit
+    from hermes_browse.store.prune.bulk import archive_unit
 
     outcome = carry_out(context.store, plan, archive_unit(context.store, plan))
     note(outcome.sentence(_("archived")))
@@ -113,7 +113,7 @@ def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
 
 
 def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
-    from hermes_browse.store.write.carry import delete_unit
+    from hermes_browse.store.prune.bulk import delete_unit
 
     from ..places import sessions_folder, trash_folder
     from .trashing import bundle_json

@@ -211,13 +211,13 @@ class RetentionScreen(SubScreen):
         row, found = self.fates.current, self._found
         if not isinstance(row, FateRow) or found is None:
             return
-        from hermes_browse.store.write.rescue import bundle
+        from hermes_browse.store.edit.delete import copy_to_trash
 
         main, conversation = self.main, row.conversation
         store, location, now = main.store, main.location, main.clock()
 
         def work() -> Bundle:
-            return bundle(
+            return copy_to_trash(
                 store,
                 found.catalog,
                 [conversation],
