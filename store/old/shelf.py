@@ -82,7 +82,7 @@ class Shelf:
         for name, columns in TABLES.items():
             connection.execute(table_statement(name, columns))
         for name in _INDEXES:  # the others would cost more than they give: nothing is ever looked for by them here
-            connection.execute(f"CREATE INDEX {name} ON {INDEXES[name]}")
+            connection.execute(INDEXES[name])
         connection.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])
         return connection
 
