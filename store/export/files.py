@@ -78,10 +78,11 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     return names
 
 
-def _failed(path: Path, error: OSError) -> BrowseError:
+def _failed(path: Path, error: OSError, left: Path | None = None) -> BrowseError:
+    """What to say of a file that was not written, and of a temporary one that could not be removed."""
     return BrowseError(
         _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror or error),
-        remedy=_("Nothing was left half done."),
+        remedy=_("{path} was left behind.").format(path=left) if left else _("Nothing was left half done."),
     )
 
 
@@ -164,16 +165,47 @@ def _put(temporary: Path, path: Path, *, force: bool) -> None:
         raise
     except OSError:  # a file system without links: take the name first, then the place
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        os.replace(temporary, path)
-    else:
-        temporary.unlink()
+        try:
+            os.replace(temporary, path)
+        except OSError:
+            path.unlink()
+            raise
+
+
+def _discard(temporary: Path | None) -> Path | None:
+    """Remove the temporary file after a failure; returns it when it stays."""
+    try:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+    except OSError:
+        return temporary
+    return None
+
+
+def _finish(temporary: Path, path: Path) -> None:
+    """Take the temporary name away, which a link leaves, and sync the folder; the file itself is there already.
+
+    Raises:
+        BrowseError: One of them failed; it says that the file was exported all the same.
+    """
+    try:
+        temporary.unlink(missing_ok=True)
+    except OSError as error:
+        said = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
+        raise BrowseError(said.format(path=path, other=temporary, reason=error.strerror or error)) from error
+    try:
+        _sync_folder(path.parent)
+    except OSError as error:
+        said = _("{path} was exported, but its folder could not be synced: {reason}.")
+        remedy = _("After a power cut, look whether it is there.")
+        raise BrowseError(said.format(path=path, reason=error.strerror or error), remedy=remedy) from error
 
 
 def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: Iterable[Path] = ()) -> int:
     """Write a file whole or not at all, for its owner alone (0600).
 
     Pieces go to a temporary file beside it, which is synced and then renamed; what fails leaves
-    nothing behind and what was there before untouched.
+    nothing behind (else the error names it) and what was there before untouched.
 
     Args:
         path: Where.
@@ -186,7 +218,7 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
 
     Raises:
         RefusedError: As `check_target`, also when the file appeared meanwhile.
-        BrowseError: It cannot be written.
+        BrowseError: It cannot be written; or it was, but something after it failed, and then it says so.
     """
     check_target(path, force=force, keep=keep)
     temporary: Path | None = None
@@ -200,15 +232,15 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
             file.flush()
             os.fsync(file.fileno())
         _put(temporary, path, force=force)
-        temporary = None
-        _sync_folder(path.parent)
     except FileExistsError:
+        _discard(temporary)
         raise RefusedError(
             _("{path} has appeared meanwhile.").format(path=path), remedy=_("Say --force to replace it.")
         ) from None
     except OSError as error:
-        raise _failed(path, error) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        raise _failed(path, error, _discard(temporary)) from error
+    except BaseException:
+        _discard(temporary)
+        raise
+    _finish(temporary, path)
     return size
