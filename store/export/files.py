@@ -1,4 +1,4 @@
-"""Files for exports: safe names out of any title, and a way to write that never loses what was there before."""
+"""Exports as files: which formats there are, safe names out of any title, and writing that loses nothing."""
 
 from __future__ import annotations
 
@@ -7,18 +7,74 @@ import re
 import stat
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 
+from ..connect import Store
 from ..errors import BrowseError, RefusedError
+from ..models import Conversation, Reading
 from ..text import one_line
 from ..wording import _
+from .html import html_pieces
+from .jsonl import jsonl_pieces
+from .markdown import markdown_pieces
+from .redact import Redactor
+from .source import Source, Tally
 
 NAME_BYTES = 120
 """The most bytes of a file name without its extension; file systems take 255, some tools add to them."""
 
 _UNSAFE = re.compile(r'[/\\:*?"<>|\ufffd\u2400-\u2426]')
 _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(?:\..*)?")
+
+
+class Format(StrEnum):
+    """What an export is written as."""
+
+    MARKDOWN = "markdown"
+    JSONL = "jsonl"
+    HTML = "html"
+
+
+EXTENSIONS = {Format.MARKDOWN: ".md", Format.JSONL: ".jsonl", Format.HTML: ".html"}
+
+
+def export_pieces(
+    store: Store,
+    conversations: Sequence[Conversation],
+    form: Format,
+    *,
+    redactor: Redactor,
+    tally: Tally,
+    exporter: str,
+    now: float,
+    everything: bool = False,
+) -> Iterator[str]:
+    """One document of conversations, in pieces; connections are opened and closed along the way.
+
+    Args:
+        store: Where they are.
+        conversations: With details, in the order of the document; whole, all segments.
+        form: What to write; Markdown documents hold one conversation each, one after the other.
+        redactor: Takes the secrets out and counts them.
+        tally: Counts sessions and messages along.
+        exporter: Name and version of the program.
+        now: Unix seconds, the time of the export.
+        everything: Rows that were taken back, too, and hidden ones; JSON lines hold live rows alone without.
+    """
+    if form is Format.JSONL:
+        ids = [segment.id for each in conversations for segment in each.segments]
+        yield from jsonl_pieces(store, ids, redactor, tally, everything=everything)
+        return
+    reading = Reading.EVERYTHING if everything else Reading.SAID
+    sources = [Source(store, each, redactor, tally, reading) for each in conversations]
+    if form is Format.HTML:
+        yield from html_pieces(sources, exporter=exporter, now=now)
+        return
+    for source in sources:
+        yield from markdown_pieces(source, exporter=exporter, now=now)
 
 
 def _cut(text: str, most: int) -> str:
@@ -60,9 +116,7 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
         extension: With its dot.
     """
     stems = [file_stem(title) for title, _session in titles]
-    counts: dict[str, int] = {}
-    for stem in stems:
-        counts[_key(stem)] = counts.get(_key(stem), 0) + 1
+    counts = Counter(map(_key, stems))
     used: set[str] = set()
     names: list[str] = []
     for stem, (_title, session_id) in zip(stems, titles, strict=True):

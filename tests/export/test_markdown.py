@@ -14,9 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from hermes_browse.store.export.commonmark import fence_for, fenced, neutral, split_fences
-from hermes_browse.store.export.markdown import code, plain, yaml_value
-from hermes_browse.store.export.pieces import Format
+from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.markdown import code, fence_for, fenced, neutral, plain, split_fences, yaml_value
 from hermes_browse.store.text import one_line, printable
 
 DATA = Path(__file__).parent.parent / "data"
@@ -152,7 +151,7 @@ def test_fences_hold_anything(text: str) -> None:
     assert fence_for(text) not in text
     (token,) = PARSER.parse(fenced(text))
     assert token.type == "fence" and token.content.rstrip("\n") == text.rstrip("\n")
-    assert "\n".join("\n".join(block) for _, block in split_fences(text)) == text
+    assert "\n".join("\n".join(block) for _, block, _closed in split_fences(text)) == text
 
 
 @given(st.text())
