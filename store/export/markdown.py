@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 
-from ..text import HOSTILE, STRAY
+from ..text import HOSTILE, STRAY, fenced, longest_run
 from ..wording import _, ngettext
 from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
 
@@ -45,7 +45,7 @@ def code(text: str) -> str:
     Args:
         text: Printable, without line ends.
     """
-    ticks = "`" * (_longest_run(text) + 1)
+    ticks = "`" * (longest_run(text) + 1)
     return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
 
 
@@ -61,27 +61,6 @@ def yaml_value(value: object) -> str:
     if isinstance(value, float) and "." not in text:
         return text.replace("e", ".0e")  # YAML 1.1 takes 1e-06 for a word
     return _BEYOND_YAML.sub(lambda match: f"\\U{ord(match[0]):08X}", text)
-
-
-def _longest_run(text: str) -> int:
-    """Backticks in the longest run of them in a text."""
-    return max(map(len, _TICKS.findall(text)), default=0)
-
-
-def fence_for(text: str) -> str:
-    """A code fence longer than any run of backticks in a text."""
-    return "`" * max(3, _longest_run(text) + 1)
-
-
-def fenced(text: str, language: str = "") -> str:
-    """A text as a code block.
-
-    Args:
-        text: What stands in it.
-        language: A word that needs no escaping.
-    """
-    fence = fence_for(text)
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _opens(match: re.Match[str] | None) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ..connect import Store
 from ..messages import split_summary, without_injections
@@ -20,9 +20,7 @@ from ..models import ChatMessage, Conversation, Reading, State
 from ..text import one_line, printable
 from ..transcript import read_messages, read_skeleton
 from ..wording import N_, _
-
-if TYPE_CHECKING:  # its patterns take longer to compile than `show` takes to begin
-    from .redact import Redactor
+from .redact import Redactor
 
 WINDOW = 200
 """Chat messages read at once."""

@@ -197,7 +197,7 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
             if where in found and isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found[where] |= {part for part in node.value.replace("?", "&").split("&") if part.startswith("mode=")}
     modes = {where: {each.split()[0] for each in said} for where, said in found.items()}
-    assert modes.keys() == {"store/connect.py", "store/write/unit.py", "store/demo/writer.py", "store/old/shelf.py"}
+    assert modes.keys() == {"store/connect.py", "store/write/unit.py", "store/demo/writer.py", "store/legacy/shelf.py"}
     assert modes["store/connect.py"] == {"mode=ro"}
     assert modes["store/write/unit.py"] == {"mode=rw"}
 
