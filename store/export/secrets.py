@@ -1,20 +1,105 @@
-"""Secrets told by the name before them: `API_KEY=…`, `"password": "…"`, `token: …`, `--secret …`.
+"""What secrets look like: by their form, or by the name before them (`API_KEY=…`, `"password": "…"`, `--secret …`).
 
-The name is found first, then the value is walked by hand: a value may be quoted, and the quotes may
-themselves be escaped any number of times, as in JSON within JSON. Whether it is a secret is then a
-judgement: `max_tokens=4096`, `token = get_token()` and `"key": "Enter"` are none.
+By form there is a rule for each kind of key, token and header. Every pattern is linear on hostile text: what follows
+a fixed beginning is bounded or possessive, and where a run of letters may be long, only the beginning of the run can
+match. Texts are mostly without secrets, so each pattern begins with letters that the regular expression engine finds
+at once, and is tried only where a word of its rule is in the text at all.
+
+Of a named secret the name is found first, then the value is walked by hand: a value may be quoted, and the quotes may
+themselves be escaped any number of times, as in JSON within JSON. Whether it is a secret is then a judgement:
+`max_tokens=4096`, `token = get_token()` and `"key": "Enter"` are none.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
-from .patterns import MARK
+_DATA: dict[str, str] = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encoding="utf-8"))
 
+MARK = "[REDACTED:"
+"""What stands in place of a secret begins so, then follow its kind and a bracket."""
 NEEDLES = ("key", "token", "secret", "passw", "passphrase", "pwd", "credential", "auth", "_pass", "pass")
-"""Without one of these in the lowered text there is nothing to look for."""
+"""Without one of these in the lowered text there is no name of a secret in it."""
+COMMON_SETTINGS = frozenset(_DATA["common_settings"].split())
+"""Values of settings that are ordinary words."""
+
+
+class Rule(NamedTuple):
+    """One form of secret."""
+
+    kind: str
+    needle: str
+    """The pattern is tried only where this is in the text; where `folded`, in the lowered text."""
+    pattern: re.Pattern[str]
+    """The secret is group 1 where there is one, else the whole match."""
+    folded: bool = False
+
+
+def _start(width: int, word: str = "A-Za-z0-9_") -> str:
+    """That a word begins so many letters ago.
+
+    In tool output a word begins also after an escaped line end (`\\n` in JSON within text), a percent
+    escape, and the colours of a terminal, whose last letter looks like part of a word.
+    """
+    behind = f"[^\\n]{{{width}}}"
+    escapes = (
+        r"\\[nrtbf]", r"\\u[0-9A-Fa-f]{4}", r"%[0-9A-Fa-f]{2}", r"[\[;][0-9]m", r"[\[;][0-9]{2}m", r"[\[;][0-9]{3}m",
+        r"\x1b\[[mK]",
+    )  # fmt: skip
+    return f"(?:(?<![{word}]{behind})|" + "|".join(f"(?<={escape}{behind})" for escape in escapes) + ")"
+
+
+def _rule(kind: str, needle: str, pattern: str, *, folded: bool = False) -> Rule:
+    return Rule(kind, needle, re.compile(pattern), folded)
+
+
+def _keys() -> Iterator[Rule]:
+    """The keys told by the letters they begin with."""
+    for line in _DATA["keys"].strip().splitlines():
+        kind, prefix, rest = line.split()
+        yield _rule(kind, prefix, re.escape(prefix) + _start(len(prefix)) + rest)
+
+
+_QUOTE = r"(?:\\{0,7}[\"'`])?"
+_CREDENTIAL = r"[^\s\"'`,;<>\\\[\](){}]"
+_HEADER_KIND = "authorization"
+_HEADER = rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTE}"
+_SCHEMES = "(?i:bearer|basic|token|digest|negotiate|apikey|api-key)"
+
+_PRIVATE_KEY = (
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:"  # not shown
+    r"(?:[^\"'`\-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    r"|(?:(?:\s|\\+[nrt])*+[A-Za-z0-9+/=]{16,}+)++)"  # cut short: lines of base64 as far as they go
+)
+
+_DASHED = r"A-Za-z0-9_\-"
+RULES = (
+    _rule("private-key", "PRIVATE KEY", _PRIVATE_KEY),  # not shown
+    _rule("slack-token", "hooks.slack", r"hooks\.slack\.com/((?:services|workflows)/[A-Za-z0-9/_\-]{20,})"),
+    *_keys(),
+    _rule("discord-token", ".", rf"(?a:[MNO]{_start(1, _DASHED)}[\w\-]{{23,27}}\.[\w\-]{{6}}\.[\w\-]{{27,}})"),
+    _rule("jwt", "eyJ", rf"(?a:eyJ{_start(3, _DASHED)}[\w\-]{{8,}}+\.[\w\-]{{8,}}+(?:\.[\w\-]*+)?)"),
+    _rule("telegram-token", ":", r"[0-9](?<![0-9][0-9])[0-9]{7,9}:[A-Za-z0-9_\-]{32,}"),
+    _rule(_HEADER_KIND, _HEADER_KIND, rf"{_HEADER}{_SCHEMES}[ \t]{{1,4}}({_CREDENTIAL}{{6,4096}}+)", folded=True),
+    _rule(
+        _HEADER_KIND, _HEADER_KIND, rf"{_HEADER}(?={_CREDENTIAL}{{0,200}}[0-9])({_CREDENTIAL}{{12,4096}}+)", folded=True
+    ),
+    _rule(
+        _HEADER_KIND,
+        "bearer",
+        r"(?i:bearer)[ \t]{1,4}(?=[A-Za-z._~+/=\-]{0,200}[0-9])([A-Za-z0-9._~+/=\-]{12,4096}+)",
+        folded=True,
+    ),
+    _rule("url-password", "://", r"://[^\s/:@\"'<>\\\[`]{0,128}:(?!\[REDACTED)(?![$<{*])([^\s/\"'<>\\`]{1,256})@"),
+    _rule("url-password", "://", r"://(?=[^\s/:@\"'<>\\\[`]{0,256}[0-9])([^\s/:@\"'<>\\\[`]{20,256})@"),
+)
+
+AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?![0-9a-f]{40}(?![A-Za-z0-9/+=]))[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+"""Forty letters of base64, no SHA-1: a secret key where an access key stands in the same text, else anything."""
 
 _CORE = re.compile("key|token|secret|passw(?:or)?d|passphrase|pass|pwd|credentials?|auth")
 _STRONG_KEYS = ("api", "access", "secret", "private", "encryption", "signing", "master", "auth", "account", "license",
@@ -36,25 +121,9 @@ _TEMPLATE = ("${", "$(", "{{", "%(", "%{", "#{", "...", "…", MARK)
 _QUOTED_MOST = 4096
 _LEAST = 6
 
-_NO_SECRET_TAILS = frozenset(
-    ""  # not shown  # noqa: SIM905  # a paragraph of words is read and amended more easily
-    """
-    age algorithm budget bytes cache class cost count counts created dir enabled encoding env error exp expired expires
-    expiry field file filename folder format header hint id ids in index input kind label len length limit limits max
-    min missing mode model name names output path policy prefix price provider rate regex required rotation scheme size
-    source status store strategy suffix time timeout total ttl type types unit uri url usage used valid var variable
-    version window
-    """.split()
-)
-_NO_SECRETS = frozenset(
-    ""  # not shown  # noqa: SIM905  # a paragraph of words is read and amended more easily
-    """
-    none null nil true false string str text password passwd secret token key changeme change-me required optional
-    undefined redacted example placeholder disabled enabled default unknown missing invalid expired bearer basic
-    function object number integer boolean array username hidden masked removed value public private localhost
-    unauthorized authenticated ephemeral secrets tokens passwords
-    """.split()
-)
+
+_HARMLESS_NAMES = frozenset(_DATA["harmless_names"].split())
+_PLACEHOLDERS = frozenset(_DATA["placeholders"].split())
 _PLACEHOLDER = re.compile(
     r"(?:(?i:your|the|example|dummy|fake)[_\- ][^0-9]*)|[*xX.\-_•#]+|(.)\1*|\$[A-Z_][A-Z0-9_]*|<[^>]*>"
 )
@@ -66,7 +135,7 @@ def _is_placeholder(value: str) -> bool:
     return (
         value.startswith(_TEMPLATE)
         or value.startswith(_LOOKUP)
-        or value.lower() in _NO_SECRETS
+        or value.lower() in _PLACEHOLDERS
         or _PLACEHOLDER.fullmatch(value[:200]) is not None
     )
 
@@ -82,7 +151,7 @@ def _is_mixed(value: str) -> bool:
 
 def _names_no_secret(tail: str) -> bool:
     words = re.split(r"[_\-]", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", tail).lower())
-    return words[-1] in _NO_SECRET_TAILS
+    return words[-1] in _HARMLESS_NAMES
 
 
 class _Name(NamedTuple):

@@ -11,11 +11,10 @@ import pytest
 
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Store
+from hermes_browse.store.legacy.finding import count_files, find_files, session_of
+from hermes_browse.store.legacy.parsing import UNREADABLE, Note, read_pieces
+from hermes_browse.store.legacy.shelf import Shelf
 from hermes_browse.store.models import ChatMessage
-from hermes_browse.store.old.finding import count_files, find_files, session_of
-from hermes_browse.store.old.parsing import Note, read_pieces
-from hermes_browse.store.old.rows import UNREADABLE
-from hermes_browse.store.old.shelf import Shelf
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import read_messages, read_skeleton
 
@@ -194,7 +193,7 @@ def test_a_document_without_messages_says_so(folder: Path, text: str) -> None:
 
 def test_a_line_without_end_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged file may be one line of gigabytes."""
-    monkeypatch.setattr("hermes_browse.store.old.parsing.LONGEST_LINE", 200)
+    monkeypatch.setattr("hermes_browse.store.legacy.parsing.LONGEST_LINE", 200)
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
     pieces = list(read_pieces(folder / "long.jsonl"))
     assert [type(piece) for piece in pieces] == [dict, Note, dict]
@@ -236,7 +235,7 @@ def test_many_files_come_in_portions_newest_first(folder: Path) -> None:
 def test_what_there_is_no_room_for_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full temporary folder ends in a sentence, not in an error."""
     write_lines(folder / "a.jsonl", *SAID)
-    monkeypatch.setattr("hermes_browse.store.old.shelf._SPARE", 1 << 60)
+    monkeypatch.setattr("hermes_browse.store.legacy.shelf._SPARE", 1 << 60)
     with Shelf(folder, ()) as shelf:
         shelf.fill_all()
         assert (shelf.done, shelf.left_out) == (0, 1)

@@ -11,16 +11,16 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from ..demo.schema import INDEXES, TABLES, VERSION, table_statement
+from ..demo.writer import Row, insert
 from ..errors import BrowseError
 from ..temporary import TemporaryFolder
 from ..wording import _, ngettext
 from .finding import OldFile, find_files
-from .parsing import read_pieces
-from .rows import Row, to_transcript
+from .parsing import read_pieces, to_transcript
 
 _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this many files or bytes of them, whichever comes first."""
@@ -82,7 +82,7 @@ class Shelf:
         for name, columns in TABLES.items():
             connection.execute(table_statement(name, columns))
         for name in _INDEXES:  # the others would cost more than they give: nothing is ever looked for by them here
-            connection.execute(f"CREATE INDEX {name} ON {INDEXES[name]}")
+            connection.execute(INDEXES[name])
         connection.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])
         return connection
 
@@ -143,20 +143,11 @@ class Shelf:
             self.notes += transcript.notes
         self._connection.execute("BEGIN")
         try:
-            self._insert("sessions", sessions)
-            self._insert("messages", messages)
+            insert(self._connection, "sessions", sessions)
+            insert(self._connection, "messages", messages)
         finally:
             self._connection.execute("COMMIT")
         self.done += len(portion)
-
-    def _insert(self, table: str, rows: Sequence[Row]) -> None:
-        if rows:
-            names = list(rows[0])
-            marks = ", ".join("?" * len(names))
-            self._connection.executemany(
-                f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})",
-                [[row[name] for name in names] for row in rows],
-            )
 
     def describe(self) -> str:
         """How far it is, and what is missing, in a sentence."""
