@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from ..catalog import Catalog
+from ..cleanup.plan import Plan, Planned, Spared, changed_since
+from ..cleanup.protection import Why
 from ..connect import Store
 from ..errors import (
     BrowseError,
@@ -17,8 +19,6 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..prune.plan import Plan, Planned, Spared, changed_since
-from ..prune.spare import Why
 from ..trash.slices import never
 from ..trash.stages import Stage, Tell, quiet
 from ..wording import _, ngettext, pgettext

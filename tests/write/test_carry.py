@@ -12,10 +12,10 @@ from builders import DAY
 from pruning import NOW, family, opened
 from writing import handles
 
+from hermes_browse.store.cleanup.plan import Plan, Planned, make_plan
+from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError
-from hermes_browse.store.prune.plan import Plan, Planned, make_plan
-from hermes_browse.store.prune.rules import Rules
 from hermes_browse.store.write import carry
 from hermes_browse.store.write.carry import Step, carry_out
 from hermes_browse.store.write.flags import archive

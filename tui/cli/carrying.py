@@ -11,8 +11,8 @@ from hermes_browse.store.wording import _
 from .columns import note
 
 if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.plan import Plan
     from hermes_browse.store.connect import Store
-    from hermes_browse.store.prune.plan import Plan
     from hermes_browse.store.trash.stages import Stage, Tell
     from hermes_browse.store.write.carry import Outcome, Step, Unit
 

@@ -18,9 +18,9 @@ from ..writer import Written
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.plan import Plan
-    from hermes_browse.store.prune.rules import Rules
-    from hermes_browse.store.prune.sizes import Sizes
+    from hermes_browse.store.cleanup.plan import Plan
+    from hermes_browse.store.cleanup.rules import Rules
+    from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.trash.stages import Stage, Tell
     from hermes_browse.store.write.carry import Outcome, Unit
     from hermes_browse.store.write.change import Change
@@ -77,7 +77,7 @@ class Cleaning:
 
         def work(reader: Reader) -> Planned:
             from hermes_browse.store.catalog import read_catalog
-            from hermes_browse.store.prune.plan import make_plan
+            from hermes_browse.store.cleanup.plan import make_plan
 
             catalog = known if known.exact else read_catalog(reader, now)
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
@@ -97,14 +97,14 @@ class Cleaning:
         sizes = self.sizes
 
         def work(reader: Reader) -> Planned:
-            from hermes_browse.store.prune.measuring import measure_more
+            from hermes_browse.store.cleanup.plan import measure_more
 
             return planned._replace(plan=measure_more(reader, planned.plan, sizes))
 
         self._screen.plan_worker.submit("measure", work, done, self._screen.failed)
 
     def _plan_of(self, meant: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool) -> None:
-        from hermes_browse.store.prune.rules import Rules
+        from hermes_browse.store.cleanup.rules import Rules
 
         marks = frozenset(each.id for each in meant)
         self.plan(Rules(marks=marks, include_archived=True), done, archive=archive, measure=not archive)
@@ -216,7 +216,7 @@ class Cleaning:
         store, writer = screen.store, screen.writer
 
         def work() -> tuple[Outcome[Result], tuple[str, ...]]:
-            from hermes_browse.store.prune.plan import parents_first
+            from hermes_browse.store.cleanup.plan import parents_first
             from hermes_browse.store.trash.stages import EVERY
             from hermes_browse.store.write.carry import Step, carry_out
 
@@ -339,7 +339,7 @@ class Cleaning:
         trash, now = trash_folder(self._screen.location), self._screen.clock()
 
         def work() -> int:
-            from hermes_browse.store.prune.rules import parse_age
+            from hermes_browse.store.cleanup.rules import parse_age
             from hermes_browse.store.trash.shelf import expire
 
             return len(expire(trash, parse_age(age), now))

@@ -15,9 +15,8 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input
 
+from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, toggled
-from hermes_browse.store.prune.plan import narrowed
 from hermes_browse.store.wording import N_, _
 
 from .. import header
@@ -227,7 +226,7 @@ class PruneScreen(PlanScreen):
             return
 
         def work(reader: Reader) -> Planned:
-            plan = narrowed(planned.plan, planned.catalog, left_out.roots)
+            plan = planned.plan.narrowed(planned.catalog, left_out.roots)
             if archive:  # what is put away already stays as it is, and an undo does not bring it back
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
             return planned._replace(plan=plan)
