@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
+from hermes_browse.store.cleanup.protection import Standing, idle_seconds
 from hermes_browse.store.models import Conversation
-from hermes_browse.store.prune.rules import Standing, idle_seconds
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
 from . import formats
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.planned import Planned, Spared
-    from hermes_browse.store.prune.radar import Fate
-    from hermes_browse.store.prune.spacemap import Space
+    from hermes_browse.store.cleanup.plan import Planned, Spared
+    from hermes_browse.store.cleanup.retention import Fate
+    from hermes_browse.store.cleanup.space_map import Space
     from hermes_browse.store.trash.shelf import Bundle
 
 Span = tuple[str, str]

@@ -15,7 +15,7 @@ from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.spacemap import Space, SpaceMap
+    from hermes_browse.store.cleanup.space_map import Space, SpaceMap
 
     from .list_model import Details
 

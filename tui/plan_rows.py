@@ -16,7 +16,7 @@ from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.planned import Plan, Planned, Spared
+    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared
 
     from .list_model import Details
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.prune.plan import narrowed
 from hermes_browse.store.wording import ngettext
 
 from .clean_rows import PlanOrder
@@ -15,8 +14,8 @@ from .plan_words import along_line, spared_line, totals_line
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.planned import Plan
-    from hermes_browse.store.prune.spare import Why
+    from hermes_browse.store.cleanup.plan import Plan
+    from hermes_browse.store.cleanup.protection import Why
 
 
 class PlanLooks(NamedTuple):
@@ -80,7 +79,7 @@ def look_at(
     if not isinstance(rows, PlanRows):
         plan = plan._replace(would=order.sorted(plan.would))
     laid_out = rows if isinstance(rows, PlanRows) else PlanRows(plan, *rows)
-    taken = narrowed(plan, catalog, left_out)
+    taken = plan.narrowed(catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.would)
     stays = [told for told in (along_line(plan, marks), spared_line(plan)) if told]
     cut = len(taken.reparented)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from pruning import NOW, family
 from rich.cells import cell_len
 
-from hermes_browse.store.prune.language import with_age
-from hermes_browse.store.prune.sizes import Sizes
-from hermes_browse.store.prune.spacemap import FileSpace
+from hermes_browse.store.cleanup.rules import with_age
+from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
 from hermes_browse.tui.cleanup.treemap import Entry, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map

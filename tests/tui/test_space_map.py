@@ -14,11 +14,11 @@ import pytest
 from browsing import Browser, browsing, loose, open_app
 from pruning import NOW, family
 
-from hermes_browse.store.prune import spacemap
-from hermes_browse.store.prune.planned import Plan
-from hermes_browse.store.prune.planned import Planned as Doomed
-from hermes_browse.store.prune.sizes import Sizes, added
-from hermes_browse.store.prune.spacemap import Space, SpaceMap
+from hermes_browse.store.cleanup import space_map
+from hermes_browse.store.cleanup.plan import Plan
+from hermes_browse.store.cleanup.plan import Planned as Doomed
+from hermes_browse.store.cleanup.sizes import Sizes, added
+from hermes_browse.store.cleanup.space_map import Space, SpaceMap
 from hermes_browse.tui.clean_rows import KindRow, SpaceRow
 from hermes_browse.tui.row_format import format_row
 from hermes_browse.tui.screens.cleaning import Cleaning, Planned
@@ -183,7 +183,7 @@ def text_of(rows: ConversationList) -> str:
 async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a hundred thousand rows no function of ours runs once for each of them on the thread of the screen."""
     plans: list[Plan] = []
-    real_plan, real_map = Cleaning.plan, spacemap.read_space_map
+    real_plan, real_map = Cleaning.plan, space_map.read_space_map
 
     def plan(self: Cleaning, rules: Any, done: Callable[[Planned], None], **settings: Any) -> None:
         def swap(found: Planned) -> None:
@@ -200,7 +200,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
         assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.planned is not None
         plans.append(many(browser.app.screen.planned.plan))
         await browser.press("escape")
-        monkeypatch.setattr(spacemap, "read_space_map", read)
+        monkeypatch.setattr(space_map, "read_space_map", read)
         Watched.threads.clear()
         calls: Counter[str] = Counter()
 

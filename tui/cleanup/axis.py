@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from hermes_browse.store.catalog import Catalog
-from hermes_browse.store.prune.sizes import Sizes
+from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.wording import N_
 
 DAY = 86_400.0

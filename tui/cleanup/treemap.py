@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.prune.spacemap import Space
+from hermes_browse.store.cleanup.space_map import Space
 
 from .. import formats
 from .axis import Cell

@@ -25,7 +25,7 @@ from .space_pane import SpacePane
 from .sub_screen import SubScreen
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.spare import Why
+    from hermes_browse.store.cleanup.protection import Why
 
     from .main import MainScreen
 

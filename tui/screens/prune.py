@@ -16,9 +16,8 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled, with_age
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, toggled, with_age
-from hermes_browse.store.prune.plan import narrowed
 from hermes_browse.store.wording import N_, _
 
 from .. import header
@@ -347,7 +346,7 @@ class PruneScreen(PlanScreen):
             return
 
         def work(reader: Reader) -> Planned:
-            plan = narrowed(planned.plan, planned.catalog, left_out.roots)
+            plan = planned.plan.narrowed(planned.catalog, left_out.roots)
             if archive:  # what is put away already stays as it is, and an undo does not bring it back
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
             return planned._replace(plan=plan)

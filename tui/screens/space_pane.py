@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.timer import Timer
 
+from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
-from hermes_browse.store.prune.spacemap import FileSpace, Space, SpaceMap
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -122,7 +122,7 @@ class SpacePane:
 
         def work(reader: Reader) -> SpaceMap:
             from hermes_browse.store.catalog import read_catalog
-            from hermes_browse.store.prune.spacemap import read_space_map
+            from hermes_browse.store.cleanup.space_map import read_space_map
 
             known = catalog if catalog.exact else read_catalog(reader, main.clock())
             return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)

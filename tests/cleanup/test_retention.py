@@ -11,8 +11,8 @@ import pytest
 from builders import DAY, make_store
 from pruning import NOW, Fixture, aged, expected, family, opened, said
 
-from hermes_browse.store.prune.hermes_config import Retention
-from hermes_browse.store.prune.radar import Fate, Radar, read_radar
+from hermes_browse.store.cleanup.hermes_settings import Retention
+from hermes_browse.store.cleanup.retention import Fate, Radar, read_radar
 
 ON = Retention(True, 90, 24, True, False, 3.0)
 

@@ -9,11 +9,10 @@ import pytest
 from builders import DAY, big_store
 from pruning import NOW, aged, family, opened, said
 
+from hermes_browse.store.cleanup.plan import make_plan, measure_more
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.sizes import Sizes, measure
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.prune.measuring import measure_more, measured, unmeasured
-from hermes_browse.store.prune.plan import make_plan
-from hermes_browse.store.prune.rules import Rules
-from hermes_browse.store.prune.sizes import Sizes, measure
 
 LATER = NOW + 3000 * DAY
 OLD = Rules(older_than=0, include_archived=True)
@@ -47,9 +46,9 @@ def test_pieces_make_the_whole(tmp_path: Path) -> None:
         plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
         pieces, ready = 0, 0
         while not plan.is_measured:
-            waiting = len(unmeasured(plan))
+            waiting = len(plan.unmeasured())
             plan = measure_more(reader, plan, known, most=1000)
-            assert len(unmeasured(plan)) < waiting
+            assert len(plan.unmeasured()) < waiting
             states = [each.is_measured for each in plan.would]
             ready = states.index(False) if False in states else len(states)
             assert plan.would[:ready] == whole.would[:ready]
@@ -69,7 +68,7 @@ def test_a_piece_can_be_cancelled(tmp_path: Path) -> None:
         calls = iter(range(100))
         with pytest.raises(QueryInterruptedError):
             measure_more(reader, plan, known, stopped=lambda: next(calls) > 2)
-        more = measured(plan, known)
+        more = plan.measured(known)
         assert 0 < sum(each.is_measured for each in more.would) < len(plan.would)
         whole = measure(reader, catalog.forest.sessions.values())
         assert known and all(whole[key] == each for key, each in known.items())
@@ -80,11 +79,11 @@ def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> 
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         plan = make_plan(reader, catalog, Rules(marks=frozenset(["boss"])), NOW, measure_sizes=False)
         (boss,) = plan.would
-        assert [each.id for each in unmeasured(plan)] == list(boss.session_ids) and len(boss.session_ids) > 2
+        assert [each.id for each in plan.unmeasured()] == list(boss.session_ids) and len(boss.session_ids) > 2
         sizes = dict(measure(reader, boss.sessions))
     without = {key: each for key, each in sizes.items() if key != "helper2"}
-    assert measured(plan, without) == plan
-    (done,) = measured(plan, sizes).would
+    assert plan.measured(without) == plan
+    (done,) = plan.measured(sizes).would
     assert done.conversation.size == sum(each.total for each in sizes.values()) == done.own.total + done.along.total
 
 

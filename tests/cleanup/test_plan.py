@@ -8,12 +8,12 @@ import pytest
 from builders import DAY, big_store, hostile_store, make_store
 from pruning import NOW, Fixture, aged, expected, family, opened, said
 
+from hermes_browse.store.cleanup.plan import Plan, make_plan, parents_first
+from hermes_browse.store.cleanup.protection import Families, Standing
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.sizes import Sizes, measure
 from hermes_browse.store.edit.delete_plan import close_over
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.prune.plan import Plan, make_plan, parents_first
-from hermes_browse.store.prune.rules import Rules, Standing
-from hermes_browse.store.prune.sizes import Sizes, measure
-from hermes_browse.store.prune.spare import Families
 
 CRON = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
 

@@ -1,4 +1,4 @@
-"""The strict reader: right, or "cannot tell", but never wrong. PyYAML, which Hermes uses, is the judge."""
+"""What is read of Hermes' settings is right, or "cannot tell", but never wrong: as `yaml.safe_load` reads it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_browse.store.prune.hermes_config import Retention, defaults_of, managed_config, read_retention
-from hermes_browse.store.prune.yaml_block import Block, read_block
+from hermes_browse.store.cleanup.hermes_settings import (
+    Block,
+    Retention,
+    defaults_of,
+    managed_config,
+    read_block,
+    read_retention,
+)
 
 yaml = pytest.importorskip("yaml")
 
@@ -174,6 +180,35 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert read_block(tmp_path / "bom.yaml").values == {"auto_prune": True}
     (tmp_path / "big.yaml").write_text("#" * 5_000_000)
     assert "too large" in read_block(tmp_path / "big.yaml").trouble
+
+
+_ALIASES = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 11))
+_MERGES = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 11))
+
+
+@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
+def test_a_file_cannot_blow_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: str) -> None:
+    """Ten levels of aliases stay names; what is nested too deeply (the C reader would crash) is refused early."""
+    monkeypatch.setattr(yaml, "CSafeLoader", getattr(yaml, loader), raising=False)
+    path = tmp_path / "config.yaml"
+    path.write_text(f"{_ALIASES}sessions:\n  auto_prune: *a10\n  retention_days: 5\n", encoding="utf-8")
+    assert read_block(path) == Block({"retention_days": 5}, frozenset(["auto_prune"]))
+    path.write_text(f"{_MERGES}sessions:\n  <<: *a10\n", encoding="utf-8")
+    assert "merges" in read_block(path).trouble
+    for text in ("[" * 200_000, "{a: " * 100_000):
+        path.write_text(f"other: {text}\n", encoding="utf-8")
+        assert "too deeply" in read_block(path).trouble
+    path.write_text("[" * 200_000, encoding="utf-8")
+    assert read_block(path).trouble
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 400, "1e400", ".inf", "-.inf", ".nan", "!!int '5'", "2026-01-01"])
+def test_numbers_no_calendar_knows_are_not_understood(tmp_path: Path, number: str) -> None:
+    """They were added to times, which no float could hold: the program ended there."""
+    config = tmp_path / "config.yaml"
+    config.write_text(f"sessions:\n  retention_days: {number}\n  auto_archive_days: {number}\n", encoding="utf-8")
+    found = read_retention(config, 31)
+    assert found.retention_days is None and found.auto_archive_days is None and len(found.notes) == 2
 
 
 @pytest.mark.parametrize(

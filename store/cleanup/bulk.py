@@ -7,7 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from hermes_browse.store.trash.progress import Stage, Tell, never, quiet
+
 from ..catalog import Catalog
+from ..cleanup.plan import Plan, Planned, Spared, changed_since
+from ..cleanup.protection import Why
 from ..connect import Store
 from ..edit.delete import Deleted, delete
 from ..edit.flags import Change, archive
@@ -19,10 +23,7 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..trash.progress import Stage, Tell, never, quiet
 from ..wording import _, ngettext, pgettext
-from .plan import Plan, Planned, Spared, changed_since
-from .spare import Why
 
 Result = TypeVar("Result")
 Unit = Callable[[Sequence[Planned]], Result]

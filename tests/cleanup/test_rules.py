@@ -6,19 +6,10 @@ import pytest
 from builders import DAY
 from pruning import NOW
 
+from hermes_browse.store.cleanup.protection import STALE_AFTER, Standing, standing
+from hermes_browse.store.cleanup.rules import HOUR, WEEK, Rules, age_words, parse_age, parse_bytes
 from hermes_browse.store.forest import Forest
 from hermes_browse.store.models import Conversation, Session
-from hermes_browse.store.prune.rules import (
-    HOUR,
-    STALE_AFTER,
-    WEEK,
-    Rules,
-    Standing,
-    age_words,
-    parse_age,
-    parse_bytes,
-    standing,
-)
 
 
 def one(**columns: object) -> Conversation:

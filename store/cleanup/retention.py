@@ -20,7 +20,7 @@ from ..sessions import read_busy
 from ..text import as_text
 from ..values import as_time
 from ..wording import _
-from .hermes_config import Retention, read_retention
+from .hermes_settings import Retention, read_retention
 from .rules import DAY, HOUR
 
 REAPED_SOURCES = frozenset(["cli", "cron", "kanban", "acp", "api_server", "subagent", "tool", "recovered"])
@@ -238,7 +238,7 @@ def read_radar(
         reader: An open reader.
         config: The `config.yaml` of the store's home; None when it has no home.
         now: Unix seconds.
-        managed: From `hermes_config.managed_config`.
+        managed: From `hermes_settings.managed_config`.
         beyond_reach: Why Hermes never opens this file, if it does not.
     """
     schema = reader.schema

@@ -1,4 +1,4 @@
-"""Why a conversation stays out of every bulk set, whatever the rules say.
+"""What stands against cleaning up a conversation, whatever the rules say: it is open, pinned, live, leased or recent.
 
 Stricter than Hermes: its prune (0.22) spares pinned rows only, and checks leases in its automatic runs alone.
 """
@@ -6,19 +6,58 @@ Stricter than Hermes: its prune (0.22) spares pinned rows only, and checks lease
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import NamedTuple
 
 from ..chain import Chain
 from ..connect import Reader
 from ..edit.delete_plan import close_over
 from ..forest import LIVE_SECONDS, Forest
-from ..models import Session, Status
+from ..models import Conversation, Session, Status
 from ..sessions import read_busy
 from ..wording import _
 
+STALE_AFTER = 7 * 86_400.0
+"""Seconds without activity after which an open conversation counts as stale, unless a rule says otherwise."""
+
+
+class Standing(StrEnum):
+    """Whether Hermes closed a conversation: what matters most to a clean-up."""
+
+    ENDED = "ended"
+    OPEN = "open"
+    """No end is recorded: it is in use, or its process died. Hermes records nothing that tells these apart."""
+    STALE = "stale-open"
+    """Open, idle for long, and no lease names it: a clean-up includes these only on request."""
+
+
+def standing(conversation: Conversation, now: float, stale_after: float = STALE_AFTER) -> Standing:
+    """Tell how a conversation stands, from its own rows and `Status.LIVE`; leases are not looked at here.
+
+    Args:
+        conversation: Any.
+        now: Unix seconds.
+        stale_after: Seconds without activity after which an open one is stale.
+    """
+    tip = conversation.tip
+    if tip.ended_at is not None or tip.end_reason is not None:
+        return Standing.ENDED
+    idle = idle_seconds(conversation, now)
+    if conversation.status is Status.LIVE or idle is None or idle < stale_after:
+        return Standing.OPEN
+    return Standing.STALE
+
+
+def idle_seconds(conversation: Conversation, now: float) -> float | None:
+    """Seconds since the last activity of any segment; None if the store has no time for it."""
+    newest = conversation.last_active
+    if newest is None:
+        newest = conversation.root.started_at
+    return None if newest is None else now - newest
+
 
 class Why(NamedTuple):
-    """A reason."""
+    """Why a conversation stays."""
 
     code: str
     """`pinned`, `live`, `leased`, `recent`, `open`, `hidden`, `unmarked` or `subagent`."""
@@ -26,7 +65,7 @@ class Why(NamedTuple):
 
 
 class Protection:
-    """Which conversations are protected at one moment; pure once it is read.
+    """Tells which conversations are protected at one moment; reads nothing itself.
 
     Args:
         forest: All sessions.
@@ -40,11 +79,11 @@ class Protection:
         self._now = now
 
     def why(self, chain: Chain, status: Status | None = None) -> Why | None:
-        """Why a conversation is protected; None when it is not.
+        """Say why a conversation is protected; None if it is not.
 
         Args:
             chain: One of the forest.
-            status: Where it is known already.
+            status: Its status, if it is known already.
         """
         if any(segment.pinned for segment in chain.segments):
             return Why("pinned", _("pinned"))
@@ -73,7 +112,7 @@ class Protection:
 
 
 def read_protection(reader: Reader, forest: Forest, now: float) -> Protection:
-    """What is protected now; reads leases and locks anew, for they come and go within a turn.
+    """Read leases and locks anew, which come and go within a turn.
 
     Args:
         reader: An open reader.
@@ -84,9 +123,9 @@ def read_protection(reader: Reader, forest: Forest, now: float) -> Protection:
 
 
 class Families:
-    """What goes along with a conversation that is deleted: asked of the delete itself, family by family.
+    """Finds what a delete takes along with a conversation, by the rules of the delete itself, one family at a time.
 
-    A family is what hangs together by parent links or markers; looking through all of a large store for each of
+    A family is all that is connected by parent links or markers. Looking through a whole large store for each of
     thousands of conversations would take minutes.
 
     Args:
@@ -108,7 +147,7 @@ class Families:
         self._small: dict[str, Forest] = {}
 
     def along(self, chain: Chain) -> list[Chain]:
-        """The conversations of its subagents, nested ones too, and what else a delete takes with it."""
+        """List the conversations of its subagents, nested ones too, and what else a delete takes along."""
         root = chain.root.id
         if root not in self._linked:
             return []
@@ -125,18 +164,18 @@ class Families:
                 if other not in members:
                     members.add(other)
                     stack.append(other)
-        # All parents and all children of each are among them, so that every link means what it means in the whole.
+        # A family holds all parents and children of its members, so each link means the same as in the whole store.
         family = Forest(segment for member in sorted(members) for segment in self._forest.chains[member].segments)
         self._small.update(dict.fromkeys(members, family))
         return family
 
 
 def reparented(forest: Forest, deleted: Mapping[str, object] | frozenset[str]) -> list[Session]:
-    """Sessions that lose their parent and stay: branches, resets and children without a marker.
+    """List the sessions that stay and lose their parent: branches, resets and children without a marker.
 
     Args:
         forest: All sessions.
-        deleted: Ids that go.
+        deleted: Ids of the sessions that go.
     """
     children: Iterable[Session] = (child for each in deleted for child in forest.children.get(each, ()))
     return [child for child in children if child.id not in deleted]

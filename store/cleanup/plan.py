@@ -1,11 +1,13 @@
-"""The plan of a clean-up: what would go, with its bytes and cost; what is spared, and why; what goes along.
+"""The plan of a clean-up: what would go, with its bytes and cost; what stays, and why; what goes along.
 
-Whole conversations only. Subagents go with their parents as in a delete of one; branches stay and lose their parent.
+A plan has whole conversations only. As in a delete of one conversation, subagents go with their parents, and branches
+stay and lose their parent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, MutableMapping
+from typing import NamedTuple
 
 from ..catalog import Catalog
 from ..chain import Chain
@@ -14,18 +16,143 @@ from ..models import Conversation, Session
 from ..text import as_text
 from ..transcript import count_rows
 from ..wording import _
-from .planned import Plan, Planned, Spared, Totals
-from .rules import Rules, Standing, age_words, idle_seconds, standing
-from .sizes import Sizes, Stopped, check, count_messages, measure, never
-from .spare import Families, Protection, Why, read_protection, reparented
-
-__all__ = ["Plan", "Planned", "Spared", "Totals", "changed_since", "make_plan", "parents_first"]
+from .protection import Families, Protection, Standing, Why, idle_seconds, read_protection, reparented, standing
+from .rules import Rules, age_words
+from .sizes import COUNTED, Sizes, Stopped, added, check, count_messages, measure, never
 
 _CHUNK = 400
+_PIECE = 20_000
+"""Messages that `measure_more` measures: some thirty milliseconds, for which a rule typed meanwhile can wait."""
+
+
+class Planned(NamedTuple):
+    """A conversation that would go."""
+
+    conversation: Conversation
+    """Its `size` is what it would free, with its subagents; None until all of them are measured."""
+    standing: Standing
+    subagents: tuple[Session, ...]
+    """Sessions that a delete takes along; an archive leaves them alone."""
+    own: Sizes
+    """Sizes of its segments; only their rows until they are measured."""
+    along: Sizes
+    """Sizes of the subagents, likewise."""
+
+    @property
+    def is_measured(self) -> bool:
+        """True once its bytes are known."""
+        return self.conversation.size is not None
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """Its segments and subagents."""
+        return (*self.conversation.segments, *self.subagents)
+
+    @property
+    def session_ids(self) -> tuple[str, ...]:
+        """The ids of `sessions`."""
+        return tuple(session.id for session in self.sessions)
+
+    def measured(self, sizes: Mapping[str, Sizes]) -> Planned:
+        """Fill in the sizes; unchanged while one of them is missing.
+
+        Args:
+            sizes: By session id.
+        """
+        if not all(session.id in sizes for session in self.sessions):
+            return self
+        own = added(sizes[segment.id] for segment in self.conversation.segments)
+        along = added(sizes[segment.id] for segment in self.subagents)
+        return self._replace(
+            conversation=self.conversation._replace(size=own.total + along.total), own=own, along=along
+        )
+
+    @property
+    def cost_usd(self) -> float:
+        """The cost of its segments and subagents; an unknown cost counts as none."""
+        return (self.conversation.cost_usd or 0.0) + sum(s.cost_usd or 0.0 for s in self.subagents)
+
+
+class Spared(NamedTuple):
+    """A conversation that matches the rules and stays nevertheless."""
+
+    conversation: Conversation
+    why: Why
+
+
+class Totals(NamedTuple):
+    """A plan in numbers."""
+
+    conversations: int
+    sessions: int
+    messages: int
+    """Rows of `messages`, shown or not."""
+    bytes: int
+    """Bytes of what is measured."""
+    cost_usd: float
+
+
+class Plan(NamedTuple):
+    """What a clean-up would do."""
+
+    would: tuple[Planned, ...]
+    """Longest idle first."""
+    spared: tuple[Spared, ...]
+    reparented: tuple[Session, ...]
+    """Sessions that stay and lose their parent in a delete."""
+
+    @property
+    def counted(self) -> str:
+        """A sentence about what the bytes are."""
+        return _(COUNTED)
+
+    @property
+    def is_measured(self) -> bool:
+        """True once the bytes of all that would go are known."""
+        return all(each.is_measured for each in self.would)
+
+    def unmeasured(self) -> list[Session]:
+        """List the sessions whose bytes the plan lacks, in its order."""
+        return [session for each in self.would if not each.is_measured for session in each.sessions]
+
+    def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
+        """Fill in the sizes that are known by now; all else stays the same, the order too.
+
+        Args:
+            sizes: By session id.
+        """
+        return self._replace(would=tuple(each if each.is_measured else each.measured(sizes) for each in self.would))
+
+    def narrowed(self, catalog: Catalog, left_out: Container[str]) -> Plan:
+        """Leave out some conversations, unmarked by hand.
+
+        Args:
+            catalog: The one the plan was made from.
+            left_out: Ids of the root segments of conversations that stay after all.
+        """
+        would = tuple(each for each in self.would if each.conversation.root_id not in left_out)
+        if len(would) == len(self.would):
+            return self
+        return self._replace(would=would, reparented=_reparented(catalog, would))
+
+    def totals(self, *, subagents: bool = True) -> Totals:
+        """Add up what would go.
+
+        Args:
+            subagents: False for an archive, which leaves subagents alone.
+        """
+        sizes = added(each.own for each in self.would)
+        sessions = sum(len(each.conversation.segments) for each in self.would)
+        cost = sum(each.conversation.cost_usd or 0.0 for each in self.would)
+        if subagents:
+            sizes = added([sizes, *(each.along for each in self.would)])
+            sessions += sum(len(each.subagents) for each in self.would)
+            cost = sum(each.cost_usd for each in self.would)
+        return Totals(len(self.would), sessions, sizes.rows, sizes.total, cost)
 
 
 def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:
-    """What the rules may mean, by the sessions' own rows alone; subagents only where they are asked for by name."""
+    """Conversations that may match, by their sessions' own rows; subagents only if a rule names their source or id."""
     found: list[tuple[Chain, Conversation]] = []
     for count, chain in enumerate(catalog.chains):
         if count % 1000 == 0:
@@ -42,7 +169,7 @@ def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) ->
 def _counted(
     reader: Reader, found: list[tuple[Chain, Conversation]], stopped: Stopped
 ) -> list[tuple[Chain, Conversation]]:
-    """The same with their chat messages counted."""
+    """Fill in how many chat messages each conversation has."""
     ids = [segment.id for _, conversation in found for segment in conversation.segments]
     counts: dict[str, int] = {}
     for start in range(0, len(ids), _CHUNK):
@@ -89,23 +216,22 @@ def make_plan(
     measure_sizes: bool = True,
     stopped: Stopped = never,
 ) -> Plan:
-    """What a clean-up by these rules would do; nothing is written, and nothing is held between statements.
+    """Plan a clean-up; nothing is written, and nothing is held between statements.
 
-    To measure is most of the work. A screen leaves it out at first, and then measures a piece at a time: see
-    `measure_more`.
+    Measuring is most of the work. A screen leaves it out at first and then calls `measure_more` for a piece at a time.
 
     Args:
         reader: An open reader.
         catalog: Of the whole store.
-        rules: What is meant.
+        rules: Which conversations are meant.
         now: Unix seconds.
-        known: Sizes measured before, by session id; added to, so that the next plan costs next to nothing. Those of
-            sessions that have more or fewer rows by now are measured again.
-        measure_sizes: False leaves sizes that are not known open. A rule on bytes needs them all the same.
+        known: Sizes by session id, added to, so that the next plan costs next to nothing. A session that has more or
+            fewer rows by now is measured again.
+        measure_sizes: False leaves unknown sizes open, unless a rule on bytes needs them.
         stopped: Looked at between slices.
 
     Raises:
-        QueryInterruptedError: Cancelled.
+        QueryInterruptedError: `stopped` said so.
     """
     if rules.nothing:
         return Plan((), (), ())
@@ -135,7 +261,7 @@ def make_plan(
             goes[chain.root.id] = (conversation, along)
         else:
             spared.append(Spared(conversation, why))
-    for _conversation, along in list(goes.values()):  # what goes along is no entry of its own
+    for _conversation, along in list(goes.values()):  # what goes along has no entry of its own
         for below in along:
             goes.pop(below.root.id, None)
     going = [s for each, along in goes.values() for s in (*each.segments, *(s for c in along for s in c.segments))]
@@ -143,32 +269,43 @@ def make_plan(
         _count(reader, going, sizes, counts, stopped)
     if measure_sizes:
         measure(reader, going, known=sizes, stopped=stopped)
-    would = sorted((_planned(each, along, sizes, counts, now) for each, along in goes.values()), key=_oldest)
-    deleted = frozenset(session_id for each in would for session_id in each.session_ids)
+    planned = (_planned(each, along, sizes, counts, now) for each, along in goes.values())
+    would = sorted(planned, key=lambda each: _age(each.conversation))
     spared.sort(key=lambda each: _age(each.conversation))
-    return Plan(tuple(would), tuple(spared), tuple(reparented(forest, deleted)))
+    return Plan(tuple(would), tuple(spared), _reparented(catalog, would))
 
 
-def narrowed(plan: Plan, catalog: Catalog, left_out: Container[str]) -> Plan:
-    """The plan without some of its conversations, unmarked by hand.
+def measure_more(
+    reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = _PIECE, stopped: Stopped = never
+) -> Plan:
+    """Measure a piece of a plan, longest idle first; call it until `Plan.is_measured`.
+
+    Each call measures at least one session, and `known` keeps what was measured.
 
     Args:
-        plan: Any.
-        catalog: The plan was made from.
-        left_out: Roots of conversations that stay after all.
+        reader: An open reader, another one for each call: the store is not held in between.
+        plan: A plan made without measuring, or the answer of the last call.
+        known: The sizes that `make_plan` was given, by session id; added to.
+        most: Stop after so many messages.
+        stopped: Looked at between slices.
+
+    Raises:
+        QueryInterruptedError: `stopped` said so; `known` has what was measured until then.
     """
-    would = tuple(each for each in plan.would if each.conversation.root_id not in left_out)
-    if len(would) == len(plan.would):
-        return plan
+    measure(reader, plan.unmeasured(), known=known, most=most, stopped=stopped)
+    return plan.measured(known)
+
+
+def _reparented(catalog: Catalog, would: Iterable[Planned]) -> tuple[Session, ...]:
     deleted = frozenset(session_id for each in would for session_id in each.session_ids)
-    return plan._replace(would=would, reparented=tuple(reparented(catalog.forest, deleted)))
+    return tuple(reparented(catalog.forest, deleted))
 
 
 def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
-    """The same, those first that others hang on: what a catalog says of the others then stays true.
+    """Sort parents before their children, so that what the catalog says of those still to come stays true.
 
     Args:
-        catalog: The plan was made from.
+        catalog: The one the plan was made from.
         would: Part of a plan.
     """
     forest = catalog.forest
@@ -190,9 +327,9 @@ def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
 
 
 def changed_since(reader: Reader, planned: Planned) -> str | None:
-    """Why a planned conversation must not be touched any more, in words; None while it is as it was.
+    """Say why a planned conversation must not be touched any more; None if it has not changed.
 
-    Carrying out a plan of thousands takes minutes, in which a chat can be taken up again.
+    Carrying out a plan of thousands takes minutes, in which a chat can be resumed.
 
     Args:
         reader: An open reader.
@@ -221,7 +358,7 @@ def _count(
     counts: MutableMapping[str, int],
     stopped: Stopped,
 ) -> None:
-    """Count the rows of sessions, and forget the sizes of those that had another number of them when measured."""
+    """Count the rows of sessions, and forget the sizes of those that had another number of rows when measured."""
     ids = [session.id for session in sessions if session.id not in counts]
     counts.update(dict.fromkeys(ids, 0) | count_messages(reader, ids, stopped))
     for each in ids:
@@ -239,13 +376,10 @@ def _planned(
     subagents = tuple(segment for chain in along for segment in chain.segments)
     rows = Sizes(rows=sum(counts.get(segment.id, 0) for segment in conversation.segments))
     below = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
-    open_size = conversation._replace(size=None)
-    return Planned(open_size, standing(conversation, now, 0.0), subagents, rows, below).measured(sizes)
+    return Planned(conversation._replace(size=None), standing(conversation, now, 0.0), subagents, rows, below).measured(
+        sizes
+    )
 
 
 def _age(conversation: Conversation) -> tuple[float, str]:
     return (conversation.last_active if conversation.last_active is not None else float("-inf"), conversation.id)
-
-
-def _oldest(planned: Planned) -> tuple[float, str]:
-    return _age(planned.conversation)

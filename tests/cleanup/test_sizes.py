@@ -10,11 +10,11 @@ import pytest
 from builders import big_store, hostile_store, make_store, tool_call
 from pruning import Fixture, aged, family, opened
 
+from hermes_browse.store.cleanup import sizes as module
+from hermes_browse.store.cleanup.scan import scan_messages
+from hermes_browse.store.cleanup.sizes import REASONING, Sizes, added, measure
+from hermes_browse.store.cleanup.space_map import read_file_space, read_space_map
 from hermes_browse.store.connect import Reader, Row
-from hermes_browse.store.prune import sizes as module
-from hermes_browse.store.prune.scan import scan_messages
-from hermes_browse.store.prune.sizes import REASONING, Sizes, added, measure
-from hermes_browse.store.prune.spacemap import read_file_space, read_space_map
 
 
 def raw_bytes(path: Path) -> dict[str, int]:

@@ -7,8 +7,8 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_browse.store.prune.language import EXAMPLES, parse_rules, toggled
-from hermes_browse.store.prune.rules import DAY, STALE_AFTER, Rules
+from hermes_browse.store.cleanup.protection import STALE_AFTER
+from hermes_browse.store.cleanup.rules import DAY, EXAMPLES, Rules, parse_rules, toggled
 
 
 @pytest.mark.parametrize(
