@@ -10,7 +10,7 @@ from hermes_browse.store.wording import N_, _
 
 from . import formats
 from .clean_rows import KindRow, SpaceRow
-from .cleanup.treemap import Block, Entry, entries_of, lay_out
+from .cleanup.treemap import REST, Block, Entry, entries_of, lay_out
 from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
@@ -102,13 +102,20 @@ def space_blocks(
     name_of = _namer(catalog, details)
     spaces, depth, path = space_map.sources, 0, list[str]()
     for key in inside:
-        entered = next((each for each in spaces if SpaceRow.key_of(each, depth) == key), None)
-        if entered is None:  # a block of the second level was entered at once
+        skipped, is_rest, key = key.removeprefix(REST).partition("@") if key.startswith(REST) else ("", "", key)
+        entered = next((each for each in spaces if key and SpaceRow.key_of(each, depth) == key), None)
+        if entered is None and key:  # a block of the second level was entered at once
             for above in spaces:
                 entered = next((each for each in above.below if SpaceRow.key_of(each, depth + 1) == key), None)
                 if entered is not None:
                     depth += 1
                     break
+        if is_rest:
+            if entered is not None:
+                spaces, depth = entered.below, depth + 1
+            spaces = spaces[int(skipped) :]
+            path.append(_smaller(len(spaces)))
+            continue
         if entered is None:
             break
         path.append(one_line(name_of(entered), 40))

@@ -42,7 +42,7 @@ class Block(NamedTuple):
 
     rect: Rect
     key: str
-    """As the list of the map has it; empty for many small ones together."""
+    """As the list of the map has it; begins with `REST` for many small ones together."""
     name: str
     bytes: int
     goes: int
@@ -63,6 +63,8 @@ class Entry(NamedTuple):
     space: Space | None
     below: Callable[[], Sequence[Entry]] = tuple
     """Finds what it is made of, biggest first; asked only where there is room to show it."""
+    items: int = 1
+    """How many it stands for."""
 
 
 def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
@@ -86,7 +88,11 @@ def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
     return _shares(entries[:count], one) + _shares(entries[count:], other)
 
 
-def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str]) -> list[Entry]:
+REST = "+"
+"""How the key of many small ones together begins; the number of those that have a block, and the key above, follow."""
+
+
+def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str], above: str = "") -> list[Entry]:
     """The entries that get a block of their own; the rest is one block."""
     known = [each for each in entries if each.bytes > 0]
     total = sum(each.bytes for each in known)
@@ -96,7 +102,8 @@ def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str
         return known
     if rest:
         size, goes = sum(each.bytes for each in rest), sum(each.goes for each in rest)
-        shown.append(Entry("", smaller(len(rest)), size, goes, None))
+        count = sum(each.items for each in rest)
+        shown.append(Entry(f"{REST}{len(shown)}@{above}", smaller(count), size, goes, None, items=count))
     return shown
 
 
@@ -122,7 +129,7 @@ def lay_out(entries: Sequence[Entry], width: int, height: int, smaller: Callable
             continue
         head = rect._replace(height=1)
         found.append(Block(head, entry.key, entry.name, entry.bytes, entry.goes, entry.space, is_heading=True))
-        for child, part in _shares(_drawable(below, inner, smaller), inner):
+        for child, part in _shares(_drawable(below, inner, smaller, entry.key), inner):
             found.append(Block(part, child.key, child.name, child.bytes, child.goes, child.space))
     return found
 
@@ -226,5 +233,6 @@ def entries_of(
     ]
     if rest := spaces[_MOST:]:
         goes = sum(sums.get(key_of(space, depth), 0) for space in rest)
-        found.append(Entry("", smaller(len(rest)), sum(each.sizes.total for each in rest), goes, None))
+        size = sum(each.sizes.total for each in rest)
+        found.append(Entry("", smaller(len(rest)), size, goes, None, items=len(rest)))
     return found

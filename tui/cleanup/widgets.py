@@ -212,7 +212,8 @@ class TreeMap(_Picture, can_focus=True):
         self._blocks = blocks
         same = next((index for index, each in enumerate(blocks) if each.key == wanted), None)
         if same is None:
-            same = next((index for index, each in enumerate(blocks) if not each.is_heading), 0)
+            leaves = [index for index, each in enumerate(blocks) if not each.is_heading]
+            same = max(leaves, key=lambda index: blocks[index].rect.area, default=0)
         self._rows = None
         self.cursor = same
         self.refresh()

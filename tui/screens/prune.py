@@ -186,7 +186,7 @@ class PruneScreen(PlanScreen):
                 self._drawn = found[2]
                 self.axis.show(found[2], self.cut)
 
-        self.main.plan_worker.submit("axis", work, done, self.main.failed)
+        self.main.page_worker.submit("axis", work, done, self.main.failed)  # a plan takes longer
 
     def action_cut(self, by: int) -> None:
         """Move the cutoff by a column."""

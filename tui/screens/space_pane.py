@@ -13,6 +13,7 @@ from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -43,7 +44,7 @@ def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Conte
         width: Cells there are: where they are few, so are the words.
     """
     whole = max(file.file_bytes, 1)
-    size = max(min(width // 4, 40), 8)
+    size = max(min(width // 5, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
     parts = [(f" {name} {formats.size(file.file_bytes)} ", "")]
@@ -228,14 +229,35 @@ class SpacePane:
             if not screen.is_whole:
                 return
             if are_blocks:
+                if tuple(self._inside) != inside:  # another block was entered meanwhile
+                    return
                 self.blocks.show(found[2][0], self._came_from)
                 self._came_from = ""
-                self._inside = self._inside[: len(found[2][1])]
+                del self._inside[len(found[2][1]) :]  # what is gone from the store
                 self._show_title(found[2][1])
+                self._read_names(found[2][0])
             else:
                 self.rows.show(FixedRows(found[1]))
 
         self._worker.submit("rows", work, done, self._failed)
+
+    def _read_names(self, blocks: Sequence[Block]) -> None:
+        """Read how the conversations of blocks without a title begin, and name the blocks."""
+        main = self._screen.main
+        ids = [each.space.name for each in blocks if each.space is not None and each.space.level == "conversation"]
+        found = [each for each in map(main.listing.catalog.of_session, ids) if each is not None and not each.title]
+        wanted = [each for each in found if not main.details.complete(each)[1]]
+        if not wanted:
+            return
+
+        def done(named: list[Conversation]) -> None:
+            main.details.add(named)
+            if self._screen.is_whole:
+                self.show()
+
+        main.page_worker.submit(
+            "map names", lambda reader: with_details(reader, wanted), done, main.failed
+        )  # not shown
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Conversations of some lines that have no title and whose beginning has not been read."""
@@ -284,7 +306,7 @@ class SpacePane:
 
     def enter(self, block: Block) -> None:
         """Show what a block is made of."""
-        if block.space is not None:
+        if block.key and not block.key.startswith("k"):
             self._inside.append(block.key)
             self.show()
 
