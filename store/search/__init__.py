@@ -7,22 +7,20 @@ from .context import read_context
 from .context import read_context as context
 from .coverage import Coverage, read_coverage
 from .engine import COUNT_CAP, Answer, Total, count, prepare, search
-from .query import FILTER_KEYS, Filter, Problem, Query, Term, TermKind, parse
+from .filters import FILTER_KEYS, FILTERS, help_lines
+from .query import Filter, Problem, Query, Term, TermKind, parse
 from .scope import EVERYTHING, Scope, SessionFilter
 from .snippet import find_ranges
 from .suggest import Suggestion, asks_for_conversations, count_conversations, suggest
 from .terms import Matcher, make_plan
-from .unknown import recent_tools, unknown_filters
-from .values import HAS_VALUES, IN_VALUES, IS_VALUES, NUMBER_KEYS, parse_date
+from .unknown import unknown_filters
+from .values import Vocabulary, parse_date, read_vocabulary
 
 __all__ = [
     "COUNT_CAP",
     "EVERYTHING",
+    "FILTERS",
     "FILTER_KEYS",
-    "HAS_VALUES",
-    "IN_VALUES",
-    "IS_VALUES",
-    "NUMBER_KEYS",
     "Answer",
     "Conditions",
     "Coverage",
@@ -36,11 +34,13 @@ __all__ = [
     "Term",
     "TermKind",
     "Total",
+    "Vocabulary",
     "asks_for_conversations",
     "context",
     "count",
     "count_conversations",
     "find_ranges",
+    "help_lines",
     "make_conditions",
     "make_plan",
     "parse",
@@ -48,7 +48,7 @@ __all__ = [
     "prepare",
     "read_context",
     "read_coverage",
-    "recent_tools",
+    "read_vocabulary",
     "search",
     "suggest",
     "unknown_filters",

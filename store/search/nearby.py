@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
 
 from ..connect import Reader
-from ..text import as_text
 from ..wording import _
+from .filters import BY_KEY
 from .query import Filter, Query
-from .unknown import recent_tools
 
-_ROLES = ("user", "assistant", "tool", "system")
-_MOST_TOOLS = 500
 _MOST = 2
 """Values offered for one filter."""
-
-
-def _sources(reader: Reader) -> tuple[str, ...]:
-    if "source" not in reader.schema.session_columns:
-        return ()
-    rows = reader.rows("SELECT DISTINCT source FROM sessions WHERE source <> ''")
-    return tuple(sorted(filter(None, (as_text(row[0]) for row in rows))))
-
-
-_KNOWN: dict[str, Callable[[Reader], tuple[str, ...]]] = {
-    "source": _sources,
-    "role": lambda reader: _ROLES,
-    "tool": lambda reader: recent_tools(reader, _MOST_TOOLS),
-}
-"""Filters that want a value whole, and where those of the store are; the others are content with a part."""
 
 
 def _near(value: str, known: tuple[str, ...]) -> list[str]:
@@ -56,6 +37,7 @@ def nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:
     """
     found: list[tuple[str, str]] = []
     for each in query.filters:
-        if each.key in _KNOWN and not each.negated:
-            found += [_with(query, each, value) for value in _near(each.value, _KNOWN[each.key](reader))]
+        known = BY_KEY[each.key].known
+        if known is not None and not each.negated:
+            found += [_with(query, each, value) for value in _near(each.value, known(reader))]
     return found

@@ -11,15 +11,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..wording import _
-from .values import DATE_KEYS, NUMBER_KEYS, reason_against
+from .filters import BY_KEY, FILTER_KEYS, NUMBER_KEYS, reason_against
 
-FILTER_KEYS = (
-    *("source", "role", "tool", "file", "title", "id", "cwd", "model"),
-    *("before", "after", "on", "is", "has", "in"),
-)
-"""Filters written `key:value`."""
-
-_NUMBER = re.compile(r"(cost|msgs|tokens)(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
+_NUMBER = re.compile(rf"({'|'.join(NUMBER_KEYS)})(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
 _VALUE_QUOTE = re.compile(r'([A-Za-z]+):(?=")')
 _OPERATORS = ("AND", "OR", "NOT")
 _MOST = 2048
@@ -229,8 +223,7 @@ def parse(text: str, *, now: float | None = None) -> Query:
         if condition is not None:
             reason = reason_against(condition.key, condition.value, now, condition.op)
             if reason:
-                is_value = condition.key in (*NUMBER_KEYS, *DATE_KEYS)
-                problems.append(Problem(token.start, token.end, reason, is_value))
+                problems.append(Problem(token.start, token.end, reason, BY_KEY[condition.key].is_value))
             else:
                 filters.append(replace(condition, negated=condition.negated or negate))
         else:

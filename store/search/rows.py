@@ -8,7 +8,7 @@ from math import ceil
 
 from ..connect import Reader
 from ..models import Hit, State
-from .conditions import RowFacts
+from .filters import RowFacts
 from .kept import KeptRows, Said, StoredRow, read_rows, row_columns
 from .scope import Scope
 from .snippet import make_snippet

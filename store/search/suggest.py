@@ -13,6 +13,7 @@ from ..models import View
 from ..wording import _
 from .conditions import Conditions, make_conditions
 from .engine import count
+from .filters import BY_KEY
 from .fold import has_cjk
 from .nearby import nearby_values
 from .query import Query, Term, TermKind, parse
@@ -21,10 +22,6 @@ from .unknown import meant_filters
 
 _SECONDS = 1.0
 """Time for one measurement: what takes longer is not suggested."""
-
-
-_OF_NAMES = ("title", "cwd", "model", "id")
-"""Filters whose value may as well have been said in a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +90,7 @@ def _variants(query: Query) -> list[tuple[str, str]]:
             without = _("without {part}").format(part=query.text[start:end])
             found.append((without, _without(query, start, end)))
     for each in query.filters:
-        if each.key in _OF_NAMES and not each.negated:
+        if BY_KEY[each.key].may_be_words and not each.negated:
             words = each.value if not any(map(str.isspace, each.value)) else f'"{each.value}"'
             wider = f"{query.text[: each.start]}{words}{query.text[each.end :]}"
             found.append((_("as words: {words}").format(words=words), wider))

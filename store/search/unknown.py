@@ -1,32 +1,19 @@
-"""Help with filters: words that look like one nobody knows, and the tools there are."""
+"""Words that look like a filter nobody knows."""
 
 from __future__ import annotations
 
 import re
 from difflib import get_close_matches
 
-from ..connect import Reader
-from ..text import as_text
 from ..wording import _
-from .query import FILTER_KEYS, Problem, Query, Term, TermKind
-from .values import NUMBER_KEYS
+from .filters import BY_KEY, FILTER_KEYS, MEANT, NUMBER_KEYS
+from .query import Problem, Query, Term, TermKind
 
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
-_RECENT = 5000
-"""Messages whose tools are looked at."""
-_MEANT = {
-    **{"since": "after", "from": "after", "newer": "after", "until": "before", "older": "before", "to": "before"},
-    **{"path": "file", "date": "on", "day": "on", "when": "on", "dir": "cwd", "folder": "cwd", "repo": "cwd"},
-    **{"session": "id", "name": "title", "subject": "title", "provider": "model", "author": "role", "by": "role"},
-    **{"platform": "source", "channel": "source", "state": "is", "status": "is", "type": "is", "messages": "msgs"},
-    **{"price": "cost", "usd": "cost", "size": "tokens", "contains": "has"},
-}
-"""What other programs call them."""
 
 
 def _looks(query: Query) -> list[tuple[Term, str, str]]:
     """Words written like a filter, the reason, and the filter that may be meant (else empty)."""
-    known = (*FILTER_KEYS, *NUMBER_KEYS)
     found = []
     for term in (*query.terms, *query.excluded):
         match = _LIKE_A_FILTER.match(term.text) if term.kind is not TermKind.PHRASE else None
@@ -34,14 +21,14 @@ def _looks(query: Query) -> list[tuple[Term, str, str]]:
             continue
         key, value = match[1].lower(), term.text[match.end() :]
         is_port = match[2] == ":" and value.isdigit()
-        meant = _MEANT.get(key, "")
+        meant = MEANT.get(key, "")
         if not meant and match[1].islower() and not is_port:
-            meant = next(iter(get_close_matches(key, known, 1, 0.7)), "")
+            meant = next(iter(get_close_matches(key, BY_KEY, 1, 0.7)), "")
         if key in FILTER_KEYS:
             reason = _("{written} is no comparison: write {meant}")
             reason = reason.format(written=f"{key}{match[2]}", meant=f"{key}:{value}")
             found.append((term, reason, f"{key}:{value}"))
-        elif meant in known:
+        elif meant:
             sign = (match[2] if match[2] != ":" else ">") if meant in NUMBER_KEYS else ":"
             reason = _("no filter {written} (is {meant} meant?): looked for as text")
             reason = reason.format(written=f"{key}{match[2]}", meant=f"{meant}{sign}")
@@ -68,18 +55,3 @@ def meant_filters(query: Query) -> list[tuple[str, str]]:
         for term, reason, meant in _looks(query)
         if meant
     ]
-
-
-def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
-    """Names of the tools of the newest messages, the most frequent first.
-
-    Args:
-        reader: An open reader.
-        most: Names to give.
-    """
-    rows = reader.rows(
-        f"SELECT tool FROM (SELECT {reader.schema.message('tool_name')} AS tool FROM messages m "
-        "ORDER BY m.id DESC LIMIT ?) WHERE tool <> '' GROUP BY tool ORDER BY count(*) DESC, tool LIMIT ?",
-        [_RECENT, most],
-    )
-    return tuple(name for name in (as_text(row[0]) for row in rows) if name)
