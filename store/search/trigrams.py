@@ -8,7 +8,7 @@ letters that stand in the store are asked for as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from itertools import product
 
@@ -24,6 +24,8 @@ _LETTERS = range(0x80, 0x2200)
 _BLOCKS = (("\u0100", "\u0180"), ("\u0180", "\u0250"), ("\u1e00", "\u1f00"))
 """Most stores have no letter of these: then not each of them is asked for."""
 _MOST_SPELLINGS = 24
+_MOST_MARKED = 300
+"""Trigrams with marks that are asked for; where there are more, the rows are scanned."""
 
 
 @cache
@@ -61,7 +63,8 @@ def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
     asked = [word for word in words if len(word) >= 3]
     if not asked or not all(word.isascii() and word.isprintable() for word in asked):
         return ""
-    return " AND ".join(filter(None, _with_accents(reader, index, asked)))
+    has_marks, ways = _ways(reader, index, "".join(asked))
+    return "" if has_marks else " AND ".join(filter(None, (_spellings(word, ways) for word in asked)))
 
 
 def with_accents(reader: Reader, index: FtsIndex, text: str) -> str:
@@ -73,26 +76,36 @@ def with_accents(reader: Reader, index: FtsIndex, text: str) -> str:
         text: Folded, three characters or more.
 
     Returns:
-        Empty when nothing can be said: of letters that may have marks of their own, or too many accents.
+        Empty where there would be too many spellings.
     """
     if not any(letter.isalpha() and (letter.isascii() or variants(letter)) for letter in text):
         return _quote(text)
-    return "".join(_with_accents(reader, index, [text]))
+    has_marks, ways = _ways(reader, index, text)
+    plain = _spellings(text, ways)
+    marked = _marked(reader, index, text, ways) if has_marks and plain else []
+    return f"({' OR '.join([plain, *map(_quote, marked)])})" if plain and marked is not None else ""
 
 
-def _with_accents(reader: Reader, index: FtsIndex, asked: Sequence[str]) -> list[str]:
-    """For each text an expression, empty where there would be too many spellings; none at all beside marks."""
-    letters = sorted({letter for word in asked for letter in word})
-    variants = [each for letter in letters for each in _variants().get(letter, ())]
-    ranges = [_MARKS, *((each, chr(ord(each) + 1)) for each in variants)]
+def _ways(reader: Reader, index: FtsIndex, text: str) -> tuple[bool, dict[str, tuple[str, ...]]]:
+    """Whether the store has text with marks of their own, and by letter of a text the forms of it that stand there."""
+    letters = sorted(set(text))
+    forms = [each for letter in letters for each in variants(letter)]
+    ranges = [_MARKS, *((each, chr(ord(each) + 1)) for each in forms)]
     has_marks, *present = reader.index_has_terms(index.name, ranges, _BLOCKS)
-    if has_marks:
-        return []
-    standing = {each for each, is_there in zip(variants, present, strict=True) if is_there}
-    spelled = {
-        letter: (letter, *(each for each in _variants().get(letter, ()) if each in standing)) for letter in letters
-    }
-    return [_spellings(word, spelled) for word in asked]
+    standing = {each for each, is_there in zip(forms, present, strict=True) if is_there}
+    return has_marks, {letter: (letter, *(each for each in variants(letter) if each in standing)) for letter in letters}
+
+
+def _marked(reader: Reader, index: FtsIndex, text: str, ways: dict[str, tuple[str, ...]]) -> list[str] | None:
+    """The trigrams of a text in which a letter has a mark of its own: the first such letter with the one before it and
+    its mark, or, where it is the first of all, with what follows. None where they are too many."""
+    begun = list(ways[text[0]])
+    begun += ["".join(two) for at in range(1, len(text) - 1) for two in product(ways[text[at - 1]], ways[text[at]])]
+    ranges = [(each + _MARKS[0], each + _MARKS[1]) for each in dict.fromkeys(begun)]
+    found: list[str] = []
+    for span, is_there in zip(ranges, reader.index_has_terms(index.name, ranges), strict=True):
+        found += reader.index_terms(index.name, *span, _MOST_MARKED + 1) if is_there else []
+    return found if len(found) <= _MOST_MARKED else None
 
 
 def newest(walk: Walk, index: FtsIndex, match: str, rows: int, most: int) -> list[int]:
