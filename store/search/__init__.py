@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from .conditions import Conditions, make_conditions
-from .context import read_context
-from .context import read_context as context
 from .coverage import Coverage, read_coverage
 from .engine import COUNT_CAP, Answer, Total, count, prepare, search
 from .filters import FILTER_KEYS, FILTERS, help_lines
-from .query import Filter, Problem, Query, Term, TermKind, parse
-from .scope import EVERYTHING, Scope, SessionFilter
-from .snippet import find_ranges
+from .judge import EVERYTHING, Conditions, Scope, SessionFilter, make_conditions
+from .query import Filter, Problem, Query, Term, TermKind, parse, unknown_filters
+from .rows import find_ranges, read_context
 from .suggest import Suggestion, asks_for_conversations, count_conversations, suggest
 from .terms import Matcher, make_plan
-from .unknown import unknown_filters
 from .values import Vocabulary, parse_date, read_vocabulary
 
 __all__ = [
@@ -36,7 +32,6 @@ __all__ = [
     "Total",
     "Vocabulary",
     "asks_for_conversations",
-    "context",
     "count",
     "count_conversations",
     "find_ranges",

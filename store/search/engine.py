@@ -11,14 +11,11 @@ from ..connect import Reader
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..models import Hit
 from ..wording import _
-from .joined import find_joined
-from .kept import KeptRows
+from .coverage import Damage, remedy
+from .judge import RELEVANT, Judge, Scope, SessionFilter, make_scope, most_relevant
 from .query import Problem, Query
-from .rank import RELEVANT, most_relevant
-from .remedies import Damage, remedy
-from .rows import Judge
-from .scope import Scope, SessionFilter, make_scope
-from .spelled import otherwise
+from .rows import KeptRows
+from .spelled import find_joined, otherwise
 from .streams import spelled_otherwise
 from .terms import Matcher, Plan, make_plan
 from .times import EARLIEST

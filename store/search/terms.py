@@ -13,10 +13,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from .fold import JOINERS, MARKS, caseless_part, fold, has_cjk, has_marks
-from .kept import Said
 from .query import Query, Term, TermKind
+
+if TYPE_CHECKING:
+    from .rows import Said
 
 _MARK = "json"
 """The word that the index makes of it (`messages.SENTINEL`)."""

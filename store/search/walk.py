@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from ..connect import Reader
 from ..schema import FtsIndex
 from .coverage import Holes
-from .kept import KeptRows, Said, read_rows
+from .rows import KeptRows, Said, read_rows
 from .terms import Matcher, Plan
 from .times import TimeOrder
 
