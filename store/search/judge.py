@@ -18,7 +18,7 @@ from ..wording import _
 from .filters import BY_KEY, Asked, ConversationTest, RowFacts, RowTest, reason_against
 from .fold import fold
 from .query import Problem, Query
-from .rows import KeptRows, Said, StoredRow, make_snippet, read_rows, row_columns
+from .rows import KeptRows, RowText, StoredRow, make_snippet, read_rows
 from .streams import candidates
 from .terms import Plan
 from .walk import Passed, Tally, Walk
@@ -233,12 +233,12 @@ class Found:
     role: str
     moment: float | None
     state: State
-    said: Said | None
+    said: RowText | None
     """Its texts; None when they were not needed to decide."""
 
     def to_hit(self, plan: Plan) -> Hit:
         """The hit with its snippet."""
-        snippet, ranges = make_snippet(self.said or Said("", "", ""), plan.matchers)
+        snippet, ranges = make_snippet(self.said or RowText("", "", ""), plan.matchers)
         return Hit(self.id, self.session_id, self.role, self.moment, snippet, ranges, self.state)
 
 
@@ -286,24 +286,15 @@ class Judge:
             has_terms = self._has_terms(said)
             if tally is not None:
                 tally.looked_at += 1
-                tally.had_terms += has_terms
+                tally.had_the_words += has_terms
             if has_terms:
                 kept = said if needs_texts else None
                 found.append(Found(row.id, row.session_id, row.role, row.moment, row.state, kept))
         return found
 
     def _read(self, ids: Sequence[int], *, with_texts: bool) -> dict[int, StoredRow]:
-        """The rows by id; with their texts where asked for, or where those are at hand."""
-        in_reasoning = self.plan.in_reasoning
-        if with_texts and not in_reasoning:
-            return read_rows(self.reader, ids, self.kept)
-        kept = self.kept if not in_reasoning else None
-        found = {key: row for key in ids if (row := kept.get(key)) is not None} if kept is not None else {}
-        columns = row_columns(self.reader, with_texts=with_texts, in_reasoning=in_reasoning and with_texts)
-        sql = f"SELECT {columns} FROM messages m WHERE m.id IN ({{keys}})"
-        for row in map(StoredRow, self.reader.rows_in(sql, [key for key in ids if key not in found])):
-            found[row.id] = row
-        return found
+        thought = self.plan.in_reasoning
+        return read_rows(self.reader, ids, self.kept, with_texts=with_texts, in_reasoning=thought)
 
     def _admits(self, row: StoredRow) -> bool:
         scope = self.scope
@@ -320,7 +311,7 @@ class Judge:
             RowFacts(row.role, row.moment, row.state, said.stored, said.tool_name, said.tool_calls, row.has_reasoning)
         )
 
-    def _has_terms(self, said: Said | None) -> bool:
+    def _has_terms(self, said: RowText | None) -> bool:
         """Whether the text has what is looked for.
 
         The index has decided for plain words: checking them again could only disagree with FTS5 about

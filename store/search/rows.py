@@ -55,7 +55,7 @@ def unescaped(json_text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs become letters
 
 
-class Said:
+class RowText:
     """What is searched of a row, and what is made of it on the way."""
 
     def __init__(self, content: object, tool_name: object, tool_calls: object) -> None:
@@ -133,17 +133,17 @@ class StoredRow:
         self.moment: float | None = as_time(stamp)
         self.state: State = state_of(active, compacted)
         self.is_hidden = is_hidden(self.role, as_text(kind), metadata)
-        self.said: Said | None = None
+        self.said: RowText | None = None
         """None where it was read without its texts."""
         self.has_reasoning = False
         self.size = _ROW_BYTES
         """Bytes it takes, its texts counted twice: as stored and folded."""
-        self.thought: Said | None = None
+        self.thought: RowText | None = None
         """What is searched instead where reasoning is."""
         if len(rest) >= 4:
-            self.said = Said(*rest[:3])
+            self.said = RowText(*rest[:3])
             self.has_reasoning = bool(rest[3])
-            self.thought = Said(rest[4], "", "") if len(rest) > 4 else None
+            self.thought = RowText(rest[4], "", "") if len(rest) > 4 else None
             self.size += 2 * (getsizeof(self.said.stored) + getsizeof(self.said.tool_calls))
 
 
@@ -219,6 +219,12 @@ def read_edges(reader: Reader) -> tuple[int, int]:
     return low, high
 
 
+def searched_columns(reader: Reader) -> str:
+    """SQL for what is searched in a row: content, tool name and tool calls."""
+    schema = reader.schema
+    return ", ".join(schema.message(column) for column in ("content", "tool_name", "tool_calls"))
+
+
 def row_columns(reader: Reader, *, with_texts: bool, in_reasoning: bool = False) -> str:
     """SQL for the columns of a `StoredRow`, of `messages m`.
 
@@ -239,22 +245,26 @@ def row_columns(reader: Reader, *, with_texts: bool, in_reasoning: bool = False)
     return ", ".join(["m.id", *columns])
 
 
-def read_rows(reader: Reader, ids: Sequence[int], kept: KeptRows | None) -> dict[int, StoredRow]:
-    """Rows with their texts, by id; those that are kept are not read again.
+def read_rows(
+    reader: Reader, ids: Sequence[int], kept: KeptRows | None, *, with_texts: bool = True, in_reasoning: bool = False
+) -> dict[int, StoredRow]:
+    """Rows by id; those that are kept are not read again.
 
     Args:
         reader: An open reader.
         ids: Which.
-        kept: Where to look and what to add to; None reads all and keeps none.
+        kept: Where to look, and what rows with texts are added to; None reads all and keeps none.
+        with_texts: Read what was said as well; kept rows have it anyway.
+        in_reasoning: What was thought too.
     """
     found: dict[int, StoredRow] = {}
-    if kept is not None:
+    if kept is not None and not in_reasoning:
         found = {key: row for key in ids if (row := kept.get(key)) is not None}
-    wanted = [key for key in ids if key not in found]
-    columns = row_columns(reader, with_texts=True)
-    for row in map(StoredRow, reader.rows_in(f"SELECT {columns} FROM messages m WHERE m.id IN ({{keys}})", wanted)):
+    columns = row_columns(reader, with_texts=with_texts, in_reasoning=in_reasoning)
+    sql = f"SELECT {columns} FROM messages m WHERE m.id IN ({{keys}})"
+    for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in found])):
         found[row.id] = row
-        if kept is not None:
+        if kept is not None and with_texts and not in_reasoning:
             kept.add(row)
     return found
 
@@ -330,7 +340,7 @@ def _cut(text: str, first: int, matchers: Sequence[Matcher]) -> tuple[str, tuple
     return head + body + tail, tuple(ranges)
 
 
-def make_snippet(said: Said, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
+def make_snippet(said: RowText, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """One line around the first match: of what was said, else of the raw content, else of the tool call.
 
     Args:

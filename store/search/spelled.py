@@ -16,14 +16,15 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from ..connect import Reader
 from ..schema import FtsIndex, FtsKind
 from .fold import JOINER_BLOCKS, JOINERS, MARKS, fold
 from .query import TermKind
-from .rows import stored_text
+from .rows import searched_columns, stored_text
 from .terms import Matcher, quote, words_of
-from .trigrams import variants
+from .trigrams import quoted, variants
 
 _NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 _LINES = "ntrbf"
@@ -164,7 +165,7 @@ def _of_term(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -
     return found
 
 
-def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> str:
+def other_spellings(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> str:
     """For MATCH: a group of terms where at least one stands in another spelling; empty where that cannot be.
 
     Args:
@@ -190,7 +191,7 @@ def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whol
     return " OR ".join(f"({way})" for way in found)
 
 
-def anyhow(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: bool = False) -> str:
+def any_spelling(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: bool = False) -> str:
     """For MATCH: a group of terms in any spelling.
 
     Args:
@@ -225,9 +226,7 @@ def _accented(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) 
          *(f"{letter} {escape}" for escape in escapes.marks if letter.isalpha()))
         for letter in text
     ]  # fmt: skip
-    count = 1
-    for way in ways:
-        count *= len(way)
+    count = prod(map(len, ways))
     if count == 1:
         return []
     if each.asked and count <= _MOST:
@@ -342,7 +341,7 @@ def find_joined(
         trigrams = _trigrams(reader)
         if trigrams is not None:
             known = known._with(_rows_of(reader, trigrams), high, low)
-    sql = f"SELECT m.id, {_texts(reader)} FROM messages m WHERE m.id > ? AND m.id < ? ORDER BY m.id"
+    sql = f"SELECT m.id, {searched_columns(reader)} FROM messages m WHERE m.id > ? AND m.id < ? ORDER BY m.id"
     while known.newest < high and not stopped():
         rows = reader.rows(f"{sql} LIMIT {_SLICE}", [known.newest, high + 1])
         known = known._with(rows, int(str(rows[-1][0])) if len(rows) == _SLICE else high, known.oldest)
@@ -383,10 +382,8 @@ def _rows_of(reader: Reader, trigrams: Sequence[str]) -> list[Sequence[object]]:
     sql = f"SELECT m.id FROM messages m WHERE m.id IN (SELECT rowid FROM {words.name} WHERE {words.name} MATCH ?)"
     ids = {row[0] for row in reader.rows(f"{sql} AND ({bytes_})", ['^ "json"'])}
     for start in range(0, len(trigrams), _TERMS):
-        match = " OR ".join('"' + each.replace('"', '""') + '"' for each in trigrams[start : start + _TERMS])
+        match = " OR ".join(map(quoted, trigrams[start : start + _TERMS]))
         ids.update(row[0] for row in reader.rows(f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ?", [match]))
-    return list(reader.rows_in(f"SELECT m.id, {_texts(reader)} FROM messages m WHERE m.id IN ({{keys}})", [*ids]))
-
-
-def _texts(reader: Reader) -> str:
-    return ", ".join(reader.schema.message(column) for column in ("content", "tool_name", "tool_calls"))
+    return list(
+        reader.rows_in(f"SELECT m.id, {searched_columns(reader)} FROM messages m WHERE m.id IN ({{keys}})", [*ids])
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, product
-from math import ceil
+from math import ceil, prod
 
 from ..connect import Reader
 from ..schema import FtsIndex
@@ -47,7 +47,8 @@ def variants(letter: str) -> tuple[str, ...]:
     return _variants().get(letter, ())
 
 
-def _quote(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text for MATCH on the trigram index, letter for letter."""
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -81,11 +82,11 @@ def with_accents(reader: Reader, index: FtsIndex, text: str) -> str:
         Empty where there would be too many spellings.
     """
     if not any(letter.isalpha() and (letter.isascii() or variants(letter)) for letter in text):
-        return _quote(text)
+        return quoted(text)
     has_marks, ways = _ways(reader, index, text)
     plain = _spellings(text, ways)
     marked = _marked(reader, index, text, ways) if has_marks and plain else []
-    return f"({' OR '.join([plain, *map(_quote, marked)])})" if plain and marked is not None else ""
+    return f"({' OR '.join([plain, *map(quoted, marked)])})" if plain and marked is not None else ""
 
 
 def _ways(reader: Reader, index: FtsIndex, text: str) -> tuple[bool, dict[str, tuple[str, ...]]]:
@@ -134,11 +135,8 @@ def _spellings(word: str, spelled: dict[str, tuple[str, ...]]) -> str:
     for length in (len(word), 5, 3):
         for start in range(max(len(word) - length, 0) + 1):
             ways = [spelled[letter] for letter in word[start : start + length]]
-            count = 1
-            for each in ways:
-                count *= len(each)
-            if count <= _MOST_SPELLINGS:
-                return "(" + " OR ".join(_quote("".join(letters)) for letters in product(*ways)) + ")"
+            if prod(map(len, ways)) <= _MOST_SPELLINGS:
+                return "(" + " OR ".join(quoted("".join(letters)) for letters in product(*ways)) + ")"
     return ""
 
 
@@ -214,8 +212,8 @@ def by_letters(
     letters = chain(near, indexed(walk.beyond(near[-1]) if near else walk, trigram, wide, most=_TRIED))
     for seen, last in enumerate(merge(walk, [letters, pictured]), 1):
         yield last
-        share = max(tally.had_terms, 1) / max(tally.looked_at, 1)
-        lacking = (tally.wanted - tally.had_terms) if tally.wanted else _TRIED
+        share = max(tally.had_the_words, 1) / max(tally.looked_at, 1)
+        lacking = (tally.wanted - tally.had_the_words) if tally.wanted else _TRIED
         # With one word the rows that have it are that share of those with its letters.
         cost = merged * (share if is_one else 1.0) * _MERGE_COST
         if seen >= _TRIED or (tally.looked_at >= _ENOUGH and lacking / share * _ROW_COST > cost):
