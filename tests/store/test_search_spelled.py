@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from search_stores import ask, found, write_store
 
 from hermes_browse.store.connect import Reader, Store
-from hermes_browse.store.search import count, letters, parse, search, streams
+from hermes_browse.store.search import count, parse, search, streams, trigrams
 from hermes_browse.store.search.fold import fold
 
 TEXTS = [
@@ -88,9 +88,9 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def reader(request: pytest.FixtureRequest, store: Path) -> Iterator[Reader]:
     """A reader that asks the indexes at once, where the newest rows would give the answer in a store so small."""
     with pytest.MonkeyPatch.context() as patch, Store(store).reader() as opened:
-        for name in ("_GLANCE", "_RECENT", "_FAR", "_TRIED"):
+        for name in ("_GLANCE", "_FAR", "_TRIED"):
             patch.setattr(streams, name, 2)
-        patch.setattr(letters, "_FEW", 0 if request.param == "by letters" else 10**9)
+        patch.setattr(trigrams, "_FEW", 0 if request.param == "by letters" else 10**9)
         yield opened
 
 
