@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from hermes_browse.store.trash.progress import Stage, Tell, never, quiet
-
 from ..catalog import Catalog
 from ..cleanup.plan import Plan, Planned, Spared, changed_since
 from ..cleanup.protection import Why
@@ -23,6 +21,7 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
+from ..trash.progress import Stage, Tell, never, quiet
 from ..wording import _, ngettext, pgettext
 
 Result = TypeVar("Result")

@@ -330,7 +330,7 @@ FILTERS = (
 BY_KEY: Mapping[str, FilterKind] = {each.key: each for each in FILTERS}
 FILTER_KEYS = tuple(each.key for each in FILTERS if each.sign == ":")
 """Filters written `key:value`."""
-NUMBER_KEYS = tuple(each.key for each in FILTERS if each.sign != ":")
+NUMBER_KEYS: tuple[str, ...] = tuple(each.key for each in FILTERS if each.sign != ":")
 """Filters written `key>value`, also with `<`, `>=`, `<=`, `=` and `:`."""
 MEANT: Mapping[str, str] = {name: each.key for each in FILTERS for name in each.also_called}
 """What other programs call a filter, and what it is called here."""

@@ -23,7 +23,7 @@ from ..values import as_time
 from .coverage import Holes, find_holes
 from .fold import fold, has_marks
 from .terms import Matcher
-from .times import TimeOrder, time_order
+from .times import TimeOrder, read_edges, time_order
 
 MOST_BYTES = 8_000_000
 """Memory that the texts of kept rows take at most, the folded ones with them."""
@@ -209,14 +209,6 @@ class KeptRows:
         while self.size > MOST_BYTES:
             oldest = next(iter(self._rows))
             self.size -= self._rows.pop(oldest).size
-
-
-def read_edges(reader: Reader) -> tuple[int, int]:
-    """The smallest and the largest id of a message; 0 where there is none."""
-    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
-    row = reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
-    low, high = (int(str(value)) if value is not None else 0 for value in row)
-    return low, high
 
 
 def searched_columns(reader: Reader) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..connect import Reader
 from ..text import as_text
+from .times import read_edges, time_order
 
 if TYPE_CHECKING:
     from ..catalog import Catalog
@@ -103,12 +104,13 @@ def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
         reader: An open reader.
         most: Names to give.
     """
-    rows = reader.rows(
-        f"SELECT tool FROM (SELECT {reader.schema.message('tool_name')} AS tool FROM messages m "
-        "ORDER BY m.id DESC LIMIT ?) WHERE tool <> '' GROUP BY tool ORDER BY count(*) DESC, tool LIMIT ?",
-        [_RECENT, most],
-    )
-    return tuple(name for name in (as_text(row[0]) for row in rows) if name)
+    tool, order = reader.schema.message("tool_name"), time_order(reader, read_edges(reader))
+    if order.follows_ids:
+        rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
+    else:
+        rows = reader.rows_in(f"SELECT {tool} FROM messages m WHERE m.id IN ({{keys}})", order.ids[-_RECENT:])
+    counted = Counter(filter(None, (as_text(row[0]) for row in rows)))
+    return tuple(sorted(counted, key=lambda name: (-counted[name], name))[:most])
 
 
 def known_sources(reader: Reader) -> tuple[str, ...]:
