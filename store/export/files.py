@@ -112,7 +112,7 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     """File names for several conversations in one folder, no two alike on any file system.
 
     Args:
-        titles: Title and id of each; the id tells apart those with the same title.
+        titles: Title and id of each; ids tell conversations with the same title apart.
         extension: With its dot.
     """
     stems = [file_stem(title) for title, _session in titles]

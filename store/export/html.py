@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 
 from ..text import one_line
-from ..wording import _, language, pgettext
+from ..wording import N_, _, language, pgettext
 from .markdown import split_fences
 from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
 
@@ -53,18 +53,11 @@ def script() -> str:
     words = _theme_words()
     is_english = all(key == word for key, word in words.items())
     name = "name" if is_english else f"{json.dumps(words, ensure_ascii=False)}[name]"
-    spoken = {
-        'shown + " of " + items.length + " messages"': _expression(
-            _("{shown} of {total} messages"), shown="shown", total="items.length"
-        ),
-        '"Fold all"': _expression(_("Fold all")),
-        '"Unfold all"': _expression(_("Unfold all")),
-        '"Theme: " + name': _expression(_("Theme: {name}"), name=name),
-    }
-    said = SCRIPT
-    for english, words_of_it in spoken.items():
-        said = said.replace(english, words_of_it)
-    return said
+    found = _expression(_("{shown} of {total} messages"), shown="shown", total="items.length")
+    said = SCRIPT.replace('shown + " of " + items.length + " messages"', found)
+    for button in (N_("Fold all"), N_("Unfold all")):
+        said = said.replace(f'"{button}"', _expression(_(button)))
+    return said.replace('"Theme: " + name', _expression(_("Theme: {name}"), name=name))
 
 
 def _policy() -> str:
@@ -166,13 +159,7 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
 
 
 def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iterator[str]:
-    """Conversations as one HTML document, in pieces of a message each.
-
-    Args:
-        sources: At least one; several get an index.
-        exporter: Name and version of the program.
-        now: Unix seconds.
-    """
+    """One or more conversations as one HTML document, in pieces of a message each; `now` in Unix seconds."""
     several = len(sources) > 1
     yield _HEAD.substitute(
         language=language().replace("_", "-"),

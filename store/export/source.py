@@ -186,11 +186,7 @@ def local_time(moment: float | None) -> datetime | None:
 
 
 def laid_out(arguments: str) -> str | None:
-    """Arguments of a call as indented JSON, printable; None when they are none.
-
-    Args:
-        arguments: Printable, which what their escapes stand for need not be.
-    """
+    """Arguments of a call as indented JSON; None when they are none. Printable: what escapes stand for may not be."""
     try:
         return printable(json.dumps(json.loads(arguments), ensure_ascii=False, indent=2))
     except (ValueError, RecursionError):
@@ -198,10 +194,9 @@ def laid_out(arguments: str) -> str | None:
 
 
 def opened_up(result: str) -> str:
-    """The result of a tool to be read: most are JSON objects whose texts hold the real output, line ends escaped.
+    """The printable result of a tool as a person reads it.
 
-    Args:
-        result: Printable; given back as it is when it is no object.
+    Most are JSON objects whose texts hold the real output with its line ends escaped; others stay as they are.
     """
     if not result.startswith("{"):
         return result
