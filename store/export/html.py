@@ -31,7 +31,7 @@ _INLINE = re.compile(r"`([^`\n]{1,400})`|\*\*((?:[^*`\n]|`[^`\n]{1,400}`){1,400}
 
 
 def _theme_words() -> dict[str, str]:
-    """What a person reads for each theme."""
+    """The name of each theme in the language that is spoken."""
     return {
         "auto": pgettext("theme of a page", "auto"),
         "light": pgettext("theme of a page", "light"),
@@ -81,7 +81,7 @@ def _prose(text: str) -> str:
 
 
 def _said(text: str) -> str:
-    """What was said: code blocks as such, the rest as it was written."""
+    """Spoken text: code blocks as such, the rest as it was written."""
     found: list[str] = []
     for fence, block, is_closed in split_fences(text):
         if fence:
@@ -97,7 +97,7 @@ def _pre(text: str) -> str:
 
 
 def _block(block: Block) -> str:
-    """What was said open; tools, reasoning and summaries folded."""
+    """A block: spoken text is open; tools, reasoning and summaries are folded."""
     if block.kind == "said":
         return _said(block.text)
     if block.kind == "result":

@@ -1,9 +1,9 @@
 """A conversation as Markdown to be read, and what others wrote made harmless inside of it.
 
-All segments with their seams; tools, reasoning and summaries folded. A message is Markdown already and is meant to
-look so. Three things of it would reach beyond it: a code fence that is never closed, HTML (`</details>`, `<!--`,
-`<script>`), and the illusion of either in code, where it must stay as it is (https://spec.commonmark.org/0.31.2/, 4.5,
-4.6, 6.1, 6.6).
+All segments with their seams; tools, reasoning and summaries are folded. A message is Markdown itself and is shown as
+such. Two things in it would affect the text after it: a code fence that is never closed, and HTML (`</details>`,
+`<!--`, `<script>`). They are closed and escaped; code keeps what only looks like them
+(https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
 """
 
 from __future__ import annotations
@@ -117,10 +117,10 @@ def _paragraph(lines: list[str]) -> list[str]:
 
 
 def _pair_up(lines: list[str]) -> bool:
-    """Whether fences off the margin end for sure where they seem to, whatever list they stand in.
+    """Whether indented fences certainly end where they seem to, whatever list they are in.
 
-    That is so where opening and closing line are indented alike, by spaces, and nothing between them by less: then
-    both belong to the same item, or neither is a fence at all.
+    They do if the opening and the closing line are indented by the same number of spaces and no line between them by
+    fewer: then both belong to the same item, or neither is a fence.
     """
     fence, indent = "", 0
     for line in lines:
@@ -173,7 +173,7 @@ def _iso(moment: float | None) -> str | None:
 
 
 def _front_matter(source: Source, exporter: str, now: float) -> str:
-    """What a program reads first, as YAML."""
+    """The facts of the conversation for programs, as YAML."""
     each = source.conversation
     clean = source.redactor.optional
     fields: dict[str, object] = {
@@ -215,7 +215,7 @@ def _heading(telling: Telling) -> str:
 
 
 def _block(block: Block) -> str:
-    """What was said open, all the rest folded."""
+    """A block: spoken text is open, everything else is folded."""
     if block.kind == "said":
         return neutral(block.text) + "\n"
     if block.kind == "call":

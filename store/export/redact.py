@@ -1,8 +1,7 @@
 """Secrets taken out of texts before they leave the machine, and counted by kind.
 
 What is known by its form or by the name before it (`secrets`), and the values of the person's own `.env` files, are
-replaced by `[REDACTED:kind]`. That is a net with meshes: what looks like nothing in particular goes through, so
-whoever shares a file still reads it first.
+replaced by `[REDACTED:kind]`. A secret of no known form goes through, so whoever shares a file still reads it first.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ LABELS = {
     "telegram-token": N_("Telegram bot token"),
     "url-password": N_("password in an address"),
 }
-"""What a person reads for each kind, where it is translated."""
+"""The name of each kind for people."""
 
 LEAST = 8
 """Code points of the shortest value that is looked for: shorter ones would be found in ordinary words."""

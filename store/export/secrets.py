@@ -1,13 +1,13 @@
-"""What secrets look like: by their form, or by the name before them (`API_KEY=…`, `"password": "…"`, `--secret …`).
+"""Finds secrets: by their form, or by the name before them (`API_KEY=…`, `"password": "…"`, `--secret …`).
 
 By form there is a rule for each kind of key, token and header in `secrets.toml`. Every pattern is linear on hostile
 text: what follows a fixed beginning is bounded or possessive, and where a run of letters may be long, only the
 beginning of the run can match. Texts are mostly without secrets, so each pattern begins with letters that the regular
 expression engine finds at once, and is tried only where a word of its rule is in the text at all.
 
-Of a named secret the name is found first, then the value is walked by hand: a value may be quoted, and the quotes may
-themselves be escaped any number of times, as in JSON within JSON. Whether it is a secret is then a judgement:
-`max_tokens=4096`, `token = get_token()` and `"key": "Enter"` are none.
+For a named secret the name is found first, then the end of the value: it may be quoted, and the quotes may be escaped
+any number of times, as in JSON within JSON. Rules of thumb then decide: `max_tokens=4096`, `token = get_token()` and
+`"key": "Enter"` are no secrets.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import NamedTuple
 _DATA = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encoding="utf-8"))
 
 MARK = "[REDACTED:"
-"""What stands in place of a secret begins so, then follow its kind and a bracket."""
+"""The beginning of what replaces a secret; its kind and a bracket follow."""
 NEEDLES = ("key", "token", "secret", "passw", "passphrase", "pwd", "credential", "auth", "_pass", "pass")
-"""Without one of these in the lowered text there is no name of a secret in it."""
+"""A text that contains none of these in lower case names no secret."""
 COMMON_SETTINGS = frozenset(_DATA["common_settings"].split())
 """Values of settings that are ordinary words."""
 
@@ -68,12 +68,12 @@ def _keys() -> Iterator[Rule]:
 RULES = (*_forms("first"), *_keys(), *_forms("then"))
 
 AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?![0-9a-f]{40}(?![A-Za-z0-9/+=]))[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
-"""Forty letters of base64, no SHA-1: a secret key where an access key stands in the same text, else anything."""
+"""Forty letters of base64 that are no SHA-1: a secret key if an access key is in the same text."""
 
 _CORE = re.compile("key|token|secret|passw(?:or)?d|passphrase|pass|pwd|credentials?|auth")
 _STRONG_KEYS = ("api", "access", "secret", "private", "encryption", "signing", "master", "auth", "account", "license",
                 "service", "webhook")  # fmt: skip
-"""What makes a key one to be kept, before `key` itself."""
+"""Words that make a `key` after them a secret."""
 _AFTER = re.compile(
     r"(?P<tail>(?:[_\-][A-Za-z0-9_\-]{1,32}+|(?<=[a-z])[A-Z][A-Za-z0-9_]{0,32}+|[0-9]{1,3})?)"
     r"(?:\\{0,7}[\"'`])?[ \t]{0,4}(?P<sep>:=|=>|=(?!=)|:(?![:/]))[ \t]{0,4}(?P<open>\\{0,7}[\"'`])?"
@@ -99,7 +99,7 @@ _IDENTIFIER = re.compile(r"(?i)[a-z_\-.]*(?:key|token|secret|passw|credential|au
 
 
 def _is_placeholder(value: str) -> bool:
-    """What stands for a secret rather than being one: templates, lookups, type names, rows of stars."""
+    """Whether a value only stands for a secret: a template, a lookup, the name of a type, a row of stars."""
     is_known = value.startswith(_TEMPLATE) or value.lower() in _PLACEHOLDERS
     return is_known or _PLACEHOLDER.fullmatch(value[:200]) is not None
 
@@ -150,7 +150,7 @@ def _names(text: str) -> Iterator[_Name]:
 
 
 def _is_secret(text: str, name: _Name, value: str, *, quoted: bool) -> bool:
-    """The judgement; of a value without quotes the beginning is given."""
+    """Whether the value of a name is a secret; of a value without quotes only the beginning is given."""
     if len(value) < _LEAST or value.isspace() or _is_placeholder(value) or _names_no_secret(name.match["tail"]):
         return False
     core, before, sep = name.core.lower(), name.before, name.match["sep"]
@@ -190,7 +190,7 @@ def _quoted_end(text: str, start: int, opener: str) -> int:
 
 
 def _value(text: str, start: int, opener: str | None) -> tuple[int, bool]:
-    """The end of a value and whether it is quoted; without quotes the end of its beginning, for judgement."""
+    """The end of a value and whether it is quoted; without quotes the end of its first 64 letters."""
     if opener:
         end = _quoted_end(text, start, opener)
         if end >= 0:
@@ -200,7 +200,7 @@ def _value(text: str, start: int, opener: str | None) -> tuple[int, bool]:
 
 
 def _whole(text: str, end: int, *, quoted: bool) -> int:
-    """The end of all of a value that has been judged by its beginning."""
+    """The end of the whole value, of which `end` may be the end of the beginning."""
     found = None if quoted else _REST.match(text, end)
     return found.end() if found else end
 
