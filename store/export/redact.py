@@ -66,21 +66,10 @@ _PLAIN_WORD = re.compile(r"[A-Za-z]*|[A-Za-z]{0,12}[0-9]{1,3}[A-Za-z]?|[0-9]{1,3
 _URL = re.compile(r"(?i)[a-z][a-z0-9+.\-]{1,20}://")
 
 
-def redact(text: str, values: Iterable[str] = ()) -> tuple[str, Counter[str]]:
-    """A text without its secrets, and how many of which kind were in it.
-
-    Time is linear in the length of the text, whatever it holds. Doing it twice changes nothing more.
-
-    Args:
-        text: Any text.
-        values: Texts that are secret as such, as `telling_values` gives them.
-    """
-    redactor = Redactor(values)
-    return redactor.text(text), redactor.counts
-
-
 class Redactor:
     """Takes secrets out of many texts and keeps count.
+
+    Time is linear in the length of a text, whatever it holds. Doing it twice changes nothing more.
 
     Args:
         values: Texts that are secret as such, looked for in every spelling (JSON, addresses).
