@@ -1,4 +1,4 @@
-"""What Hermes 0.19 gives a fresh store (schema 22): tables and indexes from `schema.sql`, and its search tables.
+"""The schema of a fresh store of Hermes 0.19 (22): tables and indexes from `schema.sql`, and the search tables.
 
 Columns are kept one by one so that tests can leave some out and build the stores of other versions.
 """

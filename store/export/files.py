@@ -31,7 +31,7 @@ _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|co
 
 
 class Format(StrEnum):
-    """What an export is written as."""
+    """The formats of an export."""
 
     MARKDOWN = "markdown"
     JSONL = "jsonl"
@@ -57,12 +57,12 @@ def export_pieces(
     Args:
         store: Where they are.
         conversations: With details, in the order of the document; whole, all segments.
-        form: What to write; Markdown documents hold one conversation each, one after the other.
+        form: Markdown documents hold one conversation each, one after the other.
         redactor: Takes the secrets out and counts them.
         tally: Counts sessions and messages along.
         exporter: Name and version of the program.
         now: Unix seconds, the time of the export.
-        everything: Rows that were taken back, too, and hidden ones; JSON lines hold live rows alone without.
+        everything: Write rewound and hidden rows too. Without it JSON lines hold live rows alone.
     """
     if form is Format.JSONL:
         ids = [segment.id for each in conversations for segment in each.segments]
@@ -112,7 +112,7 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     """File names for several conversations in one folder, no two alike on any file system.
 
     Args:
-        titles: Title and id of each; the id tells apart those with the same title.
+        titles: Title and id of each; ids tell conversations with the same title apart.
         extension: With its dot.
     """
     stems = [file_stem(title) for title, _session in titles]
@@ -133,7 +133,7 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
 
 
 def _failed(path: Path, error: OSError, left: Path | None = None) -> BrowseError:
-    """What to say of a file that was not written, and of a temporary one that could not be removed."""
+    """The error for a file that was not written; `left` is a temporary file that could not be removed."""
     return BrowseError(
         _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror or error),
         remedy=_("{path} was left behind.").format(path=left) if left else _("Nothing was left half done."),

@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 
 from ..text import one_line
-from ..wording import _, language, pgettext
+from ..wording import N_, _, language, pgettext
 from .markdown import split_fences
 from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
 
@@ -31,7 +31,7 @@ _INLINE = re.compile(r"`([^`\n]{1,400})`|\*\*((?:[^*`\n]|`[^`\n]{1,400}`){1,400}
 
 
 def _theme_words() -> dict[str, str]:
-    """What a person reads for each theme."""
+    """The name of each theme in the language that is spoken."""
     return {
         "auto": pgettext("theme of a page", "auto"),
         "light": pgettext("theme of a page", "light"),
@@ -53,18 +53,11 @@ def script() -> str:
     words = _theme_words()
     is_english = all(key == word for key, word in words.items())
     name = "name" if is_english else f"{json.dumps(words, ensure_ascii=False)}[name]"
-    spoken = {
-        'shown + " of " + items.length + " messages"': _expression(
-            _("{shown} of {total} messages"), shown="shown", total="items.length"
-        ),
-        '"Fold all"': _expression(_("Fold all")),
-        '"Unfold all"': _expression(_("Unfold all")),
-        '"Theme: " + name': _expression(_("Theme: {name}"), name=name),
-    }
-    said = SCRIPT
-    for english, words_of_it in spoken.items():
-        said = said.replace(english, words_of_it)
-    return said
+    found = _expression(_("{shown} of {total} messages"), shown="shown", total="items.length")
+    said = SCRIPT.replace('shown + " of " + items.length + " messages"', found)
+    for button in (N_("Fold all"), N_("Unfold all")):
+        said = said.replace(f'"{button}"', _expression(_(button)))
+    return said.replace('"Theme: " + name', _expression(_("Theme: {name}"), name=name))
 
 
 def _policy() -> str:
@@ -88,7 +81,7 @@ def _prose(text: str) -> str:
 
 
 def _said(text: str) -> str:
-    """What was said: code blocks as such, the rest as it was written."""
+    """Spoken text: code blocks as such, the rest as it was written."""
     found: list[str] = []
     for fence, block, is_closed in split_fences(text):
         if fence:
@@ -104,7 +97,7 @@ def _pre(text: str) -> str:
 
 
 def _block(block: Block) -> str:
-    """What was said open; tools, reasoning and summaries folded."""
+    """A block: spoken text is open; tools, reasoning and summaries are folded."""
     if block.kind == "said":
         return _said(block.text)
     if block.kind == "result":
@@ -166,13 +159,7 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
 
 
 def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iterator[str]:
-    """Conversations as one HTML document, in pieces of a message each.
-
-    Args:
-        sources: At least one; several get an index.
-        exporter: Name and version of the program.
-        now: Unix seconds.
-    """
+    """One or more conversations as one HTML document, in pieces of a message each; `now` in Unix seconds."""
     several = len(sources) > 1
     yield _HEAD.substitute(
         language=language().replace("_", "-"),

@@ -1,13 +1,12 @@
 """Sessions as JSON lines under the keys of Hermes' own export, so that Hermes can import them again.
 
-One object for each session (a conversation of three segments is three lines, root first): every
-column of `sessions` as it stands, what Hermes derives from them, then `messages`, every column of each
-row with content and tool calls decoded and other JSON as text, but for the columns in `_INTERNAL`.
+One object for each session (a conversation of three segments is three lines, root first): every column of `sessions`
+as it is stored, the fields Hermes derives from them, then `messages`: every column of each row except those in
+`_INTERNAL`, with content and tool calls decoded and other JSON as text.
 
-The import of Hermes up to 0.21.5 makes each row it is given a live one, so that what was taken back or
-summarised away would be said again to the model; the export of 0.19 holds live rows alone, and so does
-ours unless everything is asked for. The export of 0.22 holds all rows and its import keeps how they stood.
-(Run with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
+Hermes up to 0.21.5 imports every row as a live one, so the model would see again what was rewound or summarised away.
+The export of 0.19 therefore holds live rows alone, and so does ours unless everything is asked for. The export of 0.22
+holds all rows, and its import keeps their state. (Run with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
 
 Derived as Hermes does it: `last_active` (`export_all`, 0.13 and later), `timings` since 0.21.4, and the
 markers `_reset_from` and `_branched_from` beside the settings they stand in since 0.22.
@@ -194,7 +193,7 @@ def _iso(moment: float) -> str:
 
 
 def _derived(reader: Reader, session_id: str, session: Mapping[str, object]) -> dict[str, object]:
-    """What Hermes' export says of a session beyond its columns, under names that no column has."""
+    """The fields of Hermes' export that are no columns of the session."""
     version = reader.schema.version or 0
     newest = None
     if "timestamp" in reader.schema.message_columns:

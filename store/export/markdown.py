@@ -1,9 +1,9 @@
 """A conversation as Markdown to be read, and what others wrote made harmless inside of it.
 
-All segments with their seams; tools, reasoning and summaries folded. A message is Markdown already and is meant to
-look so. Three things of it would reach beyond it: a code fence that is never closed, HTML (`</details>`, `<!--`,
-`<script>`), and the illusion of either in code, where it must stay as it is (https://spec.commonmark.org/0.31.2/, 4.5,
-4.6, 6.1, 6.6).
+All segments with their seams; tools, reasoning and summaries are folded. A message is Markdown itself and is shown as
+such. Two things in it would affect the text after it: a code fence that is never closed, and HTML (`</details>`,
+`<!--`, `<script>`). They are closed and escaped; code keeps what only looks like them
+(https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
 """
 
 from __future__ import annotations
@@ -31,30 +31,18 @@ _TICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """One line of text that Markdown shows as it is.
-
-    Args:
-        text: Printable, without line ends.
-    """
+    """One line of printable text as Markdown that shows it as it is."""
     return _PUNCTUATION.sub(lambda match: "\\" + match[0], text)
 
 
 def code(text: str) -> str:
-    """One line of text as a code span, whatever backticks are in it.
-
-    Args:
-        text: Printable, without line ends.
-    """
+    """One line of printable text as a code span, whatever backticks are in it."""
     ticks = "`" * (longest_run(text) + 1)
     return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
 
 
 def yaml_value(value: object) -> str:
-    """A value as YAML 1.1 and 1.2 read it back: JSON, with what YAML does not print escaped.
-
-    Args:
-        value: A text, number, flag, None, or a list of such.
-    """
+    """A text, number, flag, None or list of such as YAML 1.1 and 1.2 read it back: JSON, escaped a little more."""
     if isinstance(value, list):
         return "[" + ", ".join(map(yaml_value, value)) + "]"
     text = json.dumps(value, ensure_ascii=False)
@@ -74,12 +62,8 @@ def _closes(match: re.Match[str] | None, fence: str) -> bool:
 def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
     """The blocks of a text: what is fenced at the margin, and what is between.
 
-    Args:
-        text: Any text.
-
     Yields:
-        The fence that closes the block (empty between blocks), its lines (with those of the fences), and whether it
-        is closed.
+        The fence that closes a block (empty between them), its lines with the fences, and whether it is closed.
     """
     block: list[str] = []
     fence = ""
@@ -133,10 +117,10 @@ def _paragraph(lines: list[str]) -> list[str]:
 
 
 def _pair_up(lines: list[str]) -> bool:
-    """Whether fences off the margin end for sure where they seem to, whatever list they stand in.
+    """Whether indented fences certainly end where they seem to, whatever list they are in.
 
-    That is so where opening and closing line are indented alike, by spaces, and nothing between them by less: then
-    both belong to the same item, or neither is a fence at all.
+    They do if the opening and the closing line are indented by the same number of spaces and no line between them by
+    fewer: then both belong to the same item, or neither is a fence.
     """
     fence, indent = "", 0
     for line in lines:
@@ -156,14 +140,11 @@ def _pair_up(lines: list[str]) -> bool:
 
 
 def neutral(text: str) -> str:
-    """A text as Markdown that ends where it ends: fences closed, HTML made literal outside of code.
+    """A printable text as Markdown that cannot reach beyond its end: fences closed, HTML literal outside of code.
 
-    Fences inside of lists end in more ways than a line can tell, so there code is escaped as well: a backslash too
-    many in a picture is better than a tag at work. Where not even their end is sure, the whole text becomes a
-    quotation, which every fence in it ends with.
-
-    Args:
-        text: Printable.
+    Fences inside of lists end in more ways than a line can tell, so code there is escaped as well: a backslash too
+    many is better than a tag at work. Where not even their end is sure, the whole text becomes a quotation, and every
+    fence in it ends with the quotation.
     """
     lines = text.split("\n")
     fences = [line for line in lines if _ANY_FENCE.match(line)]
@@ -192,7 +173,7 @@ def _iso(moment: float | None) -> str | None:
 
 
 def _front_matter(source: Source, exporter: str, now: float) -> str:
-    """What a program reads first, as YAML."""
+    """The facts of the conversation for programs, as YAML."""
     each = source.conversation
     clean = source.redactor.optional
     fields: dict[str, object] = {
@@ -234,7 +215,7 @@ def _heading(telling: Telling) -> str:
 
 
 def _block(block: Block) -> str:
-    """What was said open, all the rest folded."""
+    """A block: spoken text is open, everything else is folded."""
     if block.kind == "said":
         return neutral(block.text) + "\n"
     if block.kind == "call":
@@ -250,13 +231,7 @@ def _block(block: Block) -> str:
 
 
 def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[str]:
-    """A conversation as a Markdown document, in pieces of a message each.
-
-    Args:
-        source: The conversation.
-        exporter: Name and version of the program.
-        now: Unix seconds.
-    """
+    """A conversation as a Markdown document, in pieces of a message each; `now` in Unix seconds."""
     yield _front_matter(source, exporter, now)
     facts = " · ".join(code(text) if label in _AS_CODE else plain(text) for label, text in source.facts())
     yield f"\n# {plain(source.name)}\n\n{facts}\n"

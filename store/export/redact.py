@@ -1,8 +1,7 @@
 """Secrets taken out of texts before they leave the machine, and counted by kind.
 
 What is known by its form or by the name before it (`secrets`), and the values of the person's own `.env` files, are
-replaced by `[REDACTED:kind]`. That is a net with meshes: what looks like nothing in particular goes through, so
-whoever shares a file still reads it first.
+replaced by `[REDACTED:kind]`. A secret of no known form goes through, so whoever shares a file still reads it first.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ LABELS = {
     "telegram-token": N_("Telegram bot token"),
     "url-password": N_("password in an address"),
 }
-"""What a person reads for each kind, where it is translated."""
+"""The name of each kind for people."""
 
 LEAST = 8
 """Code points of the shortest value that is looked for: shorter ones would be found in ordinary words."""
@@ -67,21 +66,10 @@ _PLAIN_WORD = re.compile(r"[A-Za-z]*|[A-Za-z]{0,12}[0-9]{1,3}[A-Za-z]?|[0-9]{1,3
 _URL = re.compile(r"(?i)[a-z][a-z0-9+.\-]{1,20}://")
 
 
-def redact(text: str, values: Iterable[str] = ()) -> tuple[str, Counter[str]]:
-    """A text without its secrets, and how many of which kind were in it.
-
-    Time is linear in the length of the text, whatever it holds. Doing it twice changes nothing more.
-
-    Args:
-        text: Any text.
-        values: Texts that are secret as such, as `telling_values` gives them.
-    """
-    redactor = Redactor(values)
-    return redactor.text(text), redactor.counts
-
-
 class Redactor:
     """Takes secrets out of many texts and keeps count.
+
+    Time is linear in the length of a text, whatever it holds. Doing it twice changes nothing more.
 
     Args:
         values: Texts that are secret as such, looked for in every spelling (JSON, addresses).
@@ -106,11 +94,7 @@ class Redactor:
         return self.counts.total()
 
     def text(self, text: str) -> str:
-        """The text without its secrets.
-
-        Args:
-            text: Any text.
-        """
+        """The text without its secrets."""
         if not self.active or not text:
             return text
         if any(value in text for value in self._values):
@@ -143,10 +127,9 @@ class Redactor:
         return None if text is None else self.text(text)
 
     def json_text(self, text: str) -> str:
-        """A JSON text without the secrets in its strings; it stays JSON, and as it is where there were none.
+        """A JSON text without the secrets in its strings: still JSON, and unchanged where there were none.
 
-        Args:
-            text: What should be JSON; what is none is taken as plain text.
+        What is no JSON is taken as plain text.
         """
         if not self.active or not text:
             return text
@@ -163,9 +146,6 @@ class Redactor:
 
     def value(self, value: object) -> object:
         """A decoded JSON value without the secrets in its strings, in keys too; what no JSON holds becomes null.
-
-        Args:
-            value: Mappings, lists, texts and numbers.
 
         Raises:
             RecursionError: It is nested deeper than Python can follow.
@@ -201,11 +181,7 @@ def _spellings(value: str) -> Iterator[str]:
 
 
 def parse_env(text: str) -> list[tuple[str, str]]:
-    """Names and values of a `.env` file; quotes and comments taken off, quoted values of several lines kept whole.
-
-    Args:
-        text: The file.
-    """
+    """Names and values of the text of a `.env` file, without quotes and comments; a quoted value may have line ends."""
     found: list[tuple[str, str]] = []
     lines = iter(text.removeprefix("\ufeff").splitlines())
     for line in lines:
@@ -230,9 +206,7 @@ def parse_env(text: str) -> list[tuple[str, str]]:
 def is_telling(name: str, value: str) -> bool:
     """Whether a value is worth hiding: long enough, and no path, plain address or ordinary words.
 
-    Args:
-        name: A name that speaks of secrets makes all but the commonest words worth it.
-        value: The value.
+    A name that speaks of secrets makes all but the commonest words worth it.
     """
     if len(value) < LEAST or value.lower() in COMMON_SETTINGS or len(set(value)) < 3 or value.lower() in MARK.lower():
         return False
@@ -248,11 +222,7 @@ def is_telling(name: str, value: str) -> bool:
 
 
 def telling_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The values to look for, parts of lists and lines of long ones too.
-
-    Args:
-        pairs: Names and values of any number of files.
-    """
+    """The values to look for among names and values of `.env` files; parts of lists and lines of long ones too."""
     found: set[str] = set()
     for name, value in pairs:
         parts = [value, *value.split(","), *value.splitlines()]
@@ -261,10 +231,7 @@ def telling_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
 
 
 def read_env(path: Path) -> list[tuple[str, str]]:
-    """The names and values of a file; empty when there is none.
-
-    Args:
-        path: The file; no more than a megabyte of it is read.
+    """The names and values of a file; empty when there is none. No more than a megabyte of it is read.
 
     Raises:
         OSError: It is there and cannot be read.
@@ -278,11 +245,7 @@ def read_env(path: Path) -> list[tuple[str, str]]:
 
 
 def describe(counts: Counter[str]) -> str:
-    """The counts in words: `OpenAI-style key × 2, .env value × 1`.
-
-    Args:
-        counts: Secrets by kind.
-    """
+    """Counts of secrets by kind in words: `OpenAI-style key × 2, .env value × 1`."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     labels = {kind: _(label) for kind, label in LABELS.items()}
     return _(", ").join(f"{labels.get(kind, kind)} × {count:,}" for kind, count in ordered)

@@ -1,8 +1,7 @@
 """Conversations read a window at a time, each by a connection of its own, and told as blocks of printable text.
 
-Whoever receives an export may be slow (a pager, a full pipe), and a connection held open meanwhile makes us a holder
-of the store, for whose sake Hermes 0.22 refuses to tidy up. So nothing is open while something is written, and fifty
-thousand messages are never in memory at once.
+The reader of an export may be slow (a pager, a full pipe). Hermes 0.22 refuses to tidy up while anybody holds the store
+open, so no connection is open while text is handed on, and fifty thousand messages are never in memory at once.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ Event = Day | Seam | Telling
 
 @dataclass
 class Tally:
-    """What went into an export; filled while it is written."""
+    """Counts of an export; filled while it is written."""
 
     sessions: int = 0
     messages: int = 0
@@ -103,12 +102,12 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What the conversation is called, on one line."""
+        """The title, else the first words, else the id; on one line."""
         each = self.conversation
         return one_line(self.redactor.text(each.title or each.preview or each.id))
 
     def facts(self) -> list[tuple[str, str]]:
-        """What is told of it besides its name, on one line each: a word for the program, and the text."""
+        """Facts beside the name, each a word for the program and a line for people."""
         each = self.conversation
         count = len(each.segments)
         pairs = [
@@ -186,11 +185,7 @@ def local_time(moment: float | None) -> datetime | None:
 
 
 def laid_out(arguments: str) -> str | None:
-    """Arguments of a call as indented JSON, printable; None when they are none.
-
-    Args:
-        arguments: Printable, which what their escapes stand for need not be.
-    """
+    """Arguments of a call as indented JSON; None when they are none. Printable: what escapes stand for may not be."""
     try:
         return printable(json.dumps(json.loads(arguments), ensure_ascii=False, indent=2))
     except (ValueError, RecursionError):
@@ -198,10 +193,9 @@ def laid_out(arguments: str) -> str | None:
 
 
 def opened_up(result: str) -> str:
-    """The result of a tool to be read: most are JSON objects whose texts hold the real output, line ends escaped.
+    """The printable result of a tool as a person reads it.
 
-    Args:
-        result: Printable; given back as it is when it is no object.
+    Most are JSON objects whose texts hold the real output with its line ends escaped; others stay as they are.
     """
     if not result.startswith("{"):
         return result
@@ -222,7 +216,7 @@ def opened_up(result: str) -> str:
 
 
 def speaker(telling: Telling) -> str:
-    """Who said it, on one line: a person, a model, a tool, or a role as it is stored."""
+    """The speaker on one line: a person, a model, a tool, or a role as it is stored."""
     if telling.tool:
         return one_line(_("Tool {name}").format(name=telling.tool))
     role = telling.message.role
@@ -230,7 +224,7 @@ def speaker(telling: Telling) -> str:
 
 
 def state_word(state: State) -> str:
-    """How a message stands, empty for one that the model sees."""
+    """A word for the state of a message, empty for one that the model sees."""
     return _(_STATES[state]) if state in _STATES else ""
 
 

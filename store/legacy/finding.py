@@ -1,10 +1,10 @@
-"""Which files of `$HERMES_HOME/sessions` are conversations that the store knows nothing of.
+"""Finds the files of `$HERMES_HOME/sessions` that are conversations without a session in the store.
 
 Hermes up to 0.13 wrote `<id>.jsonl` for every conversation of its gateways (`gateway/session.py`), at first instead of
 the store; later `session_<id>.json` is an optional snapshot (`run_agent.py`, `_save_session_log`, 0.19). Other files of
-that folder are no conversations: the routing index `sessions.json`, and `request_dump_*`, what a provider was sent.
- Only plain files with a single name are looked at: a second name may be the store's own, and opening and
-closing that in this process would drop the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
+that folder are no conversations: the routing index `sessions.json`, and `request_dump_*`, the requests to a provider.
+Only plain files with a single name are read: a second name may be the store's own, and opening and closing the store's
+file in this process would drop the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DUMP = "request_dump_"
 
 
 class OldFile(NamedTuple):
-    """One file, as its folder tells it; nothing of it has been read."""
+    """One file as its folder lists it, not read."""
 
     path: Path
     session_id: str
@@ -35,7 +35,7 @@ class OldFile(NamedTuple):
 
 
 class Count(NamedTuple):
-    """How many there are."""
+    """The number of files, and their size."""
 
     files: int = 0
     bytes: int = 0
@@ -101,7 +101,7 @@ def known_sessions(reader: Reader) -> frozenset[str]:
 
 
 def count_files(folder: Path | None, reader: Reader) -> Count:
-    """How many transcripts there are without a session in the store; none where the folder cannot be read.
+    """Count the transcripts without a session in the store; none if the folder cannot be read.
 
     Args:
         folder: `sessions` of the home; None for a store that has none.

@@ -28,7 +28,7 @@ LARGEST_SNAPSHOT = 512 << 20
 Object = dict[str, object]
 
 UNREADABLE = "unreadable"
-"""The role of a note in the place of what cannot be read."""
+"""The role of the row of a note."""
 FILE_SOURCE = "file"
 """The source of a transcript that does not name the platform it is from."""
 
@@ -43,7 +43,7 @@ class Note(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is said of the whole conversation, under the names the file uses."""
+    """Facts about the whole conversation, under the names the file uses."""
 
     values: Object
 
@@ -110,9 +110,9 @@ def _beginning(line: bytes) -> str:
 
 
 def _document(file: BinaryIO) -> Iterator[Piece]:
-    """One JSON object whose `messages` are a list, or that list itself; as far as it goes when it is cut short.
+    """One JSON object with a list of `messages`, or that list itself; up to the damage if it is cut short.
 
-    Values are decoded one by one where they stand, so that a document that is not whole gives what it has.
+    Values are decoded one by one, so that a damaged document gives what comes before the damage.
     """
     raw = file.read(LARGEST_SNAPSHOT + 1)
     if len(raw) > LARGEST_SNAPSHOT:
@@ -165,7 +165,7 @@ def _object(text: str, position: int) -> Iterator[Piece]:
 
 
 def _messages(text: str, position: int) -> Generator[Piece, None, int]:
-    """The items of a list; gives back where it ends, -1 where it does not."""
+    """The items of a list; returns the position after it, -1 if it is cut short."""
     decoder = json.JSONDecoder()
     while True:
         position = _after(text, position)
@@ -184,7 +184,7 @@ def _messages(text: str, position: int) -> Generator[Piece, None, int]:
 
 
 class Transcript(NamedTuple):
-    """What becomes of a file."""
+    """The rows of a file."""
 
     session: Row
     messages: list[Row]
@@ -243,7 +243,7 @@ def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
 
     Args:
         file: Which.
-        pieces: What stands in it.
+        pieces: Its contents.
     """
     session = as_text(file.path.name) or "?"
     facts: Object = {}

@@ -25,7 +25,7 @@ from .parsing import read_pieces, to_transcript
 _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this many files or bytes of them, whichever comes first."""
 _PLACES = 1 << 24
-"""Numbers of messages kept for each file: those of newer files are larger, as in a store, though they come first."""
+"""Message ids reserved for each file. Newer files are read first and still get larger ids, as in a store."""
 _INDEXES = ("idx_sessions_started", "idx_sessions_parent", "idx_messages_session")
 _SPARE = 256 << 20
 """Bytes of the temporary folder that stay free."""
@@ -77,11 +77,12 @@ class Shelf:
     def _make(self) -> sqlite3.Connection:
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode=WAL")  # what fills it and what reads it do not wait for each other
+        # In WAL mode the thread that fills it and those that read it do not wait for each other.
+        connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=OFF")
         for name, columns in TABLES.items():
             connection.execute(table_statement(name, columns))
-        for name in _INDEXES:  # the others would cost more than they give: nothing is ever looked for by them here
+        for name in _INDEXES:  # nothing here needs the others
             connection.execute(INDEXES[name])
         connection.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])
         return connection
@@ -150,7 +151,7 @@ class Shelf:
         self.done += len(portion)
 
     def describe(self) -> str:
-        """How far it is, and what is missing, in a sentence."""
+        """A sentence about the progress, and about what is missing."""
         if self.is_done:
             said = ngettext("{count:,} old transcript in {folder}", "{count:,} old transcripts in {folder}", self.files)
         else:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,6 @@ from hermes_browse.store.export.redact import (
     is_telling,
     parse_env,
     read_env,
-    redact,
     telling_values,
 )
 from hermes_browse.store.export.secrets import MARK, RULES
@@ -46,6 +46,12 @@ SECRETS = {
     ],
 }
 ALL = [(kind, secret) for kind, secrets in SECRETS.items() for secret in secrets]
+
+
+def redact(text: str, values: Iterable[str] = ()) -> tuple[str, Counter[str]]:
+    """A text without its secrets, and how many of which kind were in it."""
+    redactor = Redactor(values)
+    return redactor.text(text), redactor.counts
 
 
 @pytest.mark.parametrize(("kind", "secret"), ALL)
