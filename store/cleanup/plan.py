@@ -297,8 +297,8 @@ def measure_more(
 
 
 def _reparented(catalog: Catalog, would: Iterable[Planned]) -> tuple[Session, ...]:
-    deleted = frozenset(session_id for each in would for session_id in each.session_ids)
-    return tuple(reparented(catalog.forest, deleted))
+    deleted = dict.fromkeys(session_id for each in would for session_id in each.session_ids)
+    return tuple(reparented(catalog.forest, deleted))  # in the order of the plan, not that of a set
 
 
 def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:

@@ -33,6 +33,8 @@ _CUT = 8192
 _SLICE = 4000
 """Messages a statement looks at: some ten milliseconds."""
 _CHUNK = 400
+_BATCH = 200
+"""Sessions of a statement that reads their messages."""
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
 Stopped = Callable[[], bool]
@@ -207,13 +209,19 @@ def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
     return {as_text(key) or "": int(str(size)) for key, size in reader.rows_in(statement, ids)}
 
 
-def _groups(ids: Sequence[str], counts: Mapping[str, int]) -> Iterator[list[str]]:
-    """Sessions for one statement: few messages together, but never less than a session."""
+def batches(ids: Sequence[str], counts: Mapping[str, int], most: int) -> Iterator[list[str]]:
+    """Split sessions into batches of few messages for one statement each, a session at least.
+
+    Args:
+        ids: Of sessions.
+        counts: How many messages each of them has, by id.
+        most: Messages of a batch.
+    """
     group: list[str] = []
     rows = 0
     for each in ids:
         more = counts.get(each, 0)
-        if group and rows + more > _SLICE:
+        if group and (rows + more > most or len(group) >= _BATCH):
             yield group
             group, rows = [], 0
         group.append(each)
@@ -249,7 +257,7 @@ def _measured(reader: Reader, sessions: Sequence[Session], stopped: Stopped) -> 
         chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
         counts = count_messages(reader, list(chunk))
         prompts = _prompt_bytes(reader, list(chunk))
-        for ids in _groups(list(chunk), counts):
+        for ids in batches(list(chunk), counts, _SLICE):
             check(stopped)
             sums = _add_up(reader, ids, sum(counts.get(each, 0) for each in ids), stopped)
             found: dict[str, Sizes] = {}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -309,7 +310,7 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
     """Exactly, wide letters included, and so does the line above them."""
     from rich.cells import cell_len
 
-    group = Group("日本語の長い名前" * 9, frozenset("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
+    group = Group("日本語の長い名前" * 9, set("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
     row = GroupRow(group, by, "tokens" if by == "day" else "calls", 10.0)
     assert sum(cell_len(text) for text, _ in row.spans(width, NOW)) == width
     assert cell_len(headings(by, "tokens", width)) == width
@@ -317,11 +318,11 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
 
 def test_sentences() -> None:
     """Words fit the width; unknown and estimated are told apart."""
-    group = Group("x", frozenset("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
+    group = Group("x", set("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
     assert "1 session begun" in tokens_line(group, 200) and len(tokens_line(group, 78)) <= 78
-    assert "no tokens recorded" in tokens_line(group._replace(tokens=Tokens()), 200)
-    assert cost(group) == "~$1.00?" and cost(group._replace(estimated_usd=0.0)) == "?"
-    assert cost(group._replace(estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
+    assert "no tokens recorded" in tokens_line(replace(group, tokens=Tokens()), 200)
+    assert cost(group) == "~$1.00?" and cost(replace(group, estimated_usd=0.0)) == "?"
+    assert cost(replace(group, estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
     told = cost_line(group, 3)
     assert "2 sessions of unknown cost" in told and "1 in a subscription" in told and "3 messages of no" in told
     assert (
