@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import DAY, make_store, tool_call
+from textual.color import Color
 
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
@@ -333,11 +335,34 @@ def test_sentences() -> None:
 def test_the_plots_are_loaded_with_the_screen_alone() -> None:
     """The browser starts without them."""
     program = (
-        "import sys, hermes_browse.tui.app; print('plotext' in sys.modules, 'textual_plotext' in sys.modules); "
-        "import hermes_browse.tui.screens.insights; print('textual_plotext' in sys.modules)"
+        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.widgets.plot' in sys.modules); "
+        "import hermes_browse.tui.screens.insights; print('hermes_browse.tui.widgets.plot' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ended.stdout.split() == ["False", "False", "True"]
+    assert ended.stdout.split() == ["False", "True"]
+
+
+async def test_bars_are_drawn(path: Path) -> None:
+    """As high as their values, in whole cells; the chosen one in the accent from side to side."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I")
+        plot = browser.app.screen.query_one(BarPlot)
+        height, loud = plot.size.height - 1, Color.parse(browser.app.theme_variables["accent"]).hex6
+        plot.show(Course(["a", "b", "c"], [4.0, 0.0, 2.0], chosen=2, form=lambda value: f"{value:g}"))
+        drawn = plot.render()
+        lines = drawn.plain.split("\n")
+        bar = "█" * 7
+        assert [line[7:30].rstrip() for line in lines[:height]] == [
+            f"{bar}{' ' * 9}{bar if row <= 1 + math.floor((height - 1) / 2 + 0.5) else ''}".rstrip()
+            for row in range(height, 0, -1)
+        ]
+        assert [line[:7].strip() for line in lines if line[:7].strip()] == ["4", "2", "0"]
+        accent = [span for span in drawn.spans if span.style == loud]
+        assert accent and all(drawn.plain[span.start : span.end] == bar for span in accent)
+        plot.show(Course(["a"], [5.0], part=[2.0]))
+        assert set(plot.render().plain) >= {"█", "░"}
+        plot.show(Course(["a"], [0.0]))
+        assert "█" not in plot.render().plain
 
 
 async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
