@@ -219,15 +219,13 @@ def read_tools(
         QueryInterruptedError: `stopped` said so.
     """
     schema, sessions = reader.schema, catalog.forest.sessions
-    content, role = schema.message("content"), f"CAST({schema.message('role')} AS TEXT)"
+    content, role = schema.message("content"), f"CAST({schema.message('role')} AS TEXT)"  # not shown
     names = ("tool_calls", "tool_call_id", "tool_name", "timestamp", "effect_disposition")
     # A long text is cut as bytes: SQLite's text functions end at a NUL, with which multimodal content begins.
-    cut = (
-        f"CASE WHEN length(CAST({content} AS BLOB)) > {4 * LIMIT} "
-        f"THEN substr(CAST({content} AS BLOB), 1, {4 * LIMIT}) ELSE {content} END"
-    )
-    answer = ", ".join(f"CASE WHEN {role} = 'tool' THEN {each} END" for each in ("1", cut, bytes_sql(content)))
-    columns = f"m.session_id, {', '.join(map(schema.message, names))}, {answer}"
+    blob, most = f"CAST({content} AS BLOB)", 4 * LIMIT  # not shown
+    cut = f"CASE WHEN length({blob}) > {most} THEN substr({blob}, 1, {most}) ELSE {content} END"  # not shown
+    answers = [f"CASE WHEN {role} = 'tool' THEN {each} END" for each in ("1", cut, bytes_sql(content))]  # not shown
+    columns = f"m.session_id, {', '.join([*map(schema.message, names), *answers])}"
     counts: dict[tuple[str, int | None, str], tuple[int, int, int, int]] = {}
     asked: dict[tuple[str, str], str] = {}
     end = int(str(reader.value("SELECT max(id) FROM messages") or 0))

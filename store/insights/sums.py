@@ -11,8 +11,8 @@ from ..catalog import Catalog
 from ..cleanup.sizes import Stopped, check, never
 from ..connect import Reader
 from ..models import Session, Tokens
-from .facts import NO_MONEY, UNKNOWN, Facts, ToolFacts, Used, read_facts, read_tools
-from .periods import QUARTER, UNITS, Calendar, begin_of, first_day
+from .facts import NO_MONEY, UNKNOWN, Facts, ToolFacts, read_facts, read_tools
+from .periods import QUARTER, UNITS, begin_of, first_day, key_of
 
 GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
 """What `make_report` groups by; `hour` is the hour of the week."""
@@ -115,25 +115,21 @@ def _whole(facts: Facts, session: Session) -> _Part:
     return _Part(session.model or UNKNOWN, tokens, guess, actual or 0.0, is_unknown, is_included)
 
 
-def _is_all_of_it(used: Used, whole: _Part) -> bool:
-    """Tell whether one row has all there is of a session, as for most sessions."""
-    cost = whole.estimated + whole.actual
-    return (
-        used.tokens == whole.tokens
-        and abs(used.cost_usd - cost) <= 1e-9
-        and (used.actual_usd > 0) == (whole.actual > 0)
-        and whole.is_unknown == (not used.cost_usd and bool(used.tokens.total) and not whole.is_included)
-    )
-
-
 def _by_model(facts: Facts, session: Session) -> Iterator[_Part]:
     """Split a session by model; what the rows per model leave of its own counters goes to the model it names."""
     whole, used = _whole(facts, session), facts.usage.get(session.id)
     if not used:
         yield whole
         return
-    if len(used) == 1 and _is_all_of_it(used[0], whole):
-        yield whole._replace(model=used[0].model)
+    one, cost = used[0], whole.estimated + whole.actual
+    if (
+        len(used) == 1
+        and one.tokens == whole.tokens
+        and abs(one.cost_usd - cost) <= 1e-9
+        and (one.actual_usd > 0) == (whole.actual > 0)
+        and whole.is_unknown == (not one.cost_usd and bool(one.tokens.total) and not whole.is_included)
+    ):  # the row has all there is, as for most sessions
+        yield whole._replace(model=one.model)
         return
     parts: dict[str, _Part] = {}
 
@@ -142,7 +138,7 @@ def _by_model(facts: Facts, session: Session) -> Iterator[_Part]:
         sums = Tokens(*map(add, have.tokens, tokens)), have.estimated + estimated, have.actual + actual
         parts[model] = _Part(model, *sums, have.is_unknown and unpriced, have.is_included)
 
-    left, cost = list(whole.tokens), whole.estimated + whole.actual
+    left = list(whole.tokens)
     for each in used:
         estimated = 0.0 if each.actual_usd else each.estimated_usd
         take(each.model, each.tokens, estimated, each.actual_usd, not each.cost_usd)
@@ -157,13 +153,10 @@ def _by_model(facts: Facts, session: Session) -> Iterator[_Part]:
         yield part._replace(is_unknown=part.is_unknown and bool(part.tokens.total) and not part.is_included)
 
 
-_Key = Callable[[Session, str], str]
-
-
-def _key(facts: Facts, by: str) -> _Key:
+def _key(facts: Facts, by: str) -> Callable[[Session, str], str]:
     """A function from a session and a model to the key they count for, in a grouping by anything but time."""
     root_of, projects = facts.catalog.forest.root_of, facts.projects
-    keys: dict[str, _Key] = {
+    keys: dict[str, Callable[[Session, str], str]] = {
         "model": lambda session, model: model,
         "source": lambda session, model: session.source,
         "project": lambda session, model: projects.get(session.id, UNKNOWN),
@@ -178,8 +171,7 @@ class _Times:
     def __init__(self, by: str, period: str, now: float) -> None:
         day = first_day(period, now)
         self._by, self._since = by, begin_of(day) if day is not None else None
-        self._calendar = Calendar()
-        self._known: dict[int, str | None] = {}
+        self._known: dict[int | None, str | None] = {None: UNKNOWN if day is None else None}
 
     def key(self, moment: float | None) -> str | None:
         """The key of a moment in Unix seconds, or of none."""
@@ -187,14 +179,11 @@ class _Times:
 
     def of(self, quarter: int | None) -> str | None:
         """The key of a quarter, or of none."""
-        if quarter is None:
-            return UNKNOWN if self._since is None else None
-        if quarter in self._known:
-            return self._known[quarter]
-        moment = quarter * float(QUARTER)
-        is_before = self._since is not None and moment < self._since
-        found = self._known[quarter] = None if is_before else self._calendar.key(moment, self._by)
-        return found
+        if quarter not in self._known and quarter is not None:
+            moment = quarter * float(QUARTER)
+            is_before = self._since is not None and moment < self._since
+            self._known[quarter] = None if is_before else key_of(moment, self._by)
+        return self._known[quarter]
 
 
 class _Adding:

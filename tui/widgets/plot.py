@@ -201,7 +201,7 @@ class WeekPlot(Widget):
         """Show these.
 
         Args:
-            values: By key as of `Calendar.key`: `0-14`.
+            values: By key as of `periods.key_of`: `0-14`.
             chosen: The key of one of them.
             form: Prints a value in few cells.
         """
