@@ -14,8 +14,9 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.store.write import carry, change, delete, flags, rescue, restore, titles  # loaded before a fork
 from hermes_browse.store.write.change import Change, RowChange
-from hermes_browse.tui.cli import changing, exporting, pruning, trashing  # noqa: F401  (loaded before a fork)
-from hermes_browse.tui.cli.run import run
+from hermes_browse.tui.cli import delete as delete_command  # noqa: F401  (loaded before a fork)
+from hermes_browse.tui.cli import edit, export, prune, trash  # noqa: F401  (loaded before a fork)
+from hermes_browse.tui.cli.entry import run
 from hermes_browse.tui.config.memory import Memory, write_memory
 
 NOW = 1784538000.0

@@ -1,13 +1,14 @@
-"""`config`: where the configuration is, what it sets and what in it does not hold."""
+"""`config`: where the configuration is, what it sets, and which of its lines have no effect."""
 
 from __future__ import annotations
 
+import argparse
 import os
 from types import SimpleNamespace
 
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..config.actions import final_keys, known_actions
 from ..config.folders import config_path
@@ -15,30 +16,44 @@ from ..config.keymap import resolve_keymap, troubles_of
 from ..config.options import Options
 from ..config.reading import read_config
 from ..config.sample import sample
-from .columns import note, print_text
-from .jsonform import Json
-from .run import print_json
+from .context import Command
+from .output import Json, note, print_json, print_text
 
 
-def config(arguments: SimpleNamespace) -> int:
-    """`config show|path|init`."""
-    if arguments.what == "init":
-        return _init(as_json=arguments.json)
-    if arguments.what == "path":
+class ConfigCommand(Command):
+    """The configuration file of this user."""
+
+    summary = N_("The configuration: where it is, what it sets, and a sample of it.")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """What to do with it."""
+        parser.add_argument(
+            "what",
+            nargs="?",
+            choices=["show", "path", "init"],
+            default="show",
+            help=_("show what holds (default), its path, or write a commented sample; an existing file stays as it is"),
+        )
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """Run without a store."""
+        if arguments.what == "init":
+            return _init(as_json=arguments.json)
+        if arguments.what == "show":
+            return _show(as_json=arguments.json)
         path = config_path()
         if arguments.json:
             print_json({"path": str(path), "exists": path.exists()})
         else:
             print_text(str(path))
         return 0
-    return _show(as_json=arguments.json)
 
 
 def _init(*, as_json: bool) -> int:
     path = config_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Exclusively: a configuration that came meanwhile is not written over.
+        # O_EXCL: a file that another process has written meanwhile stays as it is.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
         there = _("{path} is there already and stays as it is.").format(path=path)

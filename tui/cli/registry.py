@@ -1,0 +1,126 @@
+"""All commands by name, and the parser made from them. To add one, write its module and name its class here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from importlib import import_module
+from types import SimpleNamespace
+
+from hermes_browse.store.wording import N_, _
+
+from .context import Command
+from .parser import Parser, add_store_options, speak_argparse
+
+COMMANDS = {
+    "list": "list.ListCommand",
+    "search": "search.SearchCommand",
+    "show": "show.ShowCommand",
+    "lineage": "lineage.LineageCommand",
+    "resume": "resume.ResumeCommand",
+    "rename": "edit.RenameCommand",
+    "archive": "edit.ArchiveCommand",
+    "unarchive": "edit.UnarchiveCommand",
+    "pin": "edit.PinCommand",
+    "unpin": "edit.UnpinCommand",
+    "prune": "prune.PruneCommand",
+    "delete": "delete.DeleteCommand",
+    "trash": "trash.TrashCommand",
+    "export": "export.ExportCommand",
+    "stats": "stats.StatsCommand",
+    "profiles": "profiles.ProfilesCommand",
+    "doctor": "doctor.DoctorCommand",
+    "config": "config.ConfigCommand",
+    "completions": "completions.CompletionsCommand",
+    "man": "man.ManCommand",
+}
+"""Module and class of each command, in the order of the help. A module is imported when its command is needed."""
+
+_EXIT_CODES = N_("""\
+0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
+            5 refused: unsafe, protected or not confirmed · 130 interrupted""")
+"""The second line is indented to stand below the first one, which follows "exit codes: " in the help."""
+_IDS = N_("""\
+ID is a full session id, a unique prefix, or a title; any segment stands for its conversation.
+Ids may begin with a dash: `--` ends the options.
+""")
+
+
+def load(name: str) -> Command:
+    """The command of that name, its module imported."""
+    module, _dot, kind = COMMANDS[name].partition(".")
+    command = getattr(import_module(f".{module}", __package__), kind)()
+    assert isinstance(command, Command)
+    return command
+
+
+def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
+    """The parser of the whole command line.
+
+    Args:
+        wanted: Commands whose help and arguments are needed; the others are known by name only.
+    """
+    speak_argparse()
+    parser = Parser(
+        prog="hermes-browse",
+        description=_("Browse the session store of Hermes Agent. Without a command: the browser."),
+        epilog=" ".join((_("exit codes:"), _(_EXIT_CODES))) + "\n\n" + _(_IDS),
+    )
+    parser.add_argument("--version", action="store_true", help=_("say the version and end"))
+    add_store_options(parser, top=True)
+    parser.add_argument(
+        "--print-command",
+        action="store_true",
+        help=_("the browser prints the command of what is chosen, and runs nothing"),
+    )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help=_("a dialogue of lines, for screen readers and braille: nothing is drawn"),
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
+    for name in COMMANDS:
+        if name not in wanted:
+            commands.add_parser(name, add_help=False)
+            continue
+        command = load(name)
+        said = _(command.summary)
+        child = commands.add_parser(name, help=said, description=said)
+        if command.takes_common_options:
+            child.add_argument("--json", action="store_true", help=_("one JSON document on standard output"))
+            add_store_options(child)
+        command.add_arguments(child)
+    return parser
+
+
+def parse(argv: Sequence[str]) -> SimpleNamespace:
+    """The arguments of a command line.
+
+    Args:
+        argv: Without the program's name.
+
+    Raises:
+        SystemExit: With 0 after help, with 2 when something is wrong; it has been reported.
+    """
+    # A word may name a command and be something else, a value or an id: then one module too many is imported.
+    named = {word for word in argv if word in COMMANDS}
+    is_help = "-h" in argv or "--help" in argv
+    parser = make_parser(COMMANDS if is_help or not named else named)
+    arguments = parser.parse_args(argv, namespace=SimpleNamespace())
+    # argparse does not see that an option before the command excludes one behind it.
+    stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
+    if sum(stores) > 1:
+        parser.error(_("one store at a time: --home and --profile, or --db, or --demo"))
+    if arguments.plain and (arguments.command is not None or arguments.print_command):
+        parser.error(_("--plain is a way to browse: it goes with no command"))
+    command = load(arguments.command) if arguments.command is not None else None
+    if arguments.old and (command is None or not command.reads_old_transcripts):
+        able = [name for name in COMMANDS if load(name).reads_old_transcripts]
+        told = _("--old goes with {commands}; the browser has them under the key 5")
+        parser.error(told.format(commands=", ".join(able)))
+    if arguments.old and arguments.demo:
+        parser.error(_("--old is about files beside a store of your own, and --demo has none"))
+    if arguments.print_command and command is not None:
+        parser.error(_("--print-command goes with the browser; a command has `resume ID --print`"))
+    if command is not None and (told := command.contradiction(arguments)):
+        parser.error(told)
+    return arguments
