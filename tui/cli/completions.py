@@ -16,7 +16,8 @@ from hermes_browse.store.wording import ENGLISH, N_, speak
 
 from .context import Command
 
-_FOLDERS, _FILES = ("DIR",), ("FILE", "PATH")
+_KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE"}
+"""What the shell can complete, by the name of the value in the help."""
 
 
 class CompletionsCommand(Command):
@@ -45,19 +46,9 @@ class Place(NamedTuple):
     """Empty at the top, `/trash/list` below."""
     words: tuple[tuple[str, str], ...]
     """Commands, choices and options, each with what it does."""
-    choices: tuple[tuple[str, tuple[str, ...]], ...]
-    """Options with the values they take."""
-    folders: tuple[str, ...]
-    """Options that take a folder."""
-    files: tuple[str, ...]
-    """Options that take a file."""
-    others: tuple[str, ...]
-    """Options with a value that only the user knows."""
-
-    @property
-    def with_value(self) -> tuple[str, ...]:
-        """Options that take the next word."""
-        return (*(name for name, _values in self.choices), *self.folders, *self.files, *self.others)
+    takes: dict[str, str]
+    """Options that take the next word: its values with blanks between them, `DIR`, `FILE`, or nothing where only the
+    user knows."""
 
 
 def _said(text: str | None) -> str:
@@ -74,10 +65,7 @@ def places(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Place]:
         path: Where it is.
     """
     words: list[tuple[str, str]] = []
-    choices: list[tuple[str, tuple[str, ...]]] = []
-    folders: list[str] = []
-    files: list[str] = []
-    others: list[str] = []
+    takes: dict[str, str] = {}
     below: list[Place] = []
     for action in parser._actions:  # argparse has no other way to ask
         if action.help == argparse.SUPPRESS:
@@ -91,13 +79,10 @@ def places(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Place]:
             words += [(str(each), "") for each in action.choices or ()]
         else:
             words += [(name, _said(action.help)) for name in action.option_strings]
-            names = [name for name in action.option_strings if action.nargs != 0]
-            if action.choices is not None:
-                choices += [(name, tuple(map(str, action.choices))) for name in names]
-            else:
-                kind = folders if action.metavar in _FOLDERS else files if action.metavar in _FILES else others
-                kind += names
-    yield Place(path, tuple(words), tuple(choices), tuple(folders), tuple(files), tuple(others))
+            if action.nargs != 0:
+                kind = _KINDS.get(str(action.metavar), "") if action.choices is None else " ".join(action.choices)
+                takes |= dict.fromkeys(action.option_strings, kind)
+    yield Place(path, tuple(words), takes)
     yield from below
 
 
@@ -110,16 +95,11 @@ def _values(found: list[Place], one: str, folders: str, files: str) -> list[str]
         folders: Offers folders.
         files: Offers files.
     """
-    lines = []
-    for place in found:
-        for name, values in place.choices:
-            lines.append(f"    '{place.path} {name}') {one.format(' '.join(values))} ;;")
-    for names, offer in (
-        ({name for place in found for name in place.folders}, folders),
-        ({name for place in found for name in place.files}, files),
-        ({name for place in found for name in place.others}, "return"),
-    ):
-        patterns = "|".join(f"*' {name}'" for name in sorted(names))
+    offers = {"DIR": folders, "FILE": files, "": "return"}
+    taken = [(place.path, name, kind) for place in found for name, kind in place.takes.items()]
+    lines = [f"    '{path} {name}') {one.format(kind)} ;;" for path, name, kind in taken if kind not in offers]
+    for wanted, offer in offers.items():
+        patterns = "|".join(f"*' {name}'" for name in sorted({name for _path, name, kind in taken if kind == wanted}))
         lines.append(f"    {patterns}) {offer} ;;")
     return lines
 
@@ -134,22 +114,16 @@ def _in_zsh(place: Place) -> str:
 
 
 def _in_fish(place: Place) -> str:
+    offers = {"DIR": " -x -a '(__fish_complete_directories)'", "FILE": " -r -F", "": " -x"}
     lines = []
-    values = dict(place.choices)
     for name, said in place.words:
         line = f"complete -c hermes-browse -n '__hermes_browse_at \"{place.path}\"'"
         if not name.startswith("-"):
             line += f" -a '{name}'"
         else:
             line += f" {'-l' if name.startswith('--') else '-s'} {name.lstrip('-')}"
-        if name in values:
-            line += f" -x -a '{' '.join(values[name])}'"
-        elif name in place.folders:
-            line += " -x -a '(__fish_complete_directories)'"
-        elif name in place.files:
-            line += " -r -F"
-        elif name in place.others:
-            line += " -x"
+        if name in place.takes:
+            line += offers.get(place.takes[name], f" -x -a '{place.takes[name]}'")
         lines.append(f"{line} -d '{said}'" if said else line)
     return "\n".join(lines)
 
@@ -162,7 +136,7 @@ def completions(shell: str, parser: argparse.ArgumentParser) -> str:
         parser: Of the whole command line.
     """
     found = list(places(parser))
-    skipped = sorted({name for place in found for name in place.with_value})
+    skipped = sorted({name for place in found for name in place.takes})
     steps = [place.path for place in found if place.path]
     values: list[str] = []
     if shell == "bash":

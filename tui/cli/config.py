@@ -13,11 +13,16 @@ from hermes_browse.store.wording import N_, _
 from ..config.actions import final_keys, known_actions
 from ..config.folders import config_path
 from ..config.keymap import resolve_keymap, troubles_of
-from ..config.options import Options
 from ..config.reading import read_config
 from ..config.sample import sample
 from .context import Command
-from .output import Json, note, print_json, print_text
+from .output import note, print_json, print_text
+
+_SHOWN = (
+    "view", "sort", "theme", "mouse", "glyphs", "time", "dates", "density", "language", "columns", "resume", "surface",
+    "trash", "keymap",
+)  # fmt: skip
+"""The options in the order they are shown in; the keys follow them."""
 
 
 class ConfigCommand(Command):
@@ -70,25 +75,6 @@ def _init(*, as_json: bool) -> int:
     return 0
 
 
-def _values(options: Options) -> Json:
-    return {
-        "view": options.view.value if options.view is not None else None,
-        "sort": options.sort.value if options.sort is not None else None,
-        "theme": options.theme,
-        "mouse": options.mouse,
-        "glyphs": options.glyphs,
-        "time": options.time,
-        "dates": options.dates,
-        "density": options.density,
-        "language": options.language,
-        "columns": list(options.columns),
-        "resume": options.resume,
-        "surface": dict(options.surface),
-        "trash": options.trash,
-        "keymap": options.keymap,
-    }
-
-
 def _toml(value: object) -> str:
     """A value as it stands in the file."""
     if isinstance(value, bool):
@@ -104,7 +90,8 @@ def _toml(value: object) -> str:
 def _show(*, as_json: bool) -> int:
     configuration = read_config()
     troubles = troubles_of(configuration)
-    values = _values(configuration.options)
+    values = {name: getattr(configuration.options, name) for name in _SHOWN}
+    values |= {"columns": list(values["columns"]), "surface": dict(values["surface"])}
     keymap, _troubles = resolve_keymap(configuration)
     keys: dict[str, list[str]] = {}
     for action in final_keys(known_actions(), keymap):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from hermes_browse.store.connect import Reader
     from hermes_browse.store.models import Conversation
     from hermes_browse.store.prune.radar import Radar
-    from hermes_browse.store.trash.stages import Stage, Tell
+    from hermes_browse.store.trash.stages import Stage
+    from hermes_browse.store.write.carry import Step
 
-PROGRESS_EVERY = 2.0
+_PROGRESS_EVERY = 2.0
 """Seconds between two sentences about how far a long write is."""
 
 
@@ -151,15 +152,15 @@ def ask(question: str, wanted: str) -> None:
         raise RefusedError(_("Nothing was changed."))
 
 
-def telling() -> Tell:
+def telling() -> Callable[[Stage | Step], None]:
     """A function that notes, on a terminal and every other second, how far a long write is."""
     said = time.monotonic()
 
-    def tell(stage: Stage) -> None:
+    def tell(progress: Stage | Step) -> None:
         nonlocal said
-        if time.monotonic() - said > PROGRESS_EVERY and sys.stderr.isatty():
+        if time.monotonic() - said > _PROGRESS_EVERY and sys.stderr.isatty():
             said = time.monotonic()
-            note(stage.words)
+            note(progress.words)
 
     return tell
 

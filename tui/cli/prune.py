@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -24,7 +22,7 @@ from hermes_browse.store.write.carry import Outcome, Step, Unit
 
 from ..formats import dollars, long_number, status, timestamp
 from ..places import sessions_folder, trash_folder
-from .context import PROGRESS_EVERY, Command, Context, ask, telling
+from .context import Command, Context, ask, telling
 from .output import Json, bundle_json, conversation_json, note, print_json, print_table, title_or_preview
 from .parser import count, named, text
 
@@ -145,23 +143,11 @@ class PruneCommand(Command):
 
 
 def _rules(wanted: SimpleNamespace) -> Rules:
+    """The rules that the arguments ask for. An argument has the name of its rule, `source` and `stale_open` apart."""
+    given = {name: value for name, value in vars(wanted).items() if name in Rules.__dataclass_fields__}
     stale = wanted.older_than if wanted.older_than is not None else STALE_AFTER
-    return Rules(
-        older_than=wanted.older_than,
-        sources=frozenset(wanted.source),
-        title=wanted.title,
-        cwd=wanted.cwd,
-        model=wanted.model,
-        empty=wanted.empty,
-        automation=wanted.automation,
-        min_messages=wanted.min_messages,
-        max_messages=wanted.max_messages,
-        min_size=wanted.min_size,
-        max_size=wanted.max_size,
-        max_cost=wanted.max_cost,
-        stale_open=stale if wanted.stale_open else None,
-        include_archived=wanted.include_archived,
-    )
+    given |= {"sources": frozenset(wanted.source), "stale_open": stale if wanted.stale_open else None}
+    return Rules(**given)
 
 
 def _detailed(reader: Reader, plan: Plan, limit: int | None) -> Plan:
@@ -187,15 +173,12 @@ def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
         BrowseError: From a unit; how many were done has been said.
         KeyboardInterrupt: Likewise.
     """
-    last = said = time.monotonic()
-    done = 0
+    done, say = 0, telling()
 
     def tell(step: Step) -> None:
-        nonlocal last, said, done
-        done, last = step.done, time.monotonic()
-        if last - said > PROGRESS_EVERY and sys.stderr.isatty():
-            said = last
-            note(step.words)
+        nonlocal done
+        done = step.done
+        say(step)
 
     try:
         outcome = carry.carry_out(store, plan, unit, tell=tell)
