@@ -27,7 +27,6 @@ class CompletionsCommand(Command):
     takes_common_options = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which shell."""
         parser.add_argument("shell", choices=("bash", "zsh", "fish"))
 
     def start(self, arguments: SimpleNamespace) -> int:

@@ -31,7 +31,6 @@ class ConfigCommand(Command):
     summary = N_("The configuration: where it is, what it sets, and a sample of it.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """What to do with it."""
         parser.add_argument(
             "what",
             nargs="?",

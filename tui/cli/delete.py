@@ -25,12 +25,10 @@ class DeleteCommand(Command):
     summary = N_("Move whole conversations to the trash: all segments and their subagents; branches stay.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which conversations."""
         parser.add_argument("ids", metavar="ID", nargs="+", type=text)
         parser.add_argument("--yes", action="store_true", help=_("do not ask"))
 
     def run(self, context: Context) -> int:
-        """Delete them after a yes."""
         wanted = context.arguments
         with context.store.reader() as reader:
             ids = list(dict.fromkeys(resolve_session(reader, each) for each in wanted.ids))

@@ -15,7 +15,6 @@ class DoctorCommand(Command):
     summary = N_("What the store, its search index, Hermes and the terminal are like.")
 
     def run(self, context: Context) -> int:
-        """Print what was found."""
         found = examine(context.store, context.location)
         if not context.json:
             severities = {

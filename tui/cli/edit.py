@@ -41,12 +41,10 @@ class RenameCommand(Command):
     summary = N_("Give a conversation another title; an empty one clears it.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which conversation, and its title."""
         parser.add_argument("id", metavar="ID", type=text)
         parser.add_argument("title", metavar="TITLE", nargs="+", type=text, help=_("its words"))
 
     def run(self, context: Context) -> int:
-        """Rename it."""
         typed = " ".join(context.arguments.title)
         ((tip, before),) = _find(context, context.arguments.id).items()
         done = titles.rename(context.store, tip, typed)
@@ -76,11 +74,9 @@ class _MarkCommand(Command):
     """Writes it."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which conversations."""
         parser.add_argument("ids", metavar="ID", nargs="+", type=text)
 
     def run(self, context: Context) -> int:
-        """Mark them."""
         found = _find(context, *context.arguments.ids)
         touched = frozenset(self.work(context.store, list(found)).session_ids)
         mine = {tip: {segment.id for segment in each.segments} for tip, each in found.items()}

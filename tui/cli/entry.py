@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -14,6 +15,8 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
 
 from ..config.tongue import chosen_language
+from ..glyphs import is_unicode, replace_unencodable
+from ..version import version
 from .context import opened_location
 from .output import complain, note, print_text
 
@@ -29,7 +32,7 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
         argv: Without the program's name.
 
     Returns:
-        The same as `registry.parse`; None for everything that does more than name a store, mistakes included.
+        The same as from `registry.parse`; None for everything that does more than name a store, mistakes included.
     """
     named: dict[str, str | None] = {"home": None, "profile": None, "db": None}
     flags = {"demo": False, "or_demo": False, "print_command": False, "old": False, "plain": False}
@@ -120,17 +123,15 @@ def _print_command(location: Location) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    arguments = read_quickly(argv)
+    arguments, command = read_quickly(argv), None
     if arguments is None:
         from .registry import parse  # start time: the browser does without argparse
 
         try:
-            arguments = parse(argv)
+            arguments, command = parse(argv)
         except SystemExit as ended:  # argparse has printed help (0), or the mistake has been reported (2)
             return int(ended.code or 0) if not isinstance(ended.code, str) else USAGE
     if arguments.version:
-        from ..version import version  # start time: the browser does without
-
         print(f"hermes-browse {version()}")
         return 0
     if getattr(arguments, "debug", False):
@@ -140,10 +141,8 @@ def _run(argv: Sequence[str]) -> int:
         complain(_("writing down what is done: {path}").format(path=path))
     if getattr(arguments, "json", False):
         speak(ENGLISH)  # programs read the same sentences in every language
-    if arguments.command is not None:
-        from .registry import load  # start time: see above
-
-        return load(arguments.command).start(arguments)
+    if command is not None:
+        return command.start(arguments)
     with opened_location(arguments) as location:
         return _browse(location, arguments)
 
@@ -161,16 +160,12 @@ def _discard_output() -> None:
 
 def _replace_what_cannot_be_encoded() -> None:
     """Print ASCII signs and question marks where the encoding of the output is not UTF-8, rather than fail."""
-    from ..glyphs import is_unicode, replace_unencodable  # start time: `--version` does without
-
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue
         if is_unicode(stream.encoding):
             stream.reconfigure(errors="replace" if stream is sys.stdout else stream.errors)
             continue
-        import codecs  # start time: rarely needed
-
         codecs.register_error("hermes-browse", replace_unencodable)
         stream.reconfigure(errors="hermes-browse")
 

@@ -43,7 +43,6 @@ class ExportCommand(Command):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which conversations, in which form, and where to."""
         parser.add_argument("ids", metavar="ID", nargs="+", type=text)
         parser.add_argument(
             "--format",
@@ -70,7 +69,6 @@ class ExportCommand(Command):
         parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
 
     def run(self, context: Context) -> int:
-        """Export them."""
         wanted = context.arguments
         form_name = wanted.format or _SUFFIXES.get(Path(wanted.output or "").suffix.lower(), "markdown")
         form = Format(form_name)

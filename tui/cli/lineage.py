@@ -32,11 +32,9 @@ class LineageCommand(Command):
     summary = N_("The family tree around a session.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which session."""
         parser.add_argument("id", metavar="ID", type=text)
 
     def run(self, context: Context) -> int:
-        """Print it."""
         with context.store.reader() as reader:
             lineage = read_lineage(reader, resolve_session(reader, context.arguments.id), context.now)
         resume = lineage.resume

@@ -32,7 +32,6 @@ class ListCommand(Command):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which, in what order, how many."""
         add_view_options(parser, View.CHATS.value)
         parser.add_argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value)
         parser.add_argument("--reverse", action="store_true", help=_("the other way round"))
@@ -53,7 +52,6 @@ class ListCommand(Command):
         return _list_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
 
     def run(self, context: Context) -> int:
-        """List one store."""
         wanted = context.arguments
         view, sort = View(wanted.view), Sort(wanted.sort)
         with context.store.reader() as reader:

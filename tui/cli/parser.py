@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from hermes_browse.store.models import View
 from hermes_browse.store.text import as_text
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -174,8 +175,6 @@ def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> No
         parser: Of the command.
         default: The view that holds when none is named; None for everything.
     """
-    from hermes_browse.store.models import View  # start time: not every command reads conversations
-
     told = _("default {view}").format(view=default) if default else _("default everything")
     parser.add_argument("--view", choices=[view.value for view in View], default=default, help=told)
     parser.add_argument(

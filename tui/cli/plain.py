@@ -16,6 +16,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Hit, Reading, State, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.search import parse, search
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.wording import _, ngettext, pgettext
@@ -148,8 +149,6 @@ class Dialogue:
         self._say(page_line(self._at + 1, self._at + len(page), len(self._hits), _("hits")))
 
     def _search(self, text: str) -> None:
-        from hermes_browse.store.search import parse, search
-
         self._open, self._at, self._query = None, 0, text
         if not text:
             self._say_list()

@@ -66,7 +66,7 @@ def arguments_for(words: Sequence[str], home: str | None) -> list[str]:
 
 
 def _browse(arguments: argparse.Namespace) -> None:
-    from . import main
+    from . import main  # start time: of every process of Hermes
 
     # A handler's result is dropped (0.19), so the exit code has to be raised.
     sys.exit(main(arguments_for(arguments.arguments, os.environ.get("HERMES_HOME", "").strip())))

@@ -24,7 +24,6 @@ class ProfilesCommand(Command):
     summary = N_("The profiles of the Hermes root.")
 
     def run(self, context: Context) -> int:
-        """List them, those that cannot be read with the reason."""
         root = context.location.root
         if context.location.demo:
             raise RefusedError(_("The demo store belongs to no Hermes root, so it has no profiles."))

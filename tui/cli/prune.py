@@ -61,7 +61,6 @@ class PruneCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """The rules, and what is to be done with what they mean."""
         rules = parser.add_argument_group(_("rules"))
         rules.add_argument(
             "--older-than",
@@ -106,7 +105,6 @@ class PruneCommand(Command):
         return ""
 
     def run(self, context: Context) -> int:
-        """Print the plan; with --archive or --delete carry it out after the question."""
         wanted = context.arguments
         rules = _rules(wanted)
         act = (wanted.archive or wanted.delete) and not wanted.dry_run

@@ -92,8 +92,8 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
     return parser
 
 
-def parse(argv: Sequence[str]) -> SimpleNamespace:
-    """The arguments of a command line.
+def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
+    """The arguments of a command line, and the command they are for; without one they are for the browser.
 
     Args:
         argv: Without the program's name.
@@ -123,4 +123,4 @@ def parse(argv: Sequence[str]) -> SimpleNamespace:
         parser.error(_("--print-command goes with the browser; a command has `resume ID --print`"))
     if command is not None and (told := command.contradiction(arguments)):
         parser.error(told)
-    return arguments
+    return arguments, command

@@ -26,7 +26,6 @@ class ResumeCommand(Command):
     summary = N_("Go on with a conversation in Hermes.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which conversation, and whether it is run."""
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("id", metavar="ID", nargs="?", type=text)
         which.add_argument("--last", action="store_true", help=_("the newest conversation, as `hermes -c`"))
@@ -45,7 +44,6 @@ class ResumeCommand(Command):
         return ""
 
     def run(self, context: Context) -> int:
-        """Resume it, or print the command."""
         wanted = context.arguments
         context.location.refuse_without_home("resume")
         with context.store.reader() as reader:

@@ -43,7 +43,6 @@ class SearchCommand(Command):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """The query, and what narrows and orders the hits."""
         parser.add_argument(
             "query",
             metavar="QUERY",
@@ -83,7 +82,6 @@ class SearchCommand(Command):
         return _search_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
 
     def run(self, context: Context) -> int:
-        """Search one store."""
         wanted = context.arguments
         query = parse(" ".join(wanted.query))
         conditions = make_conditions(query, context.now)

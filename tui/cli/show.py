@@ -28,7 +28,6 @@ class ShowCommand(Command):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Which conversation, which of its messages, in which form."""
         parser.add_argument("id", metavar="ID", type=text)
         reading = parser.add_mutually_exclusive_group()
         for name, said in (
@@ -43,7 +42,6 @@ class ShowCommand(Command):
         parser.add_argument("--markdown", action="store_true", help=_("as Markdown"))
 
     def run(self, context: Context) -> int:
-        """Print it."""
         wanted, reading = context.arguments, Reading(context.arguments.reading)
         with context.store.reader() as reader:
             ((session_id, conversation),) = context.find(reader, [wanted.id])

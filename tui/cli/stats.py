@@ -30,14 +30,12 @@ class StatsCommand(Command):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """What the sums are grouped by, and since when."""
         hour = _("default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory")
         parser.add_argument("--by", choices=_BY, default="source", help=hour)
         back = _("what began, was said or called since then (default all, with bytes by model, source, day and tool)")
         parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=back)
 
     def run(self, context: Context) -> int:
-        """Print them."""
         by, period = context.arguments.by, context.arguments.period
         if period != "all" or by not in _WITH_BYTES:
             return _print_period(context, by, period)

@@ -22,7 +22,6 @@ class TrashCommand(Command):
     summary = N_("What has been deleted: list it, put it back, drop it for good.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """The actions, each with its own arguments."""
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"), required=True)
         for name, said in (
             ("list", _("The bundles in the trash, newest first.")),
@@ -45,7 +44,6 @@ class TrashCommand(Command):
                 action.add_argument("--yes", action="store_true", help=said)
 
     def run(self, context: Context) -> int:
-        """Run the action."""
         return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](context)
 
 
