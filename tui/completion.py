@@ -1,17 +1,18 @@
-"""What can be typed next in a query: names of filters, and the values this store has for them."""
+"""Completion of a search query: names of filters, and the values they have in this store."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.search import FILTER_KEYS, HAS_VALUES, IN_VALUES, IS_VALUES, NUMBER_KEYS, recent_tools
 from hermes_browse.store.search.values import DATE_KEYS
+
+from .formats import day_key
 
 _MOST = 40
 """Values kept of each kind: the most frequent."""
@@ -68,7 +69,8 @@ def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
 
 def _values(key: str, known: Vocabulary, now: float) -> Sequence[str]:
     if key in DATE_KEYS:
-        return (*_DATES, f"{datetime.fromtimestamp(now):%Y-%m}", f"{datetime.fromtimestamp(now):%Y-%m-%d}")
+        today = day_key(now)
+        return (*_DATES, today[:7], today)
     fixed: dict[str, Sequence[str]] = {
         "role": _ROLES,
         "is": IS_VALUES,
@@ -83,7 +85,7 @@ def _values(key: str, known: Vocabulary, now: float) -> Sequence[str]:
 
 
 def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
-    """What the word at the end of a query can become; None where nothing is left to say.
+    """What the word at the end of a query can be completed to; None where there is nothing to offer.
 
     Args:
         text: The query up to the cursor.

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from hermes_browse.store.wording import ENGLISH, N_, speak
+from hermes_browse.store.wording import ENGLISH, speak
 
 from .context import Command
 
@@ -23,7 +23,6 @@ _KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE"}
 class CompletionsCommand(Command):
     """The script for a shell, the same wherever it is made: shells keep it."""
 
-    summary = N_("A script that completes this command line in a shell.")
     takes_common_options = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from ..config.actions import final_keys, known_actions
 from ..config.folders import config_path
@@ -27,8 +27,6 @@ _SHOWN = (
 
 class ConfigCommand(Command):
     """The configuration file of this user."""
-
-    summary = N_("The configuration: where it is, what it sets, and a sample of it.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

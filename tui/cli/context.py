@@ -97,10 +97,8 @@ class Context:
 
 
 class Command:
-    """One command: its help, its arguments and what it does. `registry.COMMANDS` lists them all."""
+    """One command: its arguments and what it does. `registry.COMMANDS` lists them all, each with its help."""
 
-    summary = ""
-    """Its help in one sentence, marked with `N_`."""
     takes_common_options = True
     """`--json`, and the options that name a store."""
     reads_old_transcripts = False

@@ -7,7 +7,7 @@ import argparse
 from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import _, ngettext, pgettext
 from hermes_browse.store.write.delete import Doomed, delete, hold_up, plan_delete, refuse_protected
 
 from ..formats import counted
@@ -21,8 +21,6 @@ _TITLE = 60
 
 class DeleteCommand(Command):
     """Move conversations to the trash."""
-
-    summary = N_("Move whole conversations to the trash: all segments and their subagents; branches stay.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("ids", metavar="ID", nargs="+", type=text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import _, pgettext
 
 from ..checkup import examine, facts
 from .context import Command, Context
@@ -11,8 +11,6 @@ from .output import note, print_json, print_text, store_json
 
 class DoctorCommand(Command):
     """Look at everything; fails as reading the store does."""
-
-    summary = N_("What the store, its search index, Hermes and the terminal are like.")
 
     def run(self, context: Context) -> int:
         found = examine(context.store, context.location)

@@ -38,8 +38,6 @@ def _argument(session_id: str) -> str:
 class RenameCommand(Command):
     """Change the title of the tip, which is what lists show."""
 
-    summary = N_("Give a conversation another title; an empty one clears it.")
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
         parser.add_argument("title", metavar="TITLE", nargs="+", type=text, help=_("its words"))
@@ -104,7 +102,6 @@ class _MarkCommand(Command):
 class ArchiveCommand(_MarkCommand):
     """Hide conversations from lists."""
 
-    summary = N_("Put conversations away: hidden from lists, nothing lost.")
     key, work = "archived", staticmethod(flags.archive)
     done = N_("archived {name} · `hermes-browse unarchive {id}` takes it back")
 
@@ -112,7 +109,6 @@ class ArchiveCommand(_MarkCommand):
 class UnarchiveCommand(_MarkCommand):
     """Show archived conversations in lists again."""
 
-    summary = N_("Bring archived conversations back.")
     key, work = "unarchived", staticmethod(flags.unarchive)
     done = N_("unarchived {name} · `hermes-browse archive {id}` takes it back")
 
@@ -120,7 +116,6 @@ class UnarchiveCommand(_MarkCommand):
 class PinCommand(_MarkCommand):
     """Keep conversations from Hermes' own clean-up."""
 
-    summary = N_("Keep conversations from what Hermes deletes by itself.")
     key, work = "pinned", staticmethod(flags.pin)
     done = N_("pinned {name} · `hermes-browse unpin {id}` takes it back")
 
@@ -128,6 +123,5 @@ class PinCommand(_MarkCommand):
 class UnpinCommand(_MarkCommand):
     """Let Hermes' own clean-up have conversations again."""
 
-    summary = N_("Let go of pins.")
     key, work = "unpinned", staticmethod(flags.unpin)
     done = N_("unpinned {name} · `hermes-browse pin {id}` takes it back")

@@ -15,7 +15,7 @@ from hermes_browse.store.export.source import Tally
 from hermes_browse.store.models import Conversation, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import _, pgettext
 
 from ..exports import Document, make_redactor, not_live_words, plan_documents, redacted_words, save
 from ..formats import counted
@@ -39,7 +39,6 @@ _SUFFIXES = {
 class ExportCommand(Command):
     """Write one or many conversations, whole, in one of three formats."""
 
-    summary = N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted.")
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -29,8 +29,6 @@ _RELATED = {
 class LineageCommand(Command):
     """The family tree around a session."""
 
-    summary = N_("The family tree around a session.")
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
 

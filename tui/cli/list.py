@@ -14,7 +14,7 @@ from hermes_browse.store.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.old.finding import count_files
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import count_rows
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from .. import formats
 from ..places import sessions_folder
@@ -28,7 +28,6 @@ from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_pr
 class ListCommand(Command):
     """A page of conversations."""
 
-    summary = N_("Conversations, newest activity first.")
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

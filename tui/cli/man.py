@@ -23,7 +23,6 @@ to standard output, as one JSON document with --json.
 class ManCommand(Command):
     """The manual page."""
 
-    summary = N_("The manual page, for `man`: roff on standard output.")
     takes_common_options = False
 
     def start(self, arguments: SimpleNamespace) -> int:

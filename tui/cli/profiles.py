@@ -10,7 +10,7 @@ from hermes_browse.store.errors import RefusedError, StoreError, StoreMissingErr
 from hermes_browse.store.health import summarize
 from hermes_browse.store.homes import Location, active_profile, locate, profiles
 from hermes_browse.store.models import View
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from ..formats import long_number
 from ..profiles import Everywhere, read_everywhere
@@ -20,8 +20,6 @@ from .output import Json, note, print_json, print_table
 
 class ProfilesCommand(Command):
     """The root's own store and those of its profiles."""
-
-    summary = N_("The profiles of the Hermes root.")
 
     def run(self, context: Context) -> int:
         root = context.location.root

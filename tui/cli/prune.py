@@ -16,7 +16,7 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.prune.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
 from hermes_browse.store.prune.radar import Radar
 from hermes_browse.store.prune.rules import STALE_AFTER, Rules, parse_age, parse_bytes, parse_money
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import _, pgettext
 from hermes_browse.store.write import carry
 from hermes_browse.store.write.carry import Outcome, Step, Unit
 
@@ -55,10 +55,6 @@ def _folder(given: str) -> str:
 
 class PruneCommand(Command):
     """Clean up by rules; without `--archive` or `--delete` only the plan is printed."""
-
-    summary = N_(
-        "What could be cleaned up by rules, all of which must hold; without --archive or --delete it only tells."
-    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         rules = parser.add_argument_group(_("rules"))

@@ -1,4 +1,4 @@
-"""All commands by name, and the parser made from them. To add one, write its module and name its class here."""
+"""All commands by name, and the parser made from them. To add one, write its module and name it here."""
 
 from __future__ import annotations
 
@@ -11,29 +11,36 @@ from hermes_browse.store.wording import N_, _
 from .context import Command
 from .parser import Parser, add_store_options, speak_argparse
 
-COMMANDS = {
-    "list": "list.ListCommand",
-    "search": "search.SearchCommand",
-    "show": "show.ShowCommand",
-    "lineage": "lineage.LineageCommand",
-    "resume": "resume.ResumeCommand",
-    "rename": "edit.RenameCommand",
-    "archive": "edit.ArchiveCommand",
-    "unarchive": "edit.UnarchiveCommand",
-    "pin": "edit.PinCommand",
-    "unpin": "edit.UnpinCommand",
-    "prune": "prune.PruneCommand",
-    "delete": "delete.DeleteCommand",
-    "trash": "trash.TrashCommand",
-    "export": "export.ExportCommand",
-    "stats": "stats.StatsCommand",
-    "profiles": "profiles.ProfilesCommand",
-    "doctor": "doctor.DoctorCommand",
-    "config": "config.ConfigCommand",
-    "completions": "completions.CompletionsCommand",
-    "man": "man.ManCommand",
+COMMANDS: dict[str, tuple[str, str]] = {
+    "list": ("list.ListCommand", N_("Conversations, newest activity first.")),
+    "search": ("search.SearchCommand", N_("Chat messages that contain what you ask for, newest first.")),
+    "show": ("show.ShowCommand", N_("A whole conversation.")),
+    "lineage": ("lineage.LineageCommand", N_("The family tree around a session.")),
+    "resume": ("resume.ResumeCommand", N_("Go on with a conversation in Hermes.")),
+    "rename": ("edit.RenameCommand", N_("Give a conversation another title; an empty one clears it.")),
+    "archive": ("edit.ArchiveCommand", N_("Put conversations away: hidden from lists, nothing lost.")),
+    "unarchive": ("edit.UnarchiveCommand", N_("Bring archived conversations back.")),
+    "pin": ("edit.PinCommand", N_("Keep conversations from what Hermes deletes by itself.")),
+    "unpin": ("edit.UnpinCommand", N_("Let go of pins.")),
+    "prune": (
+        "prune.PruneCommand",
+        N_("What could be cleaned up by rules, all of which must hold; without --archive or --delete it only tells."),
+    ),
+    "delete": (
+        "delete.DeleteCommand",
+        N_("Move whole conversations to the trash: all segments and their subagents; branches stay."),
+    ),
+    "trash": ("trash.TrashCommand", N_("What has been deleted: list it, put it back, drop it for good.")),
+    "export": ("export.ExportCommand", N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted.")),
+    "stats": ("stats.StatsCommand", N_("Sums of sessions, messages, tokens, cost and bytes.")),
+    "profiles": ("profiles.ProfilesCommand", N_("The profiles of the Hermes root.")),
+    "doctor": ("doctor.DoctorCommand", N_("What the store, its search index, Hermes and the terminal are like.")),
+    "config": ("config.ConfigCommand", N_("The configuration: where it is, what it sets, and a sample of it.")),
+    "completions": ("completions.CompletionsCommand", N_("A script that completes this command line in a shell.")),
+    "man": ("man.ManCommand", N_("The manual page, for `man`: roff on standard output.")),
 }
-"""Module and class of each command, in the order of the help. A module is imported when its command is needed."""
+"""Of each command its module and class, and its help; in the order of the help. A module is imported when its command
+is run, or the help of that command is printed."""
 
 _EXIT_CODES = N_("""\
 0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
@@ -47,7 +54,7 @@ Ids may begin with a dash: `--` ends the options.
 
 def load(name: str) -> Command:
     """The command of that name, its module imported."""
-    module, _dot, kind = COMMANDS[name].partition(".")
+    module, _dot, kind = COMMANDS[name][0].partition(".")
     command = getattr(import_module(f".{module}", __package__), kind)()
     assert isinstance(command, Command)
     return command
@@ -57,7 +64,7 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
     """The parser of the whole command line.
 
     Args:
-        wanted: Commands whose help and arguments are needed; the others are known by name only.
+        wanted: Commands whose arguments are needed.
     """
     speak_argparse()
     parser = Parser(
@@ -78,17 +85,14 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
         help=_("a dialogue of lines, for screen readers and braille: nothing is drawn"),
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
-    for name in COMMANDS:
-        if name not in wanted:
-            commands.add_parser(name, add_help=False)
-            continue
-        command = load(name)
-        said = _(command.summary)
-        child = commands.add_parser(name, help=said, description=said)
-        if command.takes_common_options:
-            child.add_argument("--json", action="store_true", help=_("one JSON document on standard output"))
-            add_store_options(child)
-        command.add_arguments(child)
+    for name, (_place, summary) in COMMANDS.items():
+        child = commands.add_parser(name, help=_(summary), description=_(summary))
+        if name in wanted:
+            command = load(name)
+            if command.takes_common_options:
+                child.add_argument("--json", action="store_true", help=_("one JSON document on standard output"))
+                add_store_options(child)
+            command.add_arguments(child)
     return parser
 
 
@@ -101,10 +105,8 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
     Raises:
         SystemExit: With 0 after help, with 2 when something is wrong; it has been reported.
     """
-    # A word may name a command and be something else, a value or an id: then one module too many is imported.
-    named = {word for word in argv if word in COMMANDS}
-    is_help = "-h" in argv or "--help" in argv
-    parser = make_parser(COMMANDS if is_help or not named else named)
+    # A word that names a command may be an id or a value: then one module too many is imported, and no harm is done.
+    parser = make_parser({word for word in argv if word in COMMANDS})
     arguments = parser.parse_args(argv, namespace=SimpleNamespace())
     # argparse does not see that an option before the command excludes one behind it.
     stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]

@@ -13,7 +13,7 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.resolve import resolve_last, resolve_session
 from hermes_browse.store.resume import ResumePlan, plan_resume
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from .context import Command, Context
 from .output import note, print_json, print_text
@@ -22,8 +22,6 @@ from .parser import text
 
 class ResumeCommand(Command):
     """Run Hermes on the tip of a conversation, or print what would be run."""
-
-    summary = N_("Go on with a conversation in Hermes.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)

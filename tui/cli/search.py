@@ -23,7 +23,7 @@ from hermes_browse.store.search import (
 from hermes_browse.store.search import search as run_search
 from hermes_browse.store.search.suggest import Suggestion, suggest
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import _, pgettext
 
 from ..formats import timestamp
 from ..profiles import search_everywhere
@@ -39,7 +39,6 @@ Around = list[tuple[int, str, str]] | None
 class SearchCommand(Command):
     """Chat messages that match a query."""
 
-    summary = N_("Chat messages that contain what you ask for, newest first.")
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -24,7 +24,6 @@ _NAMES = {"user": N_("you"), "assistant": N_("assistant")}
 class ShowCommand(Command):
     """Every chat message of a conversation."""
 
-    summary = N_("A whole conversation.")
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from hermes_browse.store.insights.periods import UNITS, first_day
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.insights.tools import read_tools, tool_report
 from hermes_browse.store.statistics import Tally, read_statistics
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number
 from .context import Command, Context
@@ -26,7 +26,6 @@ _WITH_BYTES = ("model", "source", "day", "tool")
 class StatsCommand(Command):
     """Sums of the whole store, archived and automation included."""
 
-    summary = N_("Sums of sessions, messages, tokens, cost and bytes.")
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

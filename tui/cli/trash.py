@@ -6,7 +6,7 @@ import argparse
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import _, ngettext, pgettext
 from hermes_browse.store.write.restore import Restored, check_index, restore
 
 from ..formats import long_number, timestamp
@@ -18,8 +18,6 @@ from .parser import add_store_options, text
 
 class TrashCommand(Command):
     """What has been deleted."""
-
-    summary = N_("What has been deleted: list it, put it back, drop it for good.")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"), required=True)
