@@ -208,7 +208,7 @@ def export(screen: MainScreen, conversations: Sequence[Conversation], wish: Wish
         conversations: Which.
         wish: From the card.
     """
-    from ..cli.version import version
+    from ..version import version
 
     notes: list[str] = []
     location, store, now = screen.location, screen.store, screen.clock()

@@ -39,8 +39,7 @@ _ORDER_SAID = {
 
 def _load() -> None:
     from hermes_browse.store.search.trigrams import variants
-
-    from .. import completion, search_count, search_run  # noqa: F401  # for its effect: the first keystroke finds it loaded
+    from hermes_browse.tui import completion, search_count, search_run  # noqa: F401  # for its effect: the first keystroke finds it loaded
 
     variants("a")  # the table of all letters is made at the first look at it
 

@@ -10,8 +10,9 @@ from ..history import History, history_path
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
+    from hermes_browse.store.search.values import Vocabulary
+    from hermes_browse.tui.completion import Offer
 
-    from ..completion import Offer, Vocabulary
     from .main import MainScreen
 
 
@@ -111,7 +112,7 @@ class Typing:
 
     def _offer(self, text: str) -> None:
         """Offer what the end of the query can be completed to: the first behind the cursor, all above the list."""
-        from .. import completion
+        from hermes_browse.tui import completion
 
         known = self._vocabulary or completion.Vocabulary()
         before, self.offered = self.offered, completion.complete(text, known, self._screen.clock()) if text else None
