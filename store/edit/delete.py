@@ -113,13 +113,13 @@ def delete(
         _check_orphans(closure, written)
         wrong: list[str] = []
 
-        def work(unit: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             if place_of(store.path) != place:
                 replaced = _("{path} was replaced by another file meanwhile. Nothing was changed.")
                 raise RefusedError(replaced.format(path=store.path))
-            _check_unchanged(unit, closure, written, is_same=version == _version(reader))
-            delete_rows(unit, closure, layout, progress, doomed.messages)
-            indexes = SearchIndexes(unit)
+            _check_unchanged(tx, closure, written, is_same=version == _version(reader))
+            delete_rows(tx, closure, layout, progress, doomed.messages)
+            indexes = SearchIndexes(tx)
             if indexes.is_ours:
                 wrong.extend(indexes.compare())
 
@@ -235,25 +235,25 @@ def _discard_bundle(reader: Reader, closure: Closure, written: Written) -> None:
         return
 
 
-def _check_unchanged(unit: Transaction, closure: Closure, written: Written, *, is_same: bool) -> None:
+def _check_unchanged(tx: Transaction, closure: Closure, written: Written, *, is_same: bool) -> None:
     """Refuse where the rows in the store, which nobody else can change now, are not those of the bundle.
 
     Args:
-        unit: The transaction.
+        tx: The transaction.
         closure: What is deleted.
         written: The bundle.
         is_same: Nobody has committed anything since the bundle was begun, so that rows need not be read again.
     """
-    busy = _busy(unit, (*closure.sessions, *closure.above))
+    busy = _busy(tx, (*closure.sessions, *closure.above))
     if busy is not None:
         begun = _("{session} is being written to: a turn or a compression has begun. Nothing was changed.")
         raise RefusedError(begun.format(session=busy))
     if is_same:
         return
     ids, layout = closure.sessions, written.layout
-    if tuple(read_links(unit, layout, ids)) != written.manifest.links:
+    if tuple(read_links(tx, layout, ids)) != written.manifest.links:
         raise RefusedError(_("The conversation has changed meanwhile: it has other children. Nothing was changed."))
-    if taken_sum(unit, layout, ids) != written.manifest.taken:
+    if taken_sum(tx, layout, ids) != written.manifest.taken:
         raise RefusedError(_("The conversation is being written to: it has changed meanwhile. Nothing was changed."))
 
 
@@ -268,11 +268,11 @@ def _busy(source: Transaction, ids: Sequence[str]) -> str | None:
     return None
 
 
-def delete_rows(unit: Transaction, closure: Closure, layout: Layout, progress: Progress, messages: int) -> None:
+def delete_rows(tx: Transaction, closure: Closure, layout: Layout, progress: Progress, messages: int) -> None:
     """Delete all rows that the layout says go with the sessions.
 
     Args:
-        unit: The transaction.
+        tx: The transaction.
         closure: What is deleted.
         layout: Of the store.
         progress: Asked for a stop between statements, and told how far it is.
@@ -282,56 +282,56 @@ def delete_rows(unit: Transaction, closure: Closure, layout: Layout, progress: P
         QueryInterruptedError: It was stopped; the transaction must be rolled back.
     """
     ids, gone = closure.sessions, 0
-    prompts = _prompts(unit, ids)
+    prompts = _prompts(tx, ids)
     for loose in layout.loose:  # among themselves too: then the order of sessions does not matter, not even in a ring
         for chunk in chunks(ids):
             condition = fill(loose.condition, len(chunk))
-            unit.execute(f"UPDATE {quoted(loose.table)} SET {quoted(loose.column)} = NULL WHERE {condition}", chunk)
-    indexes = SearchIndexes(unit)
+            tx.execute(f"UPDATE {quoted(loose.table)} SET {quoted(loose.column)} = NULL WHERE {condition}", chunk)
+    indexes = SearchIndexes(tx)
     # Backwards: rows that refer to others first, and messages before sessions, whose rows the triggers of the substring
     # index read (0.22).
     for part in reversed([part for part in layout.parts if part.fate is Fate.TAKEN]):
         for chunk in chunks(ids, _SESSIONS_AT_ONCE):
             progress.check()
             if part.table == "messages" and part.rowid:
-                for done in _delete_messages(unit, indexes, part, chunk):
+                for done in _delete_messages(tx, indexes, part, chunk):
                     gone += done
                     progress.tell(Stage("deleting", gone, messages))
                     progress.check()
             else:
                 condition = fill(part.condition, len(chunk))
-                unit.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
+                tx.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
     unused = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.{column} = system_prompts.hash)"
-        for column in prompt_columns(unit.schema.session_columns)
+        for column in prompt_columns(tx.schema.session_columns)
     )
     for prompt in prompts:
-        unit.execute(f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}", [prompt])
+        tx.execute(f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}", [prompt])
 
 
-def _delete_messages(unit: Transaction, indexes: SearchIndexes, part: Part, ids: Sequence[str]) -> Iterator[int]:
+def _delete_messages(tx: Transaction, indexes: SearchIndexes, part: Part, ids: Sequence[str]) -> Iterator[int]:
     """Delete the messages of some sessions in portions, all within the transaction, and yield the size of each."""
     condition = fill(part.condition, len(ids))
     some = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
     statement = f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({some})"
     if not indexes.is_ours:
-        while done := unit.execute(statement, ids):
+        while done := tx.execute(statement, ids):
             yield done
         return
-    while numbers := [row[0] for row in unit.rows(some, ids)]:
+    while numbers := [row[0] for row in tx.rows(some, ids)]:
         indexes.before_delete(numbers)
         marks = ",".join("?" * len(numbers))
-        yield unit.execute(f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({marks})", numbers)
+        yield tx.execute(f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({marks})", numbers)
 
 
-def _prompts(unit: Transaction, ids: Sequence[str]) -> list[bytes]:
+def _prompts(tx: Transaction, ids: Sequence[str]) -> list[bytes]:
     """Return the hashes of prompts that the sessions use, as bytes, because a damaged one may be no proper text."""
-    if "system_prompts" not in unit.schema.tables:
+    if "system_prompts" not in tx.schema.tables:
         return []
     found: set[bytes] = set()
-    for column in prompt_columns(unit.schema.session_columns):
+    for column in prompt_columns(tx.schema.session_columns):
         named = f"typeof({column}) = 'text' AND id IN ({{keys}})"
-        rows = unit.rows_in(f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {named}", ids)
+        rows = tx.rows_in(f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {named}", ids)
         found.update(bytes(row[0]) for row in rows if isinstance(row[0], bytes))
     return sorted(found)
 

@@ -20,7 +20,7 @@ from ..reader import Reader
 from ..sessions import read_busy, read_sessions
 from ..text import one_line
 from ..wording import _
-from .guards import protected
+from .guards import family_root, protected
 
 PREVIEW = 60
 """Letters of a title, or of how a conversation begins, in a sentence."""
@@ -58,14 +58,6 @@ class Closure(NamedTuple):
         along = tuple(c for c in self.along if any(segment.id in present for segment in c.segments))
         sessions = tuple(segment.id for chain in (*self.asked, *along) for segment in chain.segments)
         return self._replace(along=along, sessions=sessions)
-
-
-def _top(forest: Forest, chain: Chain) -> str:
-    seen = {chain.root.id}
-    while (above := forest.parent_chain(chain)) is not None and above.root.id not in seen:
-        seen.add(above.root.id)
-        chain = above
-    return chain.root.id
 
 
 def _goes_along(chain: Chain, taken: frozenset[str] | set[str]) -> bool:
@@ -122,7 +114,7 @@ def close_over(forest: Forest, session_ids: Iterable[str]) -> Closure:
         along=tuple(chain for root, chain in found.items() if root not in asked),
         sessions=sessions,
         orphaned=tuple(orphaned),
-        above=tuple(sorted({_top(forest, chain) for chain in found.values()})),
+        above=tuple(sorted({family_root(forest, chain) for chain in found.values()})),
     )
 
 

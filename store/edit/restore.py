@@ -107,10 +107,10 @@ def restore(
     rows = RestoredRows(folder, manifest, family_of(trash, manifest), found.refused, found.there, progress)
     wrong: list[str] = []
 
-    def work(unit: Transaction) -> None:
-        rows.insert(unit)
+    def work(tx: Transaction) -> None:
+        rows.insert(tx)
         if check:
-            wrong.extend(SearchIndexes(unit).compare())
+            wrong.extend(SearchIndexes(tx).compare())
 
     write(store, work, lambda again, _done: rows.check(again), needs=NEEDS, patience=patience)
     unnamed = _name_missing_parents(store, rows.dangling, patience)
@@ -179,7 +179,7 @@ def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
     try:
         return write(
             store,
-            lambda unit: SearchIndexes(unit).compare(),
+            lambda tx: SearchIndexes(tx).compare(),
             lambda reader, notes: None,
             needs=NEEDS,
             patience=patience,
@@ -302,11 +302,11 @@ def _name_missing_parents(store: Store, found: Sequence[tuple[str, Encoded]], pa
     if not found:
         return []
 
-    def work(unit: Transaction) -> list[tuple[str, Encoded]]:
+    def work(tx: Transaction) -> list[tuple[str, Encoded]]:
         done: list[tuple[str, Encoded]] = []
         for session, parent in found:
             mark, value = bound(parent)
-            count = unit.execute(
+            count = tx.execute(
                 f"UPDATE sessions SET {_PARENT} = {mark} WHERE id = ? AND {_PARENT} IS NULL", [value, session]
             )
             if count == 1:

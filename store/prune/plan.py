@@ -144,7 +144,7 @@ def make_plan(
     if measure_sizes:
         measure(reader, going, known=sizes, stopped=stopped)
     would = sorted((_planned(each, along, sizes, counts, now) for each, along in goes.values()), key=_oldest)
-    deleted = frozenset(session_id for each in would for session_id in each.session_ids)
+    deleted = dict.fromkeys(session_id for each in would for session_id in each.session_ids)
     spared.sort(key=lambda each: _age(each.conversation))
     return Plan(tuple(would), tuple(spared), tuple(reparented(forest, deleted)))
 
@@ -160,7 +160,7 @@ def narrowed(plan: Plan, catalog: Catalog, left_out: Container[str]) -> Plan:
     would = tuple(each for each in plan.would if each.conversation.root_id not in left_out)
     if len(would) == len(plan.would):
         return plan
-    deleted = frozenset(session_id for each in would for session_id in each.session_ids)
+    deleted = dict.fromkeys(session_id for each in would for session_id in each.session_ids)
     return plan._replace(would=would, reparented=tuple(reparented(catalog.forest, deleted)))
 
 

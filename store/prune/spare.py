@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..chain import Chain
 from ..connect import Reader
 from ..edit.delete_plan import close_over
+from ..edit.guards import family_root
 from ..forest import LIVE_SECONDS, Forest
 from ..models import Session, Status
 from ..sessions import read_busy
@@ -50,7 +51,7 @@ class Protection:
             return Why("pinned", _("pinned"))
         if any(segment.busy or segment.id in self._busy for segment in chain.segments):
             return Why("leased", _("a turn or a compression is running in it"))
-        if self._busy and (top := self._top(chain)) in self._busy:
+        if self._busy and (top := family_root(self._forest, chain)) in self._busy:
             # Hermes keys a turn lease by the root it reaches over every parent link, branches and subagents included.
             leased = _("a turn is running in its family (the lease names {root})")
             return Why("leased", leased.format(root=top))
@@ -63,13 +64,6 @@ class Protection:
         if status is Status.LIVE:
             return Why("live", _("live"))
         return None
-
-    def _top(self, chain: Chain) -> str:
-        seen = {chain.root.id}
-        while (above := self._forest.parent_chain(chain)) is not None and above.root.id not in seen:
-            seen.add(above.root.id)
-            chain = above
-        return chain.root.id
 
 
 def read_protection(reader: Reader, forest: Forest, now: float) -> Protection:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from ..errors import RefusedError
 from ..reader import Row
 from ..wording import _
 from .format import Fate, Line, Link, encode, encode_row, quoted, reading
 from .progress import NOBODY, Progress
+
+T = TypeVar("T")
 
 _NAMES_OF_IDS = frozenset([
     "session_id", "conversation_id", "parent_session_id", "origin_session", "origin_session_id",
@@ -238,7 +240,7 @@ def fill(condition: str, count: int) -> str:
     return condition.replace("{keys}", ",".join(marks)).replace("{values}", ",".join(f"({mark})" for mark in marks))
 
 
-def chunks(ids: Sequence[str], size: int = _KEYS_AT_ONCE) -> Iterator[list[str]]:
+def chunks(ids: Sequence[T], size: int = _KEYS_AT_ONCE) -> Iterator[list[T]]:
     """Yield the ids in portions that any SQLite takes as parameters."""
     for start in range(0, len(ids), size):
         yield list(ids[start : start + size])

@@ -92,6 +92,14 @@ def test_subagents_go_along_as_hermes_deletes_them(fixture_store: Fixture) -> No
         assert going(plan) - segments == set(gone) - segments | extra
 
 
+def test_what_loses_its_parent_is_listed_in_the_order_of_the_plan(fixture_store: Fixture) -> None:
+    """Each run prints the same document."""
+    plan = plan_of(fixture_store("state-v31"), Rules(older_than=DAY, include_archived=True))
+    order = [session_id for each in plan.would for session_id in each.session_ids]
+    parents = [order.index(session.parent_id or "") for session in plan.reparented]
+    assert len(parents) > 3 and parents == sorted(parents)
+
+
 def test_a_family(tmp_path: Path) -> None:
     """One of each, with reasons."""
     plan = plan_of(family(tmp_path / "state.db"), Rules(older_than=30 * DAY))
