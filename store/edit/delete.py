@@ -41,18 +41,18 @@ class Deleted(NamedTuple):
     conversations: tuple[str, ...]
     """Tips of what was asked for."""
     sessions: tuple[str, ...]
-    """All that went, segments and subagents."""
+    """All that were deleted, segments and subagents."""
     reparented: tuple[str, ...]
-    """Sessions that stay, without a parent now."""
+    """Sessions that were kept and have no parent now."""
     messages: int
     files: tuple[str, ...]
-    """Names of files of Hermes that went along."""
+    """Names of files of Hermes that were moved to the bundle."""
     notes: tuple[str, ...]
-    """Sentences on what did not go as it should."""
+    """A sentence for each thing that went wrong."""
 
     @property
     def sentence(self) -> str:
-        """What was done, in the past tense."""
+        """Says what was done, in the past tense."""
         count = len(self.sessions)
         return _("deleted {sessions}, {messages} to the trash").format(
             sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
@@ -269,7 +269,7 @@ def _busy(source: Transaction, ids: Sequence[str]) -> str | None:
 
 
 def delete_rows(tx: Transaction, closure: Closure, layout: Layout, progress: Progress, messages: int) -> None:
-    """Delete all rows that the layout says go with the sessions.
+    """Delete all rows that belong to the sessions.
 
     Args:
         tx: The transaction.
@@ -283,7 +283,7 @@ def delete_rows(tx: Transaction, closure: Closure, layout: Layout, progress: Pro
     """
     ids, gone = closure.sessions, 0
     prompts = _prompts(tx, ids)
-    for loose in layout.loose:  # among themselves too: then the order of sessions does not matter, not even in a ring
+    for loose in layout.loose:  # within the family too, so that the order of sessions does not matter, even in a cycle
         for chunk in chunks(ids):
             condition = fill(loose.condition, len(chunk))
             tx.execute(f"UPDATE {quoted(loose.table)} SET {quoted(loose.column)} = NULL WHERE {condition}", chunk)

@@ -50,7 +50,7 @@ class Restored(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was done, in the past tense."""
+        """Says what was done, in the past tense."""
         count = len(self.sessions)
         return _("restored {sessions}, {messages}").format(
             sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
