@@ -216,9 +216,7 @@ def _mark(
         columns = tx.schema.session_columns
         after: dict[str, Encoded] = {column: value}
         if column == "archived" and "auto_archived" in columns:
-            after["auto_archived"] = (
-                0  # else a resume takes it for one that Hermes archived by itself, and undoes it (0.22)
-            )
+            after["auto_archived"] = 0  # else a resume takes it for archived by Hermes itself, and undoes it (0.22)
         if column == "pinned" and value and {"auto_archived", "hidden"} <= columns:
             after["hidden"] = 0  # since 0.22 a pin shows what was hidden
         changed: dict[str, RowChange] = {}

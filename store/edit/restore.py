@@ -113,7 +113,7 @@ def restore(
             wrong.extend(SearchIndexes(tx).compare())
 
     write(store, work, lambda again, _done: rows.check(again), needs=NEEDS, patience=patience)
-    unnamed = _name_missing_parents(store, rows.dangling, patience)
+    unnamed = _name_missing_parents(store, rows.missing_parents, patience)
     back = frozenset(manifest.sessions) - found.refused.keys()
     put_back = files.put_back(manifest.files, folder, sessions_folder, back | found.theirs)
     if not found.refused:
@@ -264,10 +264,8 @@ def _is_same_session(reader: Reader, tables: Tables, line: Line) -> bool:
     if now.get("title") != row.get("title") and row.get("title") is not None:
         mark, value = bound(row["title"])
         if reader.rows(f"SELECT 1 FROM sessions WHERE title = {mark} AND id IS NOT ?", [value, line.row["id"]]):
-            for name in (
-                "title",
-                "title_source",
-            ):  # another session has its title by now, so that this one was renumbered
+            # Another session has its title by now, so that this one was renumbered.
+            for name in ("title", "title_source"):
                 row.pop(name, None)
                 now.pop(name, None)
     return write_line(Line("sessions", None, now)) == write_line(Line("sessions", None, row))

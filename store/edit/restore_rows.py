@@ -74,7 +74,7 @@ class RestoredRows:
         """Lines whose key is in use, by table and number."""
         self.changed: dict[str, dict[str, Encoded]] = {}
         """By session: columns that differ from the bundle."""
-        self.dangling: list[tuple[str, Encoded]] = []
+        self.missing_parents: list[tuple[str, Encoded]] = []
         """Sessions whose parent was in no store when they were deleted, each with that parent."""
         self.notes: list[str] = []
         """A sentence for each thing that is not as it was."""
@@ -285,7 +285,7 @@ class RestoredRows:
         name = text_of(parent) or ""
         bundle = self._known.bundles.get(name)
         if session in self._manifest.orphans and column == _PARENT:
-            self.dangling.append((session, parent))
+            self.missing_parents.append((session, parent))
         elif bundle is not None and name not in self._manifest.sessions:
             waiting = _(
                 "{session} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..chain import Chain
 from ..connect import Reader
-from ..edit.delete_plan import close_over
+from ..edit.delete_plan import affected_by_delete
 from ..edit.guards import family_root
 from ..forest import LIVE_SECONDS, Forest
 from ..models import Session, Status
@@ -106,8 +106,8 @@ class Families:
         root = chain.root.id
         if root not in self._linked:
             return []
-        closure = close_over(self._family(root), [root])
-        return [self._forest.chains[below.root.id] for below in closure.along]
+        affected = affected_by_delete(self._family(root), [root])
+        return [self._forest.chains[below.root.id] for below in affected.along]
 
     def _family(self, root: str) -> Forest:
         known = self._small.get(root)

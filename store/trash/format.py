@@ -138,11 +138,11 @@ def bind(row: Mapping[str, Encoded]) -> tuple[list[str], list[object]]:
 
 
 FORMAT = 1
-"""It is raised when an older program could not read a bundle any more."""
+"""The number rises when older programs can no longer read a bundle."""
 
 MANIFEST, ROWS, README, SUMS, FILES = "manifest.json", "rows.jsonl.gz", "README.txt", "SHA256SUMS", "files"
 RESTORED = "restored.json"
-"""It is written into a bundle that has been put back, and has no checksum."""
+"""This file is written into a bundle that has been restored, and has no checksum."""
 
 
 class TrashError(BrowseError):

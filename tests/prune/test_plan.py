@@ -8,7 +8,7 @@ import pytest
 from builders import DAY, big_store, hostile_store, make_store
 from pruning import NOW, Fixture, aged, expected, family, opened, said
 
-from hermes_browse.store.edit.delete_plan import close_over
+from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.prune.plan import Plan, make_plan, parents_first
 from hermes_browse.store.prune.rules import Rules, Standing
@@ -261,9 +261,9 @@ def test_what_goes_along_is_what_a_delete_takes(fixture_store: Fixture, tmp_path
             families = Families(catalog.forest)
             taken = 0
             for root, chain in catalog.forest.chains.items():
-                closure = close_over(catalog.forest, [root])
+                affected = affected_by_delete(catalog.forest, [root])
                 along = families.along(chain)
-                assert {each.root.id for each in along} == {each.root.id for each in closure.along}
+                assert {each.root.id for each in along} == {each.root.id for each in affected.along}
                 taken += len(along)
         assert taken > 0 or path.name == "hostile.db"
 

@@ -56,7 +56,7 @@ def _confirm(count: int, what: str, *, may_ask: bool) -> None:
 def _what(doomed: Doomed) -> str:
     return _("delete {conversations}, {sessions}, {messages} to the trash").format(
         conversations=count_conversations(len(doomed.conversations)),
-        sessions=count_sessions(len(doomed.closure.sessions)),
+        sessions=count_sessions(len(doomed.affected.sessions)),
         messages=count_messages(doomed.messages),
     )
 
@@ -79,7 +79,7 @@ def delete_conversations(context: Context) -> int:
     if not wanted.yes:
         for gone in doomed.conversations:
             note(f"{gone.id} · {gone.source} · {one_line(gone.title or _no_title(), _TITLE)}")
-        for orphan in doomed.closure.orphaned:
+        for orphan in doomed.affected.orphaned:
             note(_("{id} stays, and loses its parent.").format(id=orphan.id))
         asks = on_a_terminal() and not context.json
         _confirm(len(doomed.conversations), _what(doomed), may_ask=asks)
