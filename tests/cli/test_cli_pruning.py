@@ -12,8 +12,8 @@ from commandline import STORES, ask, call, copy_store, ids_of
 from contract import CONVERSATION, COUNT, FLAG, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
 
-from hermes_browse.store.prune import bulk
-from hermes_browse.store.prune.plan import Planned
+from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.cleanup.plan import Planned
 from hermes_browse.tui.cli import pruning
 
 Capture = pytest.CaptureFixture[str]

@@ -11,11 +11,11 @@ from builders import make_store
 from pruning import NOW, aged
 from trashing import dump, health, opened, put_back, remove
 
+from hermes_browse.store.cleanup.bulk import Step, carry_out, delete_unit
+from hermes_browse.store.cleanup.plan import make_plan
+from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.prune.bulk import Step, carry_out, delete_unit
-from hermes_browse.store.prune.plan import make_plan
-from hermes_browse.store.prune.rules import Rules
 from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import list_bundles
 

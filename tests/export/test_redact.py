@@ -13,9 +13,17 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_browse.store.export.env import is_telling, parse_env, read_env, telling_values
-from hermes_browse.store.export.patterns import MARK, RULES
-from hermes_browse.store.export.redact import LABELS, Redactor, describe, redact
+from hermes_browse.store.export.redact import (
+    LABELS,
+    Redactor,
+    describe,
+    is_telling,
+    parse_env,
+    read_env,
+    redact,
+    telling_values,
+)
+from hermes_browse.store.export.secrets import MARK, RULES
 
 # Put together here, so that no scanner of repositories takes the tests for a leak.
 HEX = "0123456789abcdef"

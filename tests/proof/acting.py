@@ -9,11 +9,11 @@ from pathlib import Path
 sys.path.extend(str(Path(__file__).parents[1] / name) for name in ("", "cli"))
 
 from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.connect import Store
 from hermes_browse.store.edit import delete, flags, restore, titles  # loaded before a fork
 from hermes_browse.store.edit.flags import Change, RowChange
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.prune import bulk
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cli import changing, exporting, pruning, trashing  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli.run import run
