@@ -39,7 +39,7 @@ class DeleteCommand(Command):
         if not wanted.yes:
             for gone in doomed.conversations:
                 note(f"{gone.id} · {gone.source} · {one_line(gone.title or no_title(), _TITLE)}")
-            for orphan in doomed.closure.orphaned:
+            for orphan in doomed.affected.orphaned:
                 note(_("{id} stays, and loses its parent.").format(id=orphan.id))
             context.confirm(len(doomed.conversations), _what(doomed))
         done = delete(
@@ -80,6 +80,6 @@ class DeleteCommand(Command):
 def _what(doomed: Doomed) -> str:
     return _("delete {conversations}, {sessions}, {messages} to the trash").format(
         conversations=counted(len(doomed.conversations), "conversation"),
-        sessions=counted(len(doomed.closure.sessions), "session"),
+        sessions=counted(len(doomed.affected.sessions), "session"),
         messages=counted(doomed.messages, "message"),
     )
