@@ -291,3 +291,16 @@ def test_no_rule_reads_nothing(tmp_path: Path) -> None:
         before = reader.statements
         assert make_plan(reader, catalog, Rules(), NOW) == Plan((), (), ())
         assert reader.statements == before
+
+
+def test_what_loses_its_parent_stands_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    """It stood in that of a set of texts, which is another one in each process."""
+    names = [f"{number:02}" for number in range(30)]
+    rows = [aged(name, 200 - place, end_reason="branched") for place, name in enumerate(names)]
+    rows += [
+        aged(f"child{name}", 5, parent_session_id=name, model_config=f'{{"_branched_from": "{name}"}}')
+        for name in names
+    ]
+    plan = plan_of(make_store(tmp_path / "state.db", "31", rows), Rules(older_than=30 * DAY))
+    assert [each.conversation.id for each in plan.would] == names
+    assert [session.id for session in plan.reparented] == [f"child{name}" for name in names]
