@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import termios
 import time
 from collections.abc import Callable
@@ -57,6 +58,9 @@ class BrowserDriver(LinuxDriver):
         super().__init__(*given, **named)
         if self._file is not None:
             self._file: Any = _Losable(self._file, self._end)
+        # The kernel may give a signal to any thread, and Python runs its handler on the main one, which then sleeps on:
+        # a stop that SIGCONT overtakes wakes nobody. asyncio has itself woken by any signal once it handles one.
+        self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
 
     def toggle_mouse(self) -> bool:
         """Leave the mouse to the terminal, or take it back; Textual 8 asks for it once, at the start.
@@ -91,11 +95,11 @@ class BrowserDriver(LinuxDriver):
         """
         if self._must_signal_resume or not self._auto_restart:
             super()._sigcont_application(*given)
-        elif self._writer_thread is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._take_again)
+        elif self._writer_thread is not None:
+            self._take_again()
 
     def _take_again(self) -> None:
-        """Whoever had the terminal meanwhile has left it as they like it."""
+        """Take the terminal although nobody gave it back; who had it meanwhile left it as they like it."""
         super().suspend_application_mode()  # not with the settings of before: a Ctrl+c of this moment would be a signal
         self._must_signal_resume = True  # whoever listens is told, as after any stop
         self.resume_application_mode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,13 @@ def _wait() -> None:
 
 def _silent(text: str) -> None:
     raise AssertionError(text)
+
+
+@pytest.fixture(autouse=True)
+def _written() -> Iterator[None]:
+    """A file is written on a thread, and its folder goes with the test."""
+    yield
+    _wait()
 
 
 def test_the_file_is_private_and_small(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import re
@@ -283,6 +284,21 @@ def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
     assert terminal.is_restored and len(threads) < 12
+
+
+def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) -> None:
+    """The kernel does so with a SIGCONT that overtakes its SIGSTOP; Python runs the handler on the main thread."""
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
+    terminal.wait_for("search:")
+    terminal.wait_for("closed")
+    terminal.read(1.0)  # at rest, nothing else wakes it
+    pid = terminal.child.pid
+    other = max(int(path.name) for path in Path(f"/proc/{pid}/task").iterdir())
+    assert ctypes.CDLL(None).tgkill(pid, other, signal.SIGCONT) == 0
+    terminal.read_until(lambda: terminal.raw.count(b"\x1b[?1049h") == 2, "nobody was woken")
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0 and terminal.is_restored
 
 
 @pytest.mark.parametrize("number", slow_but([signal.SIGTERM], [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]), ids=str)

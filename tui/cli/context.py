@@ -20,11 +20,11 @@ from .output import note
 if TYPE_CHECKING:
     import argparse
 
+    from hermes_browse.store.cleanup.bulk import Step
+    from hermes_browse.store.cleanup.retention import Radar
     from hermes_browse.store.connect import Reader
     from hermes_browse.store.models import Conversation
-    from hermes_browse.store.prune.radar import Radar
-    from hermes_browse.store.trash.stages import Stage
-    from hermes_browse.store.write.carry import Step
+    from hermes_browse.store.trash.progress import Stage
 
 _PROGRESS_EVERY = 2.0
 """Seconds between two sentences about how far a long write is."""
@@ -50,7 +50,7 @@ class Context:
         return on_a_terminal() and not self.json
 
     def radar(self, reader: Reader) -> Radar:
-        """What Hermes will delete by itself (`prune.radar`)."""
+        """What Hermes will delete by itself (`cleanup.retention`)."""
         return read_radar_at(self.location, reader, self.now)
 
     def find(self, reader: Reader, words: Sequence[str]) -> list[tuple[str, Conversation]]:
@@ -225,8 +225,8 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
         BrowseError: The files cannot be listed.
         StoreError: The store cannot be read, so nobody knows which files have no session in it.
     """
-    from hermes_browse.store.old.finding import known_sessions  # start time: rarely needed
-    from hermes_browse.store.old.shelf import Shelf
+    from hermes_browse.store.legacy.finding import known_sessions  # start time: rarely needed
+    from hermes_browse.store.legacy.shelf import Shelf
 
     folder = sessions_folder(beside)
     if folder is None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 
 from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.delete_plan import Doomed, hold_up, plan_delete, refuse_protected
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.store.write.delete import Doomed, delete, hold_up, plan_delete, refuse_protected
 
 from ..formats import counted
 from ..places import sessions_folder, trash_folder

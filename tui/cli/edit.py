@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Callable
 
 from hermes_browse.store.connect import Store
+from hermes_browse.store.edit import flags, titles
+from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.store.write import flags, titles
-from hermes_browse.store.write.change import Change
 
 from .context import Command, Context
 from .output import note, print_json, print_text

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from hermes_browse.store.catalog import read_catalog, read_sizes
 from hermes_browse.store.connect import Store
 from hermes_browse.store.health import summarize
+from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.models import Conversation, Hidden, Sort, View
-from hermes_browse.store.old.finding import count_files
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import count_rows
 from hermes_browse.store.wording import _

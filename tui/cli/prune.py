@@ -10,15 +10,16 @@ from types import SimpleNamespace
 from typing import TypeVar
 
 from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit
+from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
+from hermes_browse.store.cleanup.protection import STALE_AFTER
+from hermes_browse.store.cleanup.retention import Radar
+from hermes_browse.store.cleanup.rules import Rules, parse_age, parse_bytes, parse_money
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.prune.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
-from hermes_browse.store.prune.radar import Radar
-from hermes_browse.store.prune.rules import STALE_AFTER, Rules, parse_age, parse_bytes, parse_money
 from hermes_browse.store.wording import _, pgettext
-from hermes_browse.store.write import carry
-from hermes_browse.store.write.carry import Outcome, Step, Unit
 
 from ..formats import dollars, long_number, status, timestamp
 from ..places import sessions_folder, trash_folder
@@ -175,7 +176,7 @@ def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
         say(step)
 
     try:
-        outcome = carry.carry_out(store, plan, unit, tell=tell)
+        outcome = bulk.carry_out(store, plan, unit, tell=tell)
     except KeyboardInterrupt:
         _say_stopped(done, len(plan.would))
         raise
@@ -197,14 +198,14 @@ def _say_stopped(done: int, total: int, doubtful: int = 0) -> None:
 
 
 def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
-    outcome = carry_out(context.store, plan, carry.archive_unit(context.store, plan))
+    outcome = carry_out(context.store, plan, bulk.archive_unit(context.store, plan))
     note(outcome.sentence(_("archived")))
     return outcome.plan, []
 
 
 def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
     trash, files = trash_folder(context.location), sessions_folder(context.location)
-    unit = carry.delete_unit(context.store, catalog, trash, files, tell=telling())
+    unit = bulk.delete_unit(context.store, catalog, trash, files, tell=telling())
     outcome = carry_out(context.store, plan, unit)
     for done in outcome.results:
         for each in done.notes:
@@ -304,7 +305,7 @@ def _spared_name(code: str) -> str:
     """Why something is spared, in a word.
 
     Args:
-        code: Of `prune.spare.Why`.
+        code: Of `cleanup.protection.Why`.
     """
     names = {
         "hidden": pgettext("spared", "hidden"),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from hermes_browse.store.export.commonmark import fenced
 from hermes_browse.store.messages import split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, Conversation, Reading, State
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.transcript import read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import N_, _
 

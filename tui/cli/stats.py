@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hermes_browse.store.catalog import read_catalog
-from hermes_browse.store.insights.facts import read_facts
-from hermes_browse.store.insights.groups import make_report
+from hermes_browse.store.insights.facts import read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS, first_day
-from hermes_browse.store.insights.sums import Group, Report
-from hermes_browse.store.insights.tools import read_tools, tool_report
-from hermes_browse.store.statistics import Tally, read_statistics
+from hermes_browse.store.insights.sums import Group, Report, make_report, read_statistics, tool_report
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number
@@ -20,7 +18,7 @@ from .output import Json, note, print_json, print_table
 
 _BY = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
 _WITH_BYTES = ("model", "source", "day", "tool")
-"""What `store.statistics` sums up, bytes included, over all time; everything else comes from `store.insights`."""
+"""What bytes are counted by as well, over all time (`read_statistics`)."""
 
 
 class StatsCommand(Command):
@@ -39,19 +37,21 @@ class StatsCommand(Command):
         if period != "all" or by not in _WITH_BYTES:
             return _print_period(context, by, period)
         with context.store.reader() as reader:
-            found = read_statistics(reader, read_catalog(reader, context.now), by)
+            catalog = read_catalog(reader, context.now)
+            found = read_statistics(reader, catalog, by)
         file_bytes = context.store.sizes()[0]
         if context.json:
-            costs = _costs_json(_read_report(context, "source", period).total)
-            total = _without_key(_tally_json(found.total)) | costs | {"file_bytes": file_bytes}
-            print_json({"total": total, "grouped_by": found.by, "by": [_tally_json(each) for each in found.rows]})
+            total = _without_key(_whole_json(found.total)) | _costs_json(found.total)
+            # Scripts may compare the last digits, in which a sum of sums differs from one over all sessions.
+            total["cost_usd"] = sum((each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0)
+            total["file_bytes"] = file_bytes
+            print_json({"total": total, "grouped_by": by, "by": [_whole_json(each, by) for each in found.rows]})
             return 0
         calls = [_("calls")] if by == "tool" else []
-        in_, out = pgettext("column", "in"), pgettext("column", "out")
-        headers = [_("sessions"), _("msgs"), *calls, in_, out, _("cache"), _("cost"), _("size")]
-        calls_of_all = sum(each.calls or 0 for each in found.rows) if calls else None
-        whole = found.total._replace(key=pgettext("sum", "all"), calls=calls_of_all)
-        _print_sums(by, headers, [_tally_row(each) for each in (*found.rows, whole)])
+        tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache")]
+        headers = [_("sessions"), _("msgs"), *calls, *tokens, _("cost"), _("size")]
+        whole = replace(found.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in found.rows))
+        _print_sums(by, headers, [_whole_row(each, by) for each in (*found.rows, whole)])
         told = _("The file has {size}B; sizes above are without the search index.")
         note(told.format(size=long_number(file_bytes)))
         return 0
@@ -66,23 +66,22 @@ def _without_key(sums: Json) -> Json:
     return {name: value for name, value in sums.items() if name != "key"}
 
 
-def _tally_json(tally: Tally) -> Json:
-    return {name: value for name, value in tally._asdict().items() if name != "calls" or value is not None}
-
-
-def _tally_row(tally: Tally) -> list[str]:
-    return [
-        tally.key,
-        f"{tally.conversations:,}",
-        f"{tally.sessions:,}",
-        f"{tally.messages:,}",
-        *([] if tally.calls is None else [f"{tally.calls:,}"]),
-        long_number(tally.input_tokens),
-        long_number(tally.output_tokens),
-        long_number(tally.cache_read_tokens + tally.cache_write_tokens),
-        dollars(tally.cost_usd),
-        f"{long_number(tally.bytes)}B",
-    ]
+def _sums_json(group: Group) -> Json:
+    """The sums that every grouping has."""
+    tokens = group.tokens
+    return {
+        "key": group.key,
+        "conversations": len(group.conversations),
+        "sessions": group.sessions,
+        "messages": group.messages,
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "reasoning_tokens": tokens.reasoning,
+        "cost_usd": group.cost_usd,
+        "bytes": group.bytes,
+    }
 
 
 def _costs_json(group: Group) -> Json:
@@ -95,38 +94,41 @@ def _costs_json(group: Group) -> Json:
     }
 
 
-def _group_json(group: Group, by: str) -> Json:
-    tokens = group.tokens
-    found: Json = {
-        "key": group.key,
-        "conversations": len(group.conversations),
-        "sessions": group.sessions,
-        "messages": group.messages,
-        "input_tokens": tokens.input,
-        "output_tokens": tokens.output,
-        "cache_read_tokens": tokens.cache_read,
-        "cache_write_tokens": tokens.cache_write,
-        "reasoning_tokens": tokens.reasoning,
-        "cost_usd": group.cost_usd,
-        "bytes": None,
-        **_costs_json(group),
-    }
+def _whole_json(group: Group, by: str = "") -> Json:
+    calls: Json = {"calls": group.calls} if by == "tool" else {}
+    return {**_sums_json(group), **calls, "archived_sessions": group.archived}
+
+
+def _period_json(group: Group, by: str) -> Json:
+    found: Json = {**_sums_json(group), "bytes": None, **_costs_json(group)}
     if by == "tool":
-        found |= {"calls": group.calls, "answers": group.results, "failed": group.failed}
+        found |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
     return found
 
 
-def _group_row(group: Group, by: str) -> list[str]:
+def _start(group: Group) -> list[str]:
+    """The cells that every row begins with."""
+    return [group.key, f"{len(group.conversations):,}", f"{group.sessions:,}"]
+
+
+def _tokens(group: Group) -> list[str]:
     tokens = group.tokens
-    start = [group.key, f"{len(group.conversations):,}", f"{group.sessions:,}"]
+    return [*map(long_number, (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write))]
+
+
+def _whole_row(group: Group, by: str) -> list[str]:
+    calls = [f"{group.calls:,}"] if by == "tool" else []
+    ends = [dollars(group.cost_usd), f"{long_number(group.bytes)}B"]
+    return [*_start(group), f"{group.messages:,}", *calls, *_tokens(group), *ends]
+
+
+def _period_row(group: Group, by: str) -> list[str]:
     if by == "tool":
         rate = "" if group.failure_rate is None else f"{group.failure_rate:.1%}"
-        return [*start, f"{group.calls:,}", f"{group.results:,}", f"{group.failed:,}", rate]
-    counts = (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write, tokens.reasoning)
+        return [*_start(group), f"{group.calls:,}", f"{group.messages:,}", f"{group.failed:,}", rate]
     guessed, unknown = "~" if group.estimated_usd else "", "?" if group.unknown else ""
-    return [
-        *start, f"{group.messages:,}", *map(long_number, counts), f"{guessed}{dollars(group.cost_usd)}{unknown}"
-    ]  # fmt: skip
+    ends = [long_number(group.tokens.reasoning), f"{guessed}{dollars(group.cost_usd)}{unknown}"]
+    return [*_start(group), f"{group.messages:,}", *_tokens(group), *ends]
 
 
 def _read_report(context: Context, by: str, period: str) -> Report:
@@ -150,11 +152,11 @@ def _print_period(context: Context, by: str, period: str) -> int:
         day = first_day(period, context.now)
         print_json(
             {
-                "total": _without_key(_group_json(found.total, by)),
+                "total": _without_key(_period_json(found.total, by)),
                 "grouped_by": by,
                 "period": period,
                 "since": day.isoformat() if day is not None else None,
-                "by": [_group_json(each, by) for each in found.rows],
+                "by": [_period_json(each, by) for each in found.rows],
             }
         )
         return 0
@@ -163,8 +165,8 @@ def _print_period(context: Context, by: str, period: str) -> int:
     else:
         tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache"), pgettext("column", "thought")]
         headers = [_("sessions"), _("msgs"), *tokens, _("cost")]
-    whole = found.total._replace(key=pgettext("sum", "all"))
-    _print_sums(by, headers, [_group_row(each, by) for each in (*found.rows, whole)])
+    whole = replace(found.total, key=pgettext("sum", "all"))
+    _print_sums(by, headers, [_period_row(each, by) for each in (*found.rows, whole)])
     if found.total.cost_usd or found.total.unknown:
         told = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")
         actual, estimated = (dollars(each) or "$0" for each in (found.total.actual_usd, found.total.estimated_usd))

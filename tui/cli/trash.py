@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.store.write.restore import Restored, check_index, restore
 
 from ..formats import long_number, timestamp
 from ..places import sessions_folder, trash_folder

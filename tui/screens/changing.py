@@ -15,7 +15,7 @@ from ..marks import Journal, Marks, Undoable, conversations_of
 from ..rows import ListRow
 
 if TYPE_CHECKING:
-    from hermes_browse.store.write.change import Change
+    from hermes_browse.store.edit.flags import Change
 
     from .main import MainScreen
     from .renaming import RenameScreen
@@ -116,11 +116,11 @@ class Changing:
         if not meant:
             return
         if all(each.archived for each in meant):
-            from hermes_browse.store.write.flags import unarchive
+            from hermes_browse.store.edit.flags import unarchive
 
             self._flag(meant, unarchive, N_("brought {count:,} sessions"))
         elif len(meant) == 1:
-            from hermes_browse.store.write.flags import archive
+            from hermes_browse.store.edit.flags import archive
 
             self._flag(meant, archive, N_("archived {count:,} sessions"))
         else:
@@ -134,7 +134,7 @@ class Changing:
 
     def pin_these(self, meant: Sequence[Conversation]) -> None:
         """Pin conversations, or where all are pinned already, let go."""
-        from hermes_browse.store.write.flags import pin, unpin
+        from hermes_browse.store.edit.flags import pin, unpin
 
         if all(each.pinned for each in meant):
             self._flag(meant, unpin, N_("unpinned {count:,} sessions"))
@@ -187,7 +187,7 @@ class Changing:
         self._screen.listing.touched(touched)
 
     def taking_back(self, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
-        from hermes_browse.store.write.change import undo
+        from hermes_browse.store.edit.flags import undo
 
         store, left = self._screen.store, list(changes)
 
@@ -247,7 +247,7 @@ class Changing:
         self._screen.app.push_screen(card)
 
     def _rename(self, conversation: Conversation, typed: str, card: RenameScreen) -> None:
-        from hermes_browse.store.write.titles import Renamed, rename
+        from hermes_browse.store.edit.titles import Renamed, rename
 
         def done(renamed: Renamed) -> None:
             card.done()

@@ -18,13 +18,13 @@ from ..writer import Written
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.plan import Plan
-    from hermes_browse.store.prune.rules import Rules
-    from hermes_browse.store.prune.sizes import Sizes
-    from hermes_browse.store.trash.stages import Stage, Tell
-    from hermes_browse.store.write.carry import Outcome, Unit
-    from hermes_browse.store.write.change import Change
-    from hermes_browse.store.write.delete import Deleted
+    from hermes_browse.store.cleanup.bulk import Outcome, Unit
+    from hermes_browse.store.cleanup.plan import Plan
+    from hermes_browse.store.cleanup.rules import Rules
+    from hermes_browse.store.cleanup.sizes import Sizes
+    from hermes_browse.store.edit.delete import Deleted
+    from hermes_browse.store.edit.flags import Change
+    from hermes_browse.store.trash.progress import Stage, Tell
 
     from .main import MainScreen
     from .progress import ProgressScreen
@@ -77,7 +77,7 @@ class Cleaning:
 
         def work(reader: Reader) -> Planned:
             from hermes_browse.store.catalog import read_catalog
-            from hermes_browse.store.prune.plan import make_plan
+            from hermes_browse.store.cleanup.plan import make_plan
 
             catalog = known if known.exact else read_catalog(reader, now)
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
@@ -97,14 +97,14 @@ class Cleaning:
         sizes = self.sizes
 
         def work(reader: Reader) -> Planned:
-            from hermes_browse.store.prune.measuring import measure_more
+            from hermes_browse.store.cleanup.plan import measure_more
 
             return planned._replace(plan=measure_more(reader, planned.plan, sizes))
 
         self._screen.plan_worker.submit("measure", work, done, self._screen.failed)
 
     def _plan_of(self, meant: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool) -> None:
-        from hermes_browse.store.prune.rules import Rules
+        from hermes_browse.store.cleanup.rules import Rules
 
         marks = frozenset(each.id for each in meant)
         self.plan(Rules(marks=marks, include_archived=True), done, archive=archive, measure=not archive)
@@ -121,7 +121,7 @@ class Cleaning:
 
     def archive_planned(self, planned: Planned) -> None:
         """Put away what a plan says."""
-        from hermes_browse.store.write.carry import archive_unit
+        from hermes_browse.store.cleanup.bulk import archive_unit
 
         unit = archive_unit(self._screen.store, planned.plan)
         self._carry(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
@@ -141,7 +141,7 @@ class Cleaning:
         if not plan.would:
             self._say_nothing(plan)
             return
-        from hermes_browse.store.write.delete import hold_up
+        from hermes_browse.store.edit.delete_plan import hold_up
 
         from .deleting import NAMED, SPARED, DeleteScreen
 
@@ -176,7 +176,7 @@ class Cleaning:
 
     def delete_planned(self, planned: Planned) -> None:
         """Move to the trash what a plan says."""
-        from hermes_browse.store.write.carry import delete_unit
+        from hermes_browse.store.cleanup.bulk import delete_unit
 
         store, location = self._screen.store, self._screen.location
 
@@ -216,9 +216,9 @@ class Cleaning:
         store, writer = screen.store, screen.writer
 
         def work() -> tuple[Outcome[Result], tuple[str, ...]]:
-            from hermes_browse.store.prune.plan import parents_first
-            from hermes_browse.store.trash.stages import EVERY
-            from hermes_browse.store.write.carry import Step, carry_out
+            from hermes_browse.store.cleanup.bulk import Step, carry_out
+            from hermes_browse.store.cleanup.plan import parents_first
+            from hermes_browse.store.trash.progress import EVERY
 
             began, last = time.monotonic(), Step(0, len(plan.would), 0.0)
 
@@ -296,8 +296,8 @@ class Cleaning:
         return Undoable(sentence, self._screen.changing.taking_back(changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
+        from hermes_browse.store.edit.restore import check_index, restore
         from hermes_browse.store.errors import RefusedError
-        from hermes_browse.store.write.restore import check_index, restore
 
         store, location = self._screen.store, self._screen.location
         files = sessions_folder(location)
@@ -339,7 +339,7 @@ class Cleaning:
         trash, now = trash_folder(self._screen.location), self._screen.clock()
 
         def work() -> int:
-            from hermes_browse.store.prune.rules import parse_age
+            from hermes_browse.store.cleanup.rules import parse_age
             from hermes_browse.store.trash.shelf import expire
 
             return len(expire(trash, parse_age(age), now))

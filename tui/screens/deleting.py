@@ -18,7 +18,7 @@ from .. import formats
 from .card import CountCard, CountWords, keys_line
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.plan import Plan
+    from hermes_browse.store.cleanup.plan import Plan
 
 NAMED = 12
 """Conversations the card names."""

@@ -14,8 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.export.files import check_target
-from hermes_browse.store.export.pieces import EXTENSIONS, Format, export_pieces
+from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces
 from hermes_browse.store.export.source import Tally
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.catalog import Catalog, read_first_page
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.legacy.finding import Count, count_files, known_sessions
 from hermes_browse.store.models import Conversation, View
-from hermes_browse.store.old.finding import Count, count_files, known_sessions
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.wording import _
 
 from ..places import sessions_folder
 
 if TYPE_CHECKING:
-    from hermes_browse.store.old.shelf import Shelf
+    from hermes_browse.store.legacy.shelf import Shelf
 
     from .main import MainScreen
 
@@ -52,7 +52,7 @@ class OldFiles:
         now = screen.clock()
 
         def prepare() -> tuple[Shelf, Catalog, list[Conversation]]:
-            from hermes_browse.store.old.shelf import Shelf
+            from hermes_browse.store.legacy.shelf import Shelf
 
             with screen.store.reader() as reader:
                 known = known_sessions(reader)

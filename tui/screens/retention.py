@@ -9,18 +9,21 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.events import Resize
 
 from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.cleanup.retention import Fate, Radar
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.prune.radar import Fate, Radar
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import header
 from ..clean_rows import FateRow
+from ..cleanup.axis import coming
+from ..cleanup.widgets import TimeAxis
 from ..list_model import Details
 from ..places import read_radar_at, sessions_folder, trash_folder
 from ..rows import FixedRows, NoteRow
@@ -88,6 +91,7 @@ class RetentionScreen(SubScreen):
         """The rule, the list, the reason for the current row."""
         yield TextLine(id="header")
         yield TextLine(id="rule")
+        yield TimeAxis(title=_("conversations that Hermes deletes"), can_cut=False, id="axis")
         yield ConversationList(id="fates")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
@@ -146,8 +150,22 @@ class RetentionScreen(SubScreen):
             unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
             parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
+        self.query_one(TimeAxis).display = bool(found.leaving)
+        self._show_axis()
         nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
         self.fates.show(_Fates(found.leaving, self.main.details) if found.leaving else nothing)
+
+    def on_resize(self, event: Resize) -> None:
+        """Other columns fit."""
+        super().on_resize(event)
+        self.call_after_refresh(self._show_axis)
+
+    def _show_axis(self) -> None:
+        """Which day takes how many."""
+        if self._found is not None and self.is_whole:
+            axis = self.query_one(TimeAxis)
+            days = [fate.prune_in_days for _conversation, fate in self._found.leaving]
+            axis.show(coming([each for each in days if each is not None], axis.columns // 2, self.main.clock()), None)
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -193,13 +211,13 @@ class RetentionScreen(SubScreen):
         row, found = self.fates.current, self._found
         if not isinstance(row, FateRow) or found is None:
             return
-        from hermes_browse.store.write.rescue import bundle
+        from hermes_browse.store.edit.delete import copy_to_trash
 
         main, conversation = self.main, row.conversation
         store, location, now = main.store, main.location, main.clock()
 
         def work() -> Bundle:
-            return bundle(
+            return copy_to_trash(
                 store,
                 found.catalog,
                 [conversation],

@@ -61,6 +61,7 @@ class Searching(HitWalk):
         self._scan: Scan | None = None
         """What is being looked for, until it has been answered."""
         self._was_kept_out = False
+        self._is_prepared = False
         self._before = ""
         """The row the list was on before the search, by its key."""
 
@@ -190,6 +191,20 @@ class Searching(HitWalk):
         """The list could be read: so can, now, what a writer kept us from searching."""
         if self._was_kept_out:
             self._search()
+        elif not self._is_prepared and self._query is None:
+            self._is_prepared = True
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """Let the first keystroke find what each search asks of the whole store; one that comes earlier stops this."""
+
+        def work(reader: Reader) -> None:
+            from hermes_browse.store.search import prepare
+
+            prepare(reader)
+
+        # What is wrong with the store is told by the list, and by the search that meets with it.
+        self._screen.search_worker.submit("search", work, lambda done: None, lambda error: None)
 
     def _follow(self, scan: Scan) -> None:
         if self._scan is scan:

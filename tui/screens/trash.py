@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.manifest import Manifest
+from hermes_browse.store.trash.format import Manifest
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -31,8 +31,8 @@ from ..writer import Written
 from .sub_screen import BACK, SubScreen
 
 if TYPE_CHECKING:
-    from hermes_browse.store.trash.stages import Stage
-    from hermes_browse.store.write.restore import Restored
+    from hermes_browse.store.edit.restore import Restored
+    from hermes_browse.store.trash.progress import Stage
 
     from .main import MainScreen
     from .progress import ProgressScreen
@@ -139,7 +139,7 @@ class TrashScreen(SubScreen):
 
     def action_restore(self) -> None:
         """Put back, bundle by bundle."""
-        from hermes_browse.store.write.restore import check_index, restore
+        from hermes_browse.store.edit.restore import check_index, restore
 
         meant = self._targets()
         if not meant:
@@ -201,7 +201,7 @@ class TrashScreen(SubScreen):
         return progress
 
     def _restored(self, restored: Sequence[Restored], more: Sequence[str]) -> None:
-        from hermes_browse.store.write.delete import delete
+        from hermes_browse.store.edit.delete import delete
 
         main, folder = self.main, self._folder
         store, files = main.store, sessions_folder(main.location)
