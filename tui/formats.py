@@ -341,7 +341,7 @@ def messages(count: float) -> str:
 
 
 def status(value: str) -> str:
-    """How a conversation stands, in a word: a `Status`, a `prune.rules.Standing`, `pinned` or `archived`."""
+    """How a conversation stands, in a word: a `Status`, a `cleanup.rules.Standing`, `pinned` or `archived`."""
     names = {
         "live": pgettext("status", "live"),
         "open": pgettext("status", "open"),

@@ -50,7 +50,7 @@ class Context:
         return on_a_terminal() and not self.json
 
     def radar(self, reader: Reader) -> Radar:
-        """What Hermes will delete by itself (`prune.radar`)."""
+        """What Hermes will delete by itself (`cleanup.retention`)."""
         return read_radar_at(self.location, reader, self.now)
 
     def find(self, reader: Reader, words: Sequence[str]) -> list[tuple[str, Conversation]]:

@@ -305,7 +305,7 @@ def _spared_name(code: str) -> str:
     """Why something is spared, in a word.
 
     Args:
-        code: Of `prune.spare.Why`.
+        code: Of `cleanup.protection.Why`.
     """
     names = {
         "hidden": pgettext("spared", "hidden"),

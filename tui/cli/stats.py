@@ -18,7 +18,7 @@ from .output import Json, note, print_json, print_table
 
 _BY = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
 _WITH_BYTES = ("model", "source", "day", "tool")
-"""What bytes are counted by as well, over all time, by `read_statistics`."""
+"""What bytes are counted by as well, over all time (`read_statistics`)."""
 
 
 class StatsCommand(Command):
@@ -41,17 +41,17 @@ class StatsCommand(Command):
             found = read_statistics(reader, catalog, by)
         file_bytes = context.store.sizes()[0]
         if context.json:
-            total = _without_key(_stored_json(found.total)) | _costs_json(found.total)
-            # One by one, as ever: scripts may compare the last digits, in which sums of sums differ.
+            total = _without_key(_whole_json(found.total)) | _costs_json(found.total)
+            # Scripts may compare the last digits, in which a sum of sums differs from one over all sessions.
             total["cost_usd"] = sum((each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0)
             total["file_bytes"] = file_bytes
-            print_json({"total": total, "grouped_by": found.by, "by": [_stored_json(each, by) for each in found.rows]})
+            print_json({"total": total, "grouped_by": by, "by": [_whole_json(each, by) for each in found.rows]})
             return 0
         calls = [_("calls")] if by == "tool" else []
-        in_, out = pgettext("column", "in"), pgettext("column", "out")
-        headers = [_("sessions"), _("msgs"), *calls, in_, out, _("cache"), _("cost"), _("size")]
+        tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache")]
+        headers = [_("sessions"), _("msgs"), *calls, *tokens, _("cost"), _("size")]
         whole = replace(found.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in found.rows))
-        _print_sums(by, headers, [_stored_row(each, by) for each in (*found.rows, whole)])
+        _print_sums(by, headers, [_whole_row(each, by) for each in (*found.rows, whole)])
         told = _("The file has {size}B; sizes above are without the search index.")
         note(told.format(size=long_number(file_bytes)))
         return 0
@@ -64,37 +64,6 @@ def _print_sums(by: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) 
 
 def _without_key(sums: Json) -> Json:
     return {name: value for name, value in sums.items() if name != "key"}
-
-
-def _stored_json(group: Group, by: str = "") -> Json:
-    calls: Json = {"calls": group.calls} if by == "tool" else {}
-    return {**_sums_json(group), **calls, "archived_sessions": group.archived}
-
-
-def _stored_row(group: Group, by: str) -> list[str]:
-    tokens = group.tokens
-    return [
-        group.key,
-        f"{len(group.conversations):,}",
-        f"{group.sessions:,}",
-        f"{group.messages:,}",
-        *([f"{group.calls:,}"] if by == "tool" else []),
-        long_number(tokens.input),
-        long_number(tokens.output),
-        long_number(tokens.cache_read + tokens.cache_write),
-        dollars(group.cost_usd),
-        f"{long_number(group.bytes)}B",
-    ]
-
-
-def _costs_json(group: Group) -> Json:
-    """What is known of a cost, and what is not."""
-    return {
-        "cost_estimated_usd": group.estimated_usd,
-        "cost_actual_usd": group.actual_usd,
-        "cost_unknown_sessions": group.unknown,
-        "cost_included_sessions": group.included,
-    }
 
 
 def _sums_json(group: Group) -> Json:
@@ -115,24 +84,51 @@ def _sums_json(group: Group) -> Json:
     }
 
 
-def _group_json(group: Group, by: str) -> Json:
+def _costs_json(group: Group) -> Json:
+    """What is known of a cost, and what is not."""
+    return {
+        "cost_estimated_usd": group.estimated_usd,
+        "cost_actual_usd": group.actual_usd,
+        "cost_unknown_sessions": group.unknown,
+        "cost_included_sessions": group.included,
+    }
+
+
+def _whole_json(group: Group, by: str = "") -> Json:
+    calls: Json = {"calls": group.calls} if by == "tool" else {}
+    return {**_sums_json(group), **calls, "archived_sessions": group.archived}
+
+
+def _period_json(group: Group, by: str) -> Json:
     found: Json = {**_sums_json(group), "bytes": None, **_costs_json(group)}
     if by == "tool":
         found |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
     return found
 
 
-def _group_row(group: Group, by: str) -> list[str]:
+def _start(group: Group) -> list[str]:
+    """The cells that every row begins with."""
+    return [group.key, f"{len(group.conversations):,}", f"{group.sessions:,}"]
+
+
+def _tokens(group: Group) -> list[str]:
     tokens = group.tokens
-    start = [group.key, f"{len(group.conversations):,}", f"{group.sessions:,}"]
+    return [*map(long_number, (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write))]
+
+
+def _whole_row(group: Group, by: str) -> list[str]:
+    calls = [f"{group.calls:,}"] if by == "tool" else []
+    ends = [dollars(group.cost_usd), f"{long_number(group.bytes)}B"]
+    return [*_start(group), f"{group.messages:,}", *calls, *_tokens(group), *ends]
+
+
+def _period_row(group: Group, by: str) -> list[str]:
     if by == "tool":
         rate = "" if group.failure_rate is None else f"{group.failure_rate:.1%}"
-        return [*start, f"{group.calls:,}", f"{group.messages:,}", f"{group.failed:,}", rate]
-    counts = (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write, tokens.reasoning)
+        return [*_start(group), f"{group.calls:,}", f"{group.messages:,}", f"{group.failed:,}", rate]
     guessed, unknown = "~" if group.estimated_usd else "", "?" if group.unknown else ""
-    return [
-        *start, f"{group.messages:,}", *map(long_number, counts), f"{guessed}{dollars(group.cost_usd)}{unknown}"
-    ]  # fmt: skip
+    ends = [long_number(group.tokens.reasoning), f"{guessed}{dollars(group.cost_usd)}{unknown}"]
+    return [*_start(group), f"{group.messages:,}", *_tokens(group), *ends]
 
 
 def _read_report(context: Context, by: str, period: str) -> Report:
@@ -156,11 +152,11 @@ def _print_period(context: Context, by: str, period: str) -> int:
         day = first_day(period, context.now)
         print_json(
             {
-                "total": _without_key(_group_json(found.total, by)),
+                "total": _without_key(_period_json(found.total, by)),
                 "grouped_by": by,
                 "period": period,
                 "since": day.isoformat() if day is not None else None,
-                "by": [_group_json(each, by) for each in found.rows],
+                "by": [_period_json(each, by) for each in found.rows],
             }
         )
         return 0
@@ -170,7 +166,7 @@ def _print_period(context: Context, by: str, period: str) -> int:
         tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache"), pgettext("column", "thought")]
         headers = [_("sessions"), _("msgs"), *tokens, _("cost")]
     whole = replace(found.total, key=pgettext("sum", "all"))
-    _print_sums(by, headers, [_group_row(each, by) for each in (*found.rows, whole)])
+    _print_sums(by, headers, [_period_row(each, by) for each in (*found.rows, whole)])
     if found.total.cost_usd or found.total.unknown:
         told = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")
         actual, estimated = (dollars(each) or "$0" for each in (found.total.actual_usd, found.total.estimated_usd))
