@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -29,8 +32,11 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, language
 
-from .config.applying import set_up
-from .config.start import Start
+from .bindings import bindings
+from .commands.panes import APP, MAIN, TRANSCRIPT
+from .config.start import Start, set_rows
+from .context import Arrival
+from .glyphs import are_plain
 from .header import failure
 from .logfile import log_failure
 from .screens.main import MainScreen
@@ -101,11 +107,7 @@ class BrowseApp(_App):
     CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
         _STYLES / name for name in ("app.tcss", "widgets.tcss")
     ]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", N_("quit"), show=False, priority=True),
-        Binding("ctrl+c", "quit", N_("quit"), show=False, priority=True),
-        Binding("ctrl+p", "command_palette", N_("palette"), show=False, priority=True, id="palette"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(APP)
 
     def __init__(
         self,
@@ -151,7 +153,21 @@ class BrowseApp(_App):
         """What in the configuration does not hold."""
         self._main: MainScreen | None = None
         self._stores = 0
-        set_up(self)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Apply the configuration; there is no screen yet."""
+        set_rows(self.start.options)
+        encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
+        if are_plain(self.start.options.glyphs, encoding):
+            from .glyph_filter import GlyphFilter  # start: few terminals need it
+
+            self.glyph_filter = GlyphFilter(encoding)
+        if self.start.configuration is not None:
+            from .config.keymap import settle  # start: nothing to look at without a configuration
+
+            self.keymap, self.trouble = settle(self.start.configuration, self.available_themes)
+            self.set_keymap(self.keymap)
 
     def take_early_cursor(self) -> int:
         """The row the cursor was moved to while all this was loaded; for whoever asks later, the first one."""
@@ -206,7 +222,9 @@ class BrowseApp(_App):
             finally:
                 signal.signal(signal.SIGINT, before)
 
-    def switch_to(self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]) -> MainScreen:
+    def switch_to(
+        self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], arrival: Arrival
+    ) -> None:
         """Another store in the place of this one, in the same view and order.
 
         Args:
@@ -214,15 +232,14 @@ class BrowseApp(_App):
             store: The store.
             first: Its first page.
             shown: Conversations of it that have been read.
-
-        Returns:
-            The new main screen; it is on its way.
+            arrival: What to do there.
         """
         before = self._main
         self.location, self.store = location, store
-        self._main = screen = MainScreen(location, store, first, shown, self.clock)
+        self._main = screen = MainScreen(self, location, store, first, shown)
         if before is not None:
-            screen.listing.begin_as(before.listing.view, before.listing.sort, reverse=before.listing.reverse)
+            listing = before.controllers.listing
+            screen.controllers.listing.begin_as(listing.view, listing.sort, reverse=listing.reverse)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The screen an application begins with cannot be replaced, so each store has a mode of its own.
@@ -231,10 +248,14 @@ class BrowseApp(_App):
         self.add_mode(name, lambda: screen)
         self.switch_mode(name)
         if before is not None:
-            before.let_go()
+            before.controllers.close()
         if self._stores > 1:
             self.remove_mode(left)
-        return screen
+        screen.call_after_refresh(screen.controllers.arrive, arrival)
+
+    def finish(self, plan: ResumePlan | None = None) -> None:
+        """End the browser, with what is to be resumed."""
+        self.exit(plan)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What every line that is painted passes; signs in ASCII come last."""
@@ -248,9 +269,30 @@ class BrowseApp(_App):
 
     def get_default_screen(self) -> Screen[object]:
         """The one screen everything happens on."""
-        self._main = screen = MainScreen(self.location, self.store, self._first, self._shown, self.clock)
-        screen.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
+        self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
+        screen.controllers.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
         return screen
+
+    def on_mount(self) -> None:
+        """End like `q` when told to from outside, so that the terminal is restored."""
+        loop = asyncio.get_running_loop()
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGTERM", "SIGHUP"):
+                if hasattr(signal, name):
+                    self._end_by(getattr(signal, name), loop)
+        if self.is_told_to_end():
+            self.exit()
+
+    def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
+        """Have a signal end the browser, also while it is being left: what the loop sets itself goes with the loop."""
+
+        def end(number: int, frame: FrameType | None) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self.exit)
+            elif callable(before):
+                before(number, frame)
+
+        before = signal.signal(number, end)
 
     def on_ready(self) -> None:
         """Say what in the configuration does not hold, once there is a place to say it."""
@@ -266,7 +308,7 @@ class BrowseApp(_App):
         if self._main is None:
             return None
         theme = None if self.start.options.theme is not None else self.theme
-        memory, listing = self.start.memory, self._main.listing
+        memory, listing = self.start.memory, self._main.controllers.listing
         if self.location.demo:
             return memory.view, memory.sort, memory.reverse, theme
         return listing.view, listing.sort, listing.reverse, theme
@@ -274,11 +316,10 @@ class BrowseApp(_App):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Everything that keys do, by name, and what Textual itself offers."""
         if isinstance(screen, MainScreen):
-            for binding in screen.commands():
-                title = _(binding.description)
+            for each in MAIN + tuple(each for each in TRANSCRIPT if each.call.startswith("screen.")):
                 # Other languages have no capitals, or none at this place: theirs are those of names.
-                title = title.capitalize() if language() == "en" else title
-                yield SystemCommand(title, _(binding.tooltip), self._runner(screen, binding))
+                title = _(each.title).capitalize() if language() == "en" else _(each.title)
+                yield SystemCommand(title, _(each.tooltip), self._runner(screen, each.action))
         for command in super().get_system_commands(screen):
             if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
                 yield command._replace(title=_(command.title), help=_(command.help))
@@ -292,9 +333,9 @@ class BrowseApp(_App):
         """Its list of themes likewise."""
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
-    def _runner(self, screen: Screen[object], binding: Binding) -> Callable[[], None]:
+    def _runner(self, screen: Screen[object], action: str) -> Callable[[], None]:
         async def run() -> None:
-            await screen.run_action(binding.action)
+            await screen.run_action(action)
 
         def start() -> None:
             self.call_later(run)

@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.preview import with_names
 
-from .config.rows import set_rows
-from .config.start import keep, read_start
+from .config.start import keep, read_start, set_rows
 from .glyphs import are_plain
+from .list_model import read_first
 from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
@@ -82,9 +80,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     start = read_start()
     set_rows(start.options)  # also for what is painted ahead
     lines = terminal_size()[1]
-    with store.reader() as reader:
-        first = read_first_page(reader, now, limit=lines)
-        shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
+    first, shown = read_first(store, now, lines)
     is_wanted = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
     with painted(
         first,

@@ -6,9 +6,11 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import overload
 
-from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.catalog import Catalog, read_first_page
+from hermes_browse.store.connect import Store
 from hermes_browse.store.jobs import job_of, job_of_run
 from hermes_browse.store.models import Conversation, Session, Sort, View
+from hermes_browse.store.preview import with_names
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
@@ -198,3 +200,20 @@ def shown_line(catalog: Catalog, view: View) -> str:
         if others:
             parts.append(_("{count:,} other").format(count=others))
     return " · ".join(parts)
+
+
+def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) -> tuple[Catalog, list[Conversation]]:
+    """What the first frame of a store shows.
+
+    Args:
+        store: Which.
+        now: Unix seconds.
+        lines: Rows there is room for.
+        view: The view they are in.
+
+    Returns:
+        The first page, and the conversations of its rows with their names.
+    """
+    with store.reader() as reader:
+        first = read_first_page(reader, now, view=view, limit=lines)
+        return first, with_names(reader, [first.conversation(root) for root in first.order(view)[:lines]])

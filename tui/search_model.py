@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, Hit
@@ -20,9 +19,6 @@ from hermes_browse.store.search import (
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
-
-if TYPE_CHECKING:
-    from .search_count import Counted
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),
@@ -56,6 +52,21 @@ def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
 def _worth(hit: Hit) -> tuple[int, bool]:
     """Different things lit in the snippet; said rather than put out by a tool."""
     return len({hit.snippet[start:end].casefold() for start, end in hit.match}), hit.role != "tool"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is found out about a search while the keyboard rests."""
+
+    total: Total | None
+    """None where the search itself gave all there is."""
+    roots: int
+    """Conversations the hits are in."""
+    coverage: Coverage
+    suggestions: tuple[SuggestionRow, ...] = ()
+    """What else would find something, where nothing was found."""
+    notes: tuple[str, ...] = ()
+    """What could not be looked at."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_pl
 from hermes_browse.store.search.conditions import split_by_edits
 from hermes_browse.store.search.terms import Plan
 
-from .search_elsewhere import scope_of
+from .search_count import scope_of
 from .search_model import Found
 
 PAGE = 32

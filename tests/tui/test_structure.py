@@ -125,7 +125,7 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
                     "INSERT INTO sessions (id, source, title, started_at) VALUES (?, 'cli', ?, ?)",
                     [f"new{number}", f"Brand new {number}", browser.app.clock()],
                 )
-            browser.screen.listing.read(whole=False)
+            browser.screen.controllers.listing.read(whole=False)
             await browser.settle()
             assert f"Brand new {number}" in browser.text("#list")
             kept.append(gc.get_freeze_count())

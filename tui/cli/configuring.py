@@ -9,9 +9,9 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..config.actions import final_keys, known_actions
+from ..commands import final_keys
 from ..config.folders import config_path
-from ..config.keymap import resolve_keymap, troubles_of
+from ..config.keymap import known_commands, resolve_keymap, troubles_of
 from ..config.options import Options
 from ..config.reading import read_config
 from ..config.sample import sample
@@ -91,10 +91,7 @@ def _show(*, as_json: bool) -> int:
     troubles = troubles_of(configuration)
     values = _values(configuration.options)
     keymap, _troubles = resolve_keymap(configuration)
-    keys: dict[str, list[str]] = {}
-    for action in final_keys(known_actions(), keymap):
-        if action.name:
-            keys[action.name] = list(dict.fromkeys([*keys.get(action.name, []), *action.keys]))
+    keys = {each.id: list(dict.fromkeys(each.key_names)) for each in final_keys(known_commands(), keymap) if each.id}
     if as_json:
         print_json(
             {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hermes_browse.store.wording import _
 
-from .actions import APP, Action, card_actions, final_keys, screen_actions
+from ..commands import Command, final_keys
+from ..commands.panes import PANES, PLACES
+from ..commands.screens import CARDS, SCREENS
 from .lines import line_of
 from .presets import KEYMAPS
 from .reading import Configuration, Trouble, similar
@@ -72,6 +74,23 @@ def key_name(spelled: str) -> str | None:
     return "+".join([*(each for each in _MODIFIERS if each in modifiers), key])
 
 
+def known_commands() -> list[Command]:
+    """Every command whose keys can be changed or be in the way, in the order of the sample."""
+    return [each for places in (PLACES, SCREENS, CARDS) for table in places.values() for each in table]
+
+
+def can_meet(one: Command, other: Command) -> bool:
+    """Whether one key press can ask for both commands."""
+    places = {one.place, other.place}
+    if len(places) == 1:
+        return True
+    if not places.isdisjoint(CARDS):  # nothing below a card gets its keys
+        return "app" in places
+    if not places.isdisjoint(SCREENS):  # screens are never over each other, and lists are the only panes they have
+        return bool(places & {"app", "list"})
+    return not places <= set(PANES)
+
+
 def _line(configuration: Configuration, action: str) -> int | None:
     return line_of(configuration.text, "keys", action)
 
@@ -96,51 +115,45 @@ def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[
     return found, troubles
 
 
-def _conflicts(configuration: Configuration, actions: Sequence[Action], own: Mapping[str, str]) -> list[Trouble]:
-    """Keys that the user gave to one action while another has them."""
+def _conflicts(configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]) -> list[Trouble]:
+    """Keys that the user gave to one command while another has them."""
     preset = KEYMAPS[configuration.options.keymap]
-    before = {action.name: action.keys for action in final_keys(actions, preset) if action.name}
+    before = {each.id: each.key_names for each in final_keys(commands, preset) if each.id}
     troubles, told = [], set[tuple[str, frozenset[str]]]()
-    for action in actions:
-        for key in own.get(action.name, "").split(","):
-            if not key or key in before.get(action.name, ()):
+    for command in commands:
+        for key in own.get(command.id, "").split(","):
+            if not key or key in before.get(command.id, ()):
                 continue  # it had this key already: nothing is worse than before
-            for other in actions:
-                theirs = own.get(other.name, "").split(",") if other.name in own else before.get(other.name, other.keys)
-                pair = key, frozenset((action.name, other.name or other.help))
-                if other.name == action.name or key not in theirs or not action.meets(other) or pair in told:
+            for other in commands:
+                theirs = own[other.id].split(",") if other.id in own else before.get(other.id, other.key_names)
+                pair = key, frozenset((command.id, other.id or other.help))
+                if other.id == command.id or key not in theirs or not can_meet(command, other) or pair in told:
                     continue
                 told.add(pair)
                 text = _("the key “{key}” of “{action}” is that of “{other}” too.")
-                text = text.format(
-                    key=key, action=action.name, other=other.name or (_(other.help) if other.help else "")
-                )
-                troubles.append(Trouble(_line(configuration, action.name), text, _("Give one of them another key.")))
+                text = text.format(key=key, action=command.id, other=other.id or _(other.help))
+                troubles.append(Trouble(_line(configuration, command.id), text, _("Give one of them another key.")))
     return troubles
 
 
 def resolve_keymap(
-    configuration: Configuration, actions: Sequence[Action] | None = None
+    configuration: Configuration, commands: Sequence[Command] | None = None
 ) -> tuple[dict[str, str], list[Trouble]]:
     """The keymap of a configuration.
 
     Args:
         configuration: What the user has set.
-        actions: What there is to be given keys; all there is by default.
+        commands: What there is to be given keys; every command by default.
 
     Returns:
-        Action to keys, as `App.set_keymap` takes it, and what is wrong with the user's part.
+        Id of a command to keys, as `App.set_keymap` takes it, and what is wrong with the user's part.
     """
     options = configuration.options
     if not options.keys and not KEYMAPS[options.keymap]:
         return {}, []
-    if actions is None:
-        actions = screen_actions()
-        names = {action.name for action in actions if action.scope != APP}
-        if actions and not names.issuperset(options.keys):  # reading the cards takes a third as long as all the rest
-            actions = [*actions, *card_actions()]
-    own, troubles = _own_keys(configuration, (action.name for action in actions if action.name))
-    troubles += _conflicts(configuration, actions, own)
+    commands = known_commands() if commands is None else commands
+    own, troubles = _own_keys(configuration, (each.id for each in commands if each.id))
+    troubles += _conflicts(configuration, commands, own)
     return {**KEYMAPS[options.keymap], **own}, sorted(troubles, key=lambda each: each.line or 0)
 
 
@@ -148,3 +161,28 @@ def troubles_of(configuration: Configuration) -> list[Trouble]:
     """Everything in a configuration that does not hold, by line."""
     found = [*configuration.troubles, *resolve_keymap(configuration)[1]]
     return sorted(found, key=lambda each: each.line or 0)
+
+
+def settle(configuration: Configuration, themes: Collection[str]) -> tuple[dict[str, str], str]:
+    """What the browser needs to know of a configuration before its first screen.
+
+    Args:
+        configuration: What the user has set.
+        themes: Names of the themes there are.
+
+    Returns:
+        The keymap, and a sentence about the first thing that is wrong in the file, empty where all holds.
+    """
+    keymap, troubles = resolve_keymap(configuration)
+    found = [*configuration.troubles, *troubles]
+    theme = configuration.options.theme
+    if theme is not None and theme not in themes:
+        text = _("there is no theme “{name}”.").format(name=theme)
+        found.append(Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes)))
+    if not found:
+        return keymap, ""
+    sentence = min(found, key=lambda each: each.line or 0).sentence(configuration.path.name)
+    if len(found) > 1:
+        more = _("{count} more: `hermes-browse config show`").format(count=len(found) - 1)
+        sentence = f"{sentence} · {more}"
+    return keymap, sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hermes_browse.store.wording import N_, _
 
-from .actions import known_actions
+from .keymap import known_commands
 from .options import OPTIONS
 
 _HEAD = N_(
@@ -30,14 +30,10 @@ def sample() -> str:
     parts = [_comment(_(_HEAD))]
     for option in OPTIONS:
         parts.append(f"{_comment(option.said())}# {option.name} = {option.sample}\n")
-    keys: dict[str, list[str]] = {}
-    help_of: dict[str, str] = {}
-    for action in known_actions():
-        if action.name:
-            keys.setdefault(action.name, []).extend(f'"{key}"' for key in action.keys)
-            help_of[action.name] = " ".join(_(action.help).splitlines()) if action.help else ""
     lines = [f"{_comment(_(_KEYS))}[keys]"]
-    for name, named in keys.items():
-        value = named[0] if len(named) == 1 else f"[{', '.join(named)}]"
-        lines.append(f"# {name} = {value}  # {help_of[name]}")
+    for command in known_commands():
+        if command.id:
+            keys = [f'"{key}"' for key in command.key_names]
+            value = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+            lines.append(f"# {command.id} = {value}  # {' '.join(_(command.help).splitlines())}")
     return "\n".join([*parts, "\n".join(lines)]) + "\n"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.models import Sort, View
 
+from .. import formats, row_format
 from ..shares import Shares
 from .folders import config_path, memory_path
 from .memory import Memory, read_memory, write_memory
@@ -62,6 +63,13 @@ class Start(NamedTuple):
             and not self.reverse
             and self.options.density == "compact"
         )
+
+
+def set_rows(options: Options) -> None:
+    """Apply what is set about moments and columns, for rows of the screen and those painted before there is one."""
+    formats.set_clock(options.time)
+    formats.set_dates(options.dates)
+    row_format.set_columns(options.columns)
 
 
 def read_start() -> Start:

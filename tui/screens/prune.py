@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
@@ -21,6 +19,7 @@ from hermes_browse.store.prune.plan import narrowed
 from hermes_browse.store.wording import N_, _
 
 from .. import header
+from ..commands.screens import PRUNE
 from ..rows import FixedRows, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
@@ -28,15 +27,13 @@ from ..widgets.line import TextLine
 from ..widgets.text_box import TextBox
 from ..widgets.toggles import ToggleLine
 from .cleaning import Planned
+from .controllers import Controllers
 from .plan_screen import PlanScreen
-from .sub_screen import BACK
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .reclaim import open_reclaim
 
 _REST = 0.15
 """Seconds the keyboard rests before a plan is made."""
-_SWITCHES = (
+SWITCHES = (
     (N_("older 30d"), "older:30d"),
     (N_("90d"), "older:90d"),
     (N_("1y"), "older:365d"),
@@ -52,25 +49,9 @@ class PruneScreen(PlanScreen):
 
     HELP_TITLE = N_("Clean up")
     EXAMPLES = EXAMPLES
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "rules", N_("rules"), tooltip=N_("Edit the rules"), priority=True),
-        Binding(
-            "space",
-            "take",
-            N_("take/leave"),
-            tooltip=N_("Take this one along, or leave it; in the map all of a line"),
-        ),
-        Binding("a", "archive", N_("archive"), tooltip=N_("Put all of these away; no question, u undoes")),
-        Binding("D", "delete", N_("delete"), tooltip=N_("Move all of these to the trash, after a question")),
-        Binding("tab,right", "other_pane", N_("map"), tooltip=N_("To the map, and back"), show=False),
-        Binding("left", "plan_pane", N_("plan"), show=False),
-        Binding("o", "read", N_("read"), tooltip=N_("Read this conversation"), show=False),
-        Binding("v", "reclaim", N_("reclaim"), tooltip=N_("Make the file smaller, by Hermes' own means")),
-        *[Binding(str(n), f"switch({n - 1})", name, show=False) for n, (name, _) in enumerate(_SWITCHES, 1)],
-        *BACK,
-    ]
+    KEYS = PRUNE
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._parsed: Parsed | None = None
         self._timer: Timer | None = None
@@ -100,11 +81,11 @@ class PruneScreen(PlanScreen):
     def on_mount(self) -> None:
         """Make the first plan, and measure the store behind it."""
         for widget in self.query(ConversationList):
-            widget.clock = self.main.clock
+            widget.clock = self.context.clock
         self.line("header").update(
             Content.assemble(
                 (" " + _("clean up") + "  ", "bold"),
-                (header.store_name(self.main.location), "$accent"),
+                (header.store_name(self.context.location), "$accent"),
                 ("   " + _("nothing is changed before you say so"), "dim"),
             )
         )
@@ -133,7 +114,7 @@ class PruneScreen(PlanScreen):
         text = self.query_one("#rules", Input).value
         self._parsed = parse_rules(text, os.path.expanduser)
         words = text.split()
-        self.query_one(ToggleLine).show([(_(name), word in words) for name, word in _SWITCHES])
+        self.query_one(ToggleLine).show([(_(name), word in words) for name, word in SWITCHES])
 
     @on(Input.Changed, "#rules")
     def rules_changed(self, event: Input.Changed) -> None:
@@ -162,7 +143,7 @@ class PruneScreen(PlanScreen):
     def action_switch(self, index: int) -> None:
         """Add a rule, or take it away."""
         box = self.query_one("#rules", Input)
-        box.value = toggled(box.value, _SWITCHES[index][1])
+        box.value = toggled(box.value, SWITCHES[index][1])
 
     def action_rules(self) -> None:
         """To the line of rules."""
@@ -238,7 +219,7 @@ class PruneScreen(PlanScreen):
             else:
                 self.tell(header.status(_("nothing goes by these rules"), ""))
 
-        self.main.plan_worker.submit("ready", work, done, self.main.failed)
+        self.context.plan_worker.submit("ready", work, done, self.context.failed)
 
     def action_archive(self) -> None:
         """Put all of it away."""
@@ -250,9 +231,7 @@ class PruneScreen(PlanScreen):
 
     def action_reclaim(self) -> None:
         """Make the file smaller."""
-        from .reclaim import open_reclaim
-
-        open_reclaim(self.main)
+        open_reclaim(self.main, self.app)
 
     def action_other_pane(self) -> None:
         """To the map, or back to the plan."""

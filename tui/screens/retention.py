@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from hermes_browse.store.catalog import Catalog, read_catalog
@@ -21,16 +20,15 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import header
 from ..clean_rows import FateRow
+from ..commands.screens import RETENTION
 from ..list_model import Details
 from ..places import read_radar_at, sessions_folder, trash_folder
 from ..rows import FixedRows, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
-from .sub_screen import BACK, SubScreen
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .controllers import Controllers
+from .sub_screen import SubScreen
 
 
 class _Found(NamedTuple):
@@ -72,15 +70,9 @@ class RetentionScreen(SubScreen):
     """Conversations by the day on which Hermes deletes them."""
 
     HELP_TITLE = N_("What Hermes deletes by itself")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "pin", N_("pin"), tooltip=N_("Keep it: Hermes deletes nothing that is pinned")),
-        Binding(
-            "b", "bundle", N_("bundle"), tooltip=N_("Put a copy into the trash, from where it can be brought back")
-        ),
-        *BACK,
-    ]
+    KEYS = RETENTION
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._found: _Found | None = None
 
@@ -94,11 +86,11 @@ class RetentionScreen(SubScreen):
 
     def on_mount(self) -> None:
         """Read the radar."""
-        self.fates.clock = self.main.clock
+        self.fates.clock = self.context.clock
         self.line("header").update(
             Content.assemble(
                 (" " + _("what Hermes deletes by itself") + "  ", "bold"),
-                (header.store_name(self.main.location), "$accent"),
+                (header.store_name(self.context.location), "$accent"),
             )
         )
         self.set_focus(self.fates)
@@ -112,14 +104,14 @@ class RetentionScreen(SubScreen):
 
     def catalog_changed(self) -> None:
         """Read it again."""
-        known, location, now = self.main.listing.catalog, self.main.location, self.main.clock()
+        known, location, now = self.context.catalog, self.context.location, self.context.clock()
 
         def work(reader: Reader) -> _Found:
             catalog = known if known.exact else read_catalog(reader, now)
             radar = read_radar_at(location, reader, now)
             return _Found(radar, catalog, radar.soonest(catalog), len(radar.closing(catalog)))
 
-        self.main.plan_worker.submit("radar", work, self._take, self.main.failed)
+        self.context.plan_worker.submit("radar", work, self._take, self.context.failed)
 
     def _take(self, found: _Found) -> None:
         if not self.is_whole:
@@ -147,7 +139,7 @@ class RetentionScreen(SubScreen):
             parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
         nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
-        self.fates.show(_Fates(found.leaving, self.main.details) if found.leaving else nothing)
+        self.fates.show(_Fates(found.leaving, self.context.details) if found.leaving else nothing)
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -166,14 +158,14 @@ class RetentionScreen(SubScreen):
             return
 
         def done(found: list[Conversation]) -> None:
-            self.main.details.add(found)
+            self.context.details.add(found)
             if self.is_whole:
                 self.fates.refresh_rows()
 
         def work(reader: Reader) -> list[Conversation]:
             return with_details(reader, wanted)
 
-        self.main.page_worker.submit("fate names", work, done, self.main.failed)  # not shown
+        self.context.page_worker.submit("fate names", work, done, self.context.failed)  # not shown
 
     @on(ConversationList.Selected, "#fates")
     def selected(self, event: ConversationList.Selected) -> None:
@@ -196,7 +188,7 @@ class RetentionScreen(SubScreen):
         from hermes_browse.store.write.rescue import bundle
 
         main, conversation = self.main, row.conversation
-        store, location, now = main.store, main.location, main.clock()
+        store, location, now = main.context.store, main.context.location, main.context.clock()
 
         def work() -> Bundle:
             return bundle(
@@ -210,6 +202,6 @@ class RetentionScreen(SubScreen):
 
         def done(made: Bundle) -> None:
             sentence = _("a copy is in the trash: {name}; it can be put back when Hermes has deleted the original")
-            main.say(sentence.format(name=made.name))
+            main.context.say(sentence.format(name=made.name))
 
-        main.writer.submit(work, done, main.failed)
+        main.context.writer.submit(work, done, main.context.failed)

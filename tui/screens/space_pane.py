@@ -61,7 +61,7 @@ class SpacePane:
         """What goes of each line, and the plan's bytes it was worked out from."""
         self._looking: Timer | None = None
         self._begun = False
-        self._worker = Worker(screen.main.store, screen.main.post_message, "space")
+        self._worker = Worker(screen.context.store, screen.context.post, "space")
 
     @property
     def is_busy(self) -> bool:
@@ -82,7 +82,7 @@ class SpacePane:
         if self._begun:
             return
         self._begun = True
-        self._screen.main.workers_of_store.append(self._worker)
+        self._screen.context.workers_of_store.append(self._worker)
         self._worker.start()
         self._looking = self._screen.set_interval(_LOOK, self._show_measuring)
         self._measure()
@@ -95,13 +95,13 @@ class SpacePane:
 
     def _measure(self) -> None:
         main = self._screen.main
-        store, sizes, catalog = main.store, main.cleaning.sizes, main.listing.catalog
+        store, sizes, catalog = main.context.store, main.cleaning.sizes, main.context.catalog
 
         def work(reader: Reader) -> SpaceMap:
             from hermes_browse.store.catalog import read_catalog
             from hermes_browse.store.prune.spacemap import read_space_map
 
-            known = catalog if catalog.exact else read_catalog(reader, main.clock())
+            known = catalog if catalog.exact else read_catalog(reader, main.context.clock())
             return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)
 
         self._worker.submit("space", work, self._take, self._failed)
@@ -109,14 +109,14 @@ class SpacePane:
     def end(self) -> None:
         """No more measuring."""
         if self._begun:
-            self._screen.main.workers_of_store.remove(self._worker)
+            self._screen.context.workers_of_store.remove(self._worker)
             self._worker.stop()
 
     def _show_measuring(self) -> None:
         if not self._screen.is_whole:
             return
         main = self._screen.main
-        known, total = len(main.cleaning.sizes), len(main.listing.catalog.forest.sessions)
+        known, total = len(main.cleaning.sizes), len(main.context.catalog.forest.sessions)
         sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(known, total), total=total)
         self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))
@@ -146,7 +146,7 @@ class SpacePane:
     def show_file(self) -> None:
         """What the file itself holds."""
         if self._map is not None:
-            name = one_line(self._screen.main.store.path.name, 60)
+            name = one_line(self._screen.context.store.path.name, 60)
             text = file_line(name, self._map.file, self._screen.size.width)
             self._screen.line("file").update(Content.styled(text, "dim"))
 
@@ -161,13 +161,13 @@ class SpacePane:
         if space_map is None:
             return
         main, planned, view = screen.main, screen.planned, screen.view
-        catalog = planned.catalog if planned is not None else main.listing.catalog
+        catalog = planned.catalog if planned is not None else main.context.catalog
         freed = view.freed if view is not None else {}
         opened, known = frozenset(self._opened), self._sums
 
         def work(reader: Reader) -> tuple[dict[str, int], list[ListRow]]:
             sums = known[1] if known is not None and known[0] is freed else freed_sums(space_map, freed)
-            return sums, space_rows(space_map, sums, catalog, main.details, opened)
+            return sums, space_rows(space_map, sums, catalog, main.context.details, opened)
 
         def done(found: tuple[dict[str, int], list[ListRow]]) -> None:
             self._sums = (freed, found[0])
@@ -181,8 +181,8 @@ class SpacePane:
         main, source = self._screen.main, self.rows.source
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
         ids = [row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"]
-        found = [each for each in map(main.listing.catalog.of_session, ids) if each is not None and not each.title]
-        return [each for each in found if not main.details.complete(each)[1]]
+        found = [each for each in map(main.context.catalog.of_session, ids) if each is not None and not each.title]
+        return [each for each in found if not main.context.details.complete(each)[1]]
 
     def about(self, row: SpaceRow | KindRow) -> str:
         """What a line comes to, and what can be done with it, in words."""
@@ -209,7 +209,7 @@ class SpacePane:
         """Read the conversation under the cursor."""
         row = self.rows.current
         if isinstance(row, SpaceRow) and row.space.level == "conversation":
-            found = self._screen.main.listing.catalog.of_session(row.space.name)
+            found = self._screen.context.catalog.of_session(row.space.name)
             if found is not None:
                 self._screen.read(found)
 
@@ -220,7 +220,7 @@ class SpacePane:
             return
         planned, view, space = screen.planned, screen.view, row.space
         if space.level == "conversation":
-            found = screen.main.listing.catalog.of_session(space.name)
+            found = screen.context.catalog.of_session(space.name)
             if found is None:
                 return
             why = view.spared.get(found.root_id) if view is not None else None

@@ -11,13 +11,15 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 
 from hermes_browse.store.wording import N_, _
 
+from ..bindings import bindings
+from ..commands.panes import SEARCH_BOX
 from .text_box import TextBox
 
 _HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live')
@@ -40,15 +42,7 @@ class SearchBox(TextBox):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"search--filter", "search--problem"}
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "move('down')", N_("next hit"), key_display="↓"),
-        Binding("up", "move('up')", N_("previous"), show=False),
-        Binding("pagedown", "move('pagedown')", N_("page down"), show=False),
-        Binding("pageup", "move('pageup')", N_("page up"), show=False),
-        Binding("enter,ctrl+j", "submit", N_("open"), key_display="↵"),
-        Binding("escape", "step_back", N_("clear, then the list")),
-        Binding("tab", "accept", N_("complete"), show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_BOX)
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
     """A letter more does not make the box wider; Textual would lay out the screen for it, at half a frame."""
