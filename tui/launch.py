@@ -1,4 +1,4 @@
-"""From a location to a running browser, and on to Hermes when a conversation was chosen."""
+"""From a location to a running browser, and to what was chosen in it."""
 
 from __future__ import annotations
 
@@ -20,26 +20,6 @@ from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
-
-
-def launch(location: Location) -> int:
-    """Run the browser on a store.
-
-    Args:
-        location: Which store.
-
-    Returns:
-        The exit code; does not return when Hermes takes over.
-
-    Raises:
-        StoreError: The store cannot be read at all; said before the screen is taken.
-    """
-    code, plan = choose(location)
-    if plan is None:
-        return code
-    from .cli.resuming import run_plan
-
-    return run_plan(plan)
 
 
 @contextmanager

@@ -159,9 +159,14 @@ def _browse(location: Location, arguments: SimpleNamespace) -> int:
         told = _("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")
         note(f"hermes-browse: {told}")
         return USAGE
-    from hermes_browse.tui.launch import launch
+    from hermes_browse.tui.launch import choose
 
-    return launch(location)
+    code, plan = choose(location)
+    if plan is None:
+        return code
+    from .resuming import run_plan
+
+    return run_plan(plan)  # Hermes takes over, and nothing comes back
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -46,7 +46,7 @@ class PlanScreen(SubScreen):
         self._rows: PlanRows | None = None
         self._view: PlanView | None = None
         self._goes_on = False
-        self.space = SpacePane(self)
+        self.space = SpacePane(self, self)
 
     def _make_plan(self) -> None:
         """Make it anew: what is marked by hand has changed."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -18,13 +19,15 @@ from hermes_browse.store.wording import _
 from .. import formats, header
 from ..clean_rows import KindRow, SpaceRow
 from ..map_rows import below, freed_sums, space_rows
-from ..plan_view import jobs_of
+from ..plan_view import PlanView, jobs_of
 from ..rows import FixedRows, ListRow
 from ..widgets.conversation_list import ConversationList
 from ..worker import Worker
+from .cleaning import Planned
+from .sub_screen import SubScreen
 
 if TYPE_CHECKING:
-    from .plan_screen import PlanScreen
+    from hermes_browse.store.prune.spare import Why
 
 _LOOK = 0.4
 """Seconds between looks at how far the measuring is."""
@@ -50,11 +53,38 @@ def file_line(name: str, file: FileSpace, width: int) -> str:
     return whole if cell_len(whole) <= width else " · ".join([*parts, _("only a VACUUM makes it smaller: v")])
 
 
+class Plans(Protocol):
+    """The plan the map stands beside."""
+
+    @property
+    def planned(self) -> Planned | None:
+        """The plan."""
+
+    @property
+    def view(self) -> PlanView | None:
+        """What is shown of it."""
+
+    def show_totals(self) -> None:
+        """Show its sums."""
+
+    def may_take(self, why: Why) -> bool:
+        """Whether what is spared for a reason can be taken by hand."""
+
+    def toggle(self, conversation: Conversation) -> None:
+        """Leave a conversation out, or take it again."""
+
+    def take_by_hand(self, conversation: Conversation) -> None:
+        """Take a conversation that no rule takes."""
+
+    def toggle_all(self, meant: Callable[[], list[tuple[str, str | None]]]) -> None:
+        """Leave several out, or take them again."""
+
+
 class SpacePane:
     """Measures the store behind the plan, on a thread of its own."""
 
-    def __init__(self, screen: PlanScreen) -> None:
-        self._screen = screen
+    def __init__(self, screen: SubScreen, plan: Plans) -> None:
+        self._screen, self._plan = screen, plan
         self._opened: set[str] = set()
         self._map: SpaceMap | None = None
         self._sums: tuple[dict[str, int], dict[str, int]] | None = None
@@ -141,7 +171,7 @@ class SpacePane:
         self._screen.line("map-title").update(Content.assemble((title, "bold"), (told, "dim")))
         self.show_file()
         self.show()
-        self._screen.show_totals()
+        self._plan.show_totals()
 
     def show_file(self) -> None:
         """What the file itself holds."""
@@ -160,14 +190,14 @@ class SpacePane:
         space_map, screen = self._map, self._screen
         if space_map is None:
             return
-        main, planned, view = screen.main, screen.planned, screen.view
-        catalog = planned.catalog if planned is not None else main.context.catalog
+        context, planned, view = screen.context, self._plan.planned, self._plan.view
+        catalog = planned.catalog if planned is not None else context.catalog
         freed = view.freed if view is not None else {}
         opened, known = frozenset(self._opened), self._sums
 
         def work(reader: Reader) -> tuple[dict[str, int], list[ListRow]]:
             sums = known[1] if known is not None and known[0] is freed else freed_sums(space_map, freed)
-            return sums, space_rows(space_map, sums, catalog, main.context.details, opened)
+            return sums, space_rows(space_map, sums, catalog, context.details, opened)
 
         def done(found: tuple[dict[str, int], list[ListRow]]) -> None:
             self._sums = (freed, found[0])
@@ -218,22 +248,23 @@ class SpacePane:
         screen, row = self._screen, self.rows.current
         if not isinstance(row, SpaceRow):
             return
-        planned, view, space = screen.planned, screen.view, row.space
+        plan, space = self._plan, row.space
+        planned, view = plan.planned, plan.view
         if space.level == "conversation":
             found = screen.context.catalog.of_session(space.name)
             if found is None:
                 return
             why = view.spared.get(found.root_id) if view is not None else None
-            if why is not None and not screen.may_take(why):
+            if why is not None and not plan.may_take(why):
                 told = _("it stays whatever is marked: {reason}").format(reason=why.words)
                 screen.tell(header.status(told, ""))
                 return
             self.rows.action_move(1)
             if view is not None and found.root_id in view.roots:
-                screen.toggle(found)
+                plan.toggle(found)
             else:
-                screen.take_by_hand(found)
+                plan.take_by_hand(found)
         elif planned is None:
             screen.tell(header.status(_("no rule, so nothing of it goes"), ""))
         else:
-            screen.toggle_all(lambda: jobs_of(planned.plan, frozenset(each.name for each in below(space))))
+            plan.toggle_all(lambda: jobs_of(planned.plan, frozenset(each.name for each in below(space))))
