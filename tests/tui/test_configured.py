@@ -57,7 +57,7 @@ async def test_view_order_and_theme_are_as_set(tmp_path: Path) -> None:
     async with browsing(app) as browser:
         listing, rows = browser.screen.controllers.listing, browser.screen.rows
         assert (listing.view, listing.sort, app.theme) == (View.ALL, Sort.TITLE, "hermes-light")
-        assert rows.cursor == 0 and len(rows) >= len(listing.catalog.chains) // 2
+        assert rows.cursor == 0 and len(rows) >= len(browser.screen.context.catalog.chains) // 2
         titles = [
             row.conversation.title.casefold()
             for row in map(rows.source.row, range(len(rows)))

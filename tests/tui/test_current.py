@@ -20,6 +20,8 @@ from hermes_browse.store.catalog import read_neighbourhood
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
+from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.context import Context
 from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 from hermes_browse.tui.screens import details
 from hermes_browse.tui.screens.exporting import ExportScreen
@@ -70,11 +72,11 @@ class Meant:
         return {found.root_id} if found is not None else set()
 
     def _details(self, show: Callable[..., None]) -> Callable[..., None]:
-        def shown(screen: MainScreen, conversation: Conversation) -> None:
+        def shown(context: Context, app: BrowseApp, conversation: Conversation) -> None:
             if self._is_asking:
                 self.notes.append({conversation.root_id})
             else:
-                show(screen, conversation)
+                show(context, app, conversation)
 
         return shown
 
@@ -94,7 +96,7 @@ class Meant:
         """The roots a key would be about; none where it says that there is nothing."""
         self.notes.clear()
         self._is_asking = True
-        getattr(self.browser.screen, f"action_{action}")()
+        self.browser.screen.callees[action]()
         self._is_asking = False
         return self.notes[0] if self.notes else set()
 
@@ -139,7 +141,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
     """
     screen = browser.screen
     details_of = meant.by("details")
-    named = {name: meant.by(name) for name in ("delete", "archive", "pin", "export", "rename", "copy_id")}
+    named = {name: meant.by(name) for name in ("delete", "archive", "pin", "export", "rename", "copy-id")}
     named["resume"] = meant.by_resume()
     row = drawn_row(browser)
     if screen.controllers.changing.marks:

@@ -80,7 +80,7 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
             assert isinstance(row, ConversationRow)
             assert row.conversation.title == ("Coder chat" if name == "coder" else "Root chat")
             assert name in browser.text("#header")
-        assert not any(worker.holds_reader for worker in first.workers_of_store)
+        assert not any(worker.holds_reader for worker in first.context.workers_of_store)
         assert browser.app.as_left() is not None
 
 

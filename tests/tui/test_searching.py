@@ -56,7 +56,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
 
 async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted for a query that stands no more is not waited for."""
-    from hermes_browse.tui import search_count
+    from hermes_browse.tui.screens import counting as module
 
     counting, stopped = threading.Event(), threading.Event()
 
@@ -71,7 +71,7 @@ async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatc
 
     async with browsing(open_app(loose(large))) as browser:
         with monkeypatch.context() as patch:
-            patch.setattr(search_count, "count_hits", count_hits)
+            patch.setattr(module, "count_hits", count_hits)
             await browser.pilot.press("slash", *"ferry")
             for _ in range(100):
                 await browser.pilot.pause(0.02)
@@ -309,9 +309,9 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
 
 async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does it get the number of the view before."""
-    from hermes_browse.tui import search_count
+    from hermes_browse.tui.screens import counting as module
 
-    original, held = search_count.count_hits, threading.Event()
+    original, held = module.count_hits, threading.Event()
 
     def count_hits(reader: Reader, *given: object, **more: object) -> object:
         if not held.is_set():
@@ -320,7 +320,7 @@ async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: 
                 reader.value("SELECT 1")  # until it is interrupted
         return original(reader, *given, **more)  # type: ignore[arg-type]  # passed through
 
-    monkeypatch.setattr(search_count, "count_hits", count_hits)
+    monkeypatch.setattr(module, "count_hits", count_hits)
     async with browsing(open_app(loose(large))) as browser:
         await browser.pilot.press("slash", *"ferry")
         for _ in range(100):

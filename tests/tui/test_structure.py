@@ -148,12 +148,12 @@ async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> 
             assert browser.app.screen is not main
             last = [weakref.ref(each) for each in browser.app.screen.walk_children(with_self=True)]
             left.append(last)
-            main.listing.read()
+            main.controllers.listing.read()
             await browser.settle()
             await browser.press("escape")
             await browser.settle()
             assert StylesCache.get_inner_outer.cache_info().currsize < 30, "lines of widgets that are gone"
-        main.listing.read()
+        main.controllers.listing.read()
         await browser.settle()
         gc.collect()
         assert [ref() for ref in left[0] + left[1] if ref() is not None] == []

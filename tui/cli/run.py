@@ -17,7 +17,7 @@ from hermes_browse.store.homes import Location, locate
 from hermes_browse.store.text import HOSTILE, as_text
 from hermes_browse.store.wording import ENGLISH, _, speak
 
-from ..config.tongue import chosen_language
+from ..config.folders import chosen_language
 from .columns import note
 from .quick import read_quickly
 

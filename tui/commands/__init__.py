@@ -52,10 +52,11 @@ def at(place: str, *commands: Command) -> tuple[Command, ...]:
     """The table of a place.
 
     Args:
-        place: Its name.
+        place: Its name; the ids begin with it, but those of the main screen and the application.
         commands: What can be done there, in the order of the help.
     """
-    return tuple(each._replace(place=place) for each in commands)
+    before = "" if place in ("main", "app") else f"{place}-"
+    return tuple(each._replace(place=place, id=each.id and f"{before}{each.id}") for each in commands)
 
 
 def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[Command]:
