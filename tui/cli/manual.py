@@ -99,7 +99,7 @@ def manual(parser: argparse.ArgumentParser, version: str) -> str:
         f".PP\n{_text(ids.strip())}",
         _part(_("OPTIONS"), _text(_("Those that name a store are taken before and after a command."))),
         *_options(parser, frozenset()),
-        _part(_("KEYS")),
+        _part(_("COMMANDS")),
         *_commands(parser, "", known),
         _part(_("FILES")),
         *(f".TP\n{_taken(str(path))}\n{_text(said)}" for said, path in places.items()),

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.details import read_details
 from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -62,8 +63,6 @@ def show_details(context: Context, app: App[Any], conversation: Conversation) ->
     now, location = context.clock(), context.location
 
     def work(reader: Reader) -> tuple[Conversation, list[Line]]:
-        from hermes_browse.store.preview import with_details
-
         known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
         fate = read_radar_at(location, reader, now).fate(known)
         days = fate.prune_in_days

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from textual import on
@@ -14,7 +15,7 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.export.files import check_target
+from hermes_browse.store.export.files import check_target, file_stem
 from hermes_browse.store.export.pieces import EXTENSIONS, Format, export_pieces
 from hermes_browse.store.export.source import Tally
 from hermes_browse.store.models import Conversation, State
@@ -84,8 +85,6 @@ class ExportScreen(Card[Wish | None]):
         self._show()
 
     def _proposal(self) -> str:
-        from hermes_browse.store.export.files import file_stem
-
         many, first = len(self._conversations) > 1, self._conversations[0]
         # What stands in the list where nothing was said, or has not been read yet, is no name for a file.
         stem = MANY if many else file_stem(first.title or first.preview or first.id)
@@ -170,8 +169,6 @@ class ExportScreen(Card[Wish | None]):
         return True
 
     def _check(self, wish: Wish) -> None:
-        from pathlib import Path
-
         target = Path(wish.path).expanduser()
         if target.is_dir():  # names of files in it are looked at when they are known
             return

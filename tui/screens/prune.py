@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 from textual import on
 from textual.app import ComposeResult
@@ -172,8 +173,6 @@ class PruneScreen(PlanScreen):
             words = _("; ").join(parsed.problems) if parsed is not None else ""
             self._show_nothing(_("A rule cannot be read: {problems}").format(problems=words))
             return
-        from dataclasses import replace
-
         rules = replace(parsed.rules, marks=self._marked)
         if rules.nothing:
             self._show_nothing(_("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves."))

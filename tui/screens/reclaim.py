@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -39,8 +40,6 @@ class Reclaim(NamedTuple):
     @property
     def shell(self) -> str:
         """As it would be typed."""
-        import shlex
-
         return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
 
     @property

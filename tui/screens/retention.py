@@ -17,6 +17,7 @@ from hermes_browse.store.prune.radar import Fate, Radar
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.write.rescue import bundle
 
 from .. import header
 from ..clean_rows import FateRow
@@ -185,8 +186,6 @@ class RetentionScreen(SubScreen):
         row, found = self.fates.current, self._found
         if not isinstance(row, FateRow) or found is None:
             return
-        from hermes_browse.store.write.rescue import bundle
-
         main, conversation = self.main, row.conversation
         store, location, now = main.context.store, main.context.location, main.context.clock()
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.timer import Timer
 
+from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
-from hermes_browse.store.prune.spacemap import FileSpace, SpaceMap
+from hermes_browse.store.prune.spacemap import FileSpace, SpaceMap, read_space_map
+from hermes_browse.store.prune.spare import Why
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -25,9 +27,6 @@ from ..widgets.conversation_list import ConversationList
 from ..worker import Worker
 from .cleaning import Planned
 from .sub_screen import SubScreen
-
-if TYPE_CHECKING:
-    from hermes_browse.store.prune.spare import Why
 
 _LOOK = 0.4
 """Seconds between looks at how far the measuring is."""
@@ -128,9 +127,6 @@ class SpacePane:
         store, sizes, catalog = main.context.store, main.cleaning.sizes, main.context.catalog
 
         def work(reader: Reader) -> SpaceMap:
-            from hermes_browse.store.catalog import read_catalog
-            from hermes_browse.store.prune.spacemap import read_space_map
-
             known = catalog if catalog.exact else read_catalog(reader, main.context.clock())
             return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)
 

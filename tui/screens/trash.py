@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,7 +15,10 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.manifest import Manifest
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
+from hermes_browse.store.trash.stages import Stage
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.write.delete import delete
+from hermes_browse.store.write.restore import Restored, check_index, restore
 
 from .. import formats, header
 from ..clean_rows import BundleRow
@@ -30,13 +32,8 @@ from ..widgets.line import TextLine
 from ..writer import Written
 from .controllers import Controllers
 from .deleting import DropScreen
+from .progress import ProgressScreen
 from .sub_screen import SubScreen
-
-if TYPE_CHECKING:
-    from hermes_browse.store.trash.stages import Stage
-    from hermes_browse.store.write.restore import Restored
-
-    from .progress import ProgressScreen
 
 _SHOWN = 200
 _MANY = 2_000
@@ -134,8 +131,6 @@ class TrashScreen(SubScreen):
 
     def action_restore(self) -> None:
         """Put back, bundle by bundle."""
-        from hermes_browse.store.write.restore import check_index, restore
-
         meant = self._targets()
         if not meant:
             return
@@ -187,8 +182,6 @@ class TrashScreen(SubScreen):
         messages = sum(each.messages for each in meant)
         if messages < _MANY:
             return None
-        from .progress import ProgressScreen
-
         count = ngettext("1 bundle to be put back", "{count:,} bundles to be put back", len(meant))
         title = f"{count.format(count=len(meant))} · {_messages(messages)}"
         progress = ProgressScreen(title)
@@ -196,8 +189,6 @@ class TrashScreen(SubScreen):
         return progress
 
     def _restored(self, restored: Sequence[Restored], more: Sequence[str]) -> None:
-        from hermes_browse.store.write.delete import delete
-
         main, folder = self.main, self._folder
         store, files = main.context.store, sessions_folder(main.context.location)
         sessions = tuple(session for each in restored for session in each.sessions)
