@@ -143,7 +143,7 @@ class BrowseApp(_App):
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
         self._begun_with = self.get_css_variables()
         self.stylesheet.set_variables(self._begun_with)
-        self.shares = self.start.shares
+        self.pane_sizes = self.start.pane_sizes
         """How the panes share the screen, of every store."""
         self.keymap: Mapping[str, str] = {}
         """Keys of the user's own, by the id of a binding."""

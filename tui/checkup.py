@@ -24,7 +24,7 @@ from .clipboard_tools import route
 from .config.keymap import troubles_of
 from .config.reading import Configuration, read_config
 from .logfile import log_path
-from .places import sessions_folder
+from .store_paths import sessions_folder
 from .windows import terminal_of
 
 _LITTLE = 200_000_000

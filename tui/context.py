@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
 
     from .config.start import Start
-    from .shares import Shares
+    from .pane_sizes import PaneSizes
 
 
 class Arrival(NamedTuple):
@@ -46,7 +46,7 @@ class Host(Protocol):
     """The application, as its screens see it."""
 
     start: Start
-    shares: Shares
+    pane_sizes: PaneSizes
     clock: Callable[[], float]
     is_choice_printed: bool
 

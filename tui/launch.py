@@ -51,7 +51,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         now,
         theme=start.theme,
         is_wanted=is_wanted,
-        shares=start.shares,
+        pane_sizes=start.pane_sizes,
         are_keys_usual=start.are_keys_usual,
     ) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
@@ -66,5 +66,5 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         plan = app.run(mouse=start.options.mouse)
     left = app.as_left()
     if left is not None:
-        keep(start, *left, app.shares)
+        keep(start, *left, app.pane_sizes)
     return app.return_code or 0, plan

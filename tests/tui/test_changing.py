@@ -16,7 +16,6 @@ from trashing import differences, dump, health
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.store.write import carry, titles
 from hermes_browse.store.write.restore import restore
-from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.rows import ConversationRow, JobRow
 from hermes_browse.tui.screens import cleaning
 from hermes_browse.tui.screens.deleting import DeleteScreen
@@ -24,6 +23,7 @@ from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
+from hermes_browse.tui.store_paths import trash_folder
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import count_rows, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import N_, _
 
-from ..places import sessions_folder
+from ..store_paths import sessions_folder
 from .columns import money, note, print_table, print_text, short_number, short_time
 from .jsonform import conversation_json, hidden_json, lineage_json, message_json, store_json
 from .naming import no_text, status_name

@@ -12,7 +12,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.old.finding import known_sessions
 from hermes_browse.store.wording import _
 
-from ..places import sessions_folder
+from ..store_paths import sessions_folder
 from .columns import note
 
 if TYPE_CHECKING:

@@ -115,7 +115,7 @@ def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
 def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
     from hermes_browse.store.write.carry import delete_unit
 
-    from ..places import sessions_folder, trash_folder
+    from ..store_paths import sessions_folder, trash_folder
     from .trashing import bundle_json
 
     location = context.location

@@ -20,7 +20,7 @@ def read_radar_of(context: Context, reader: Reader) -> Radar:
         context: Of the command.
         reader: An open reader of its store.
     """
-    from ..places import read_radar_at
+    from ..store_paths import read_radar_at
 
     return read_radar_at(context.location, reader, context.now)
 

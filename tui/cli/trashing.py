@@ -8,7 +8,7 @@ from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from ..places import sessions_folder, trash_folder
+from ..store_paths import sessions_folder, trash_folder
 from .asking import ask, on_a_terminal
 from .carrying import telling
 from .columns import note, print_table, print_text, short_number, short_time

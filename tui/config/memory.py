@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.models import Sort, View
 
-from ..shares import HEIGHT, WIDTH, percent
+from ..pane_sizes import HEIGHT, WIDTH, percent
 
 _MOST = 10_000
 """Bytes; what is larger was not written here."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.models import Sort, View
 
 from .. import formats, row_format
-from ..shares import Shares
+from ..pane_sizes import PaneSizes
 from .folders import config_path, memory_path
 from .memory import Memory, read_memory, write_memory
 from .options import DEFAULT_THEME, Options
@@ -45,9 +45,9 @@ class Start(NamedTuple):
         return self.options.theme or self.memory.theme or DEFAULT_THEME
 
     @property
-    def shares(self) -> Shares:
+    def pane_sizes(self) -> PaneSizes:
         """How the panes share the screen at first."""
-        return Shares(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
+        return PaneSizes(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
 
     @property
     def are_keys_usual(self) -> bool:
@@ -84,7 +84,9 @@ def read_start() -> Start:
     return Start(configuration.options, memory, configuration)
 
 
-def keep(start: Start, view: View, sort: Sort, reverse: bool, theme: str | None, shares: Shares | None = None) -> None:
+def keep(
+    start: Start, view: View, sort: Sort, reverse: bool, theme: str | None, pane_sizes: PaneSizes | None = None
+) -> None:
     """Remember how the browser was left, where that is news.
 
     Args:
@@ -93,10 +95,10 @@ def keep(start: Start, view: View, sort: Sort, reverse: bool, theme: str | None,
         sort: The last order.
         reverse: Whether it was turned round.
         theme: The theme on screen; None when it is not the user's choice.
-        shares: How the panes shared the screen; None for as before.
+        pane_sizes: How the panes shared the screen; None for as before.
     """
     chosen = start.memory.theme if theme is None or theme == start.theme else theme
-    shared = shares or start.shares
+    shared = pane_sizes or start.pane_sizes
     memory = Memory(view, sort, reverse, chosen, shared.width, shared.height, shared.is_alone)
     if memory != start.memory:
         write_memory(memory_path(), memory)

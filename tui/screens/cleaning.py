@@ -24,8 +24,8 @@ from hermes_browse.store.write.restore import check_index, restore
 
 from ..context import Context
 from ..marks import Undoable
-from ..places import sessions_folder, trash_folder
 from ..plan_words import along_line, spared_line, totals_line
+from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
 from .changing import taking_back
 from .deleting import NAMED, SPARED, DeleteScreen

@@ -19,8 +19,8 @@ from ..entries import TranscriptModel
 from ..history import History, history_path
 from ..list_model import CatalogRows
 from ..marks import Marks
-from ..places import trash_folder
 from ..rows import RowSource
+from ..store_paths import trash_folder
 from .by_name import load
 from .current import Current
 from .listing import Listing

@@ -21,7 +21,7 @@ from .. import clipboard, formats
 from ..commands.screens import DETAILS
 from ..context import Context
 from ..details_text import LABEL, details_lines
-from ..places import read_radar_at
+from ..store_paths import read_radar_at
 from ..styled import Line, line_text
 from ..widgets.lines_view import LinesView
 from .card import Card, keys_line

@@ -19,7 +19,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import header
 from ..commands.screens import EVERYWHERE
-from ..found_rows import FoundRow
+from ..profile_rows import FoundRow
 from ..profiles import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
 from ..rows import FixedRows, ListRow, NoteRow
 from ..widgets.conversation_list import ConversationList

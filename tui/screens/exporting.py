@@ -28,7 +28,7 @@ from ..cli.version import version
 from ..commands.screens import EXPORTING
 from ..context import Context
 from ..exports import MANY, Document, make_redactor, not_live_words, plan_documents, redacted_words, save
-from ..places import store_files
+from ..store_paths import store_files
 from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 

@@ -112,8 +112,8 @@ class MainScreen(Panes):
         self.rows.is_marked = self.controllers.marks.has
         self.rows.is_current = lambda: current.is_listed
         self.rows.follow, self.lineage.follow = current.listed, current.node_moved
-        self.shares = context.host.shares
-        self.set_class(self.shares.is_alone, "-zoom-list")
+        self.pane_sizes = context.host.pane_sizes
+        self.set_class(self.pane_sizes.is_alone, "-zoom-list")
         self.share_out()
         if self.focused is None:
             self.set_focus(self.rows)

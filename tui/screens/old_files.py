@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..list_model import read_first
-from ..places import sessions_folder
+from ..store_paths import sessions_folder
 from .panes import Panes
 
 if TYPE_CHECKING:

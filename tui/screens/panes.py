@@ -8,7 +8,7 @@ from textual.events import Resize
 from textual.screen import Screen
 
 from ..compositor import NearCompositor
-from ..shares import HEIGHT, NARROW, WIDTH, Shares
+from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
@@ -31,7 +31,7 @@ class Panes(Screen[object]):
     def __init__(self) -> None:
         super().__init__()
         self._compositor = NearCompositor()
-        self.shares = Shares()
+        self.pane_sizes = PaneSizes()
         """How much of the panes is the list's."""
         self._shared: tuple[str | None, str | None] = None, None
         self.box = SearchBox(id="search")
@@ -84,17 +84,17 @@ class Panes(Screen[object]):
 
     def share_out(self) -> None:
         """Size the list as its share says; the default is left to the style sheet."""
-        shares = self.shares
+        pane_sizes = self.pane_sizes
         is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
-        width = f"{shares.width}%" if not (is_narrow or is_alone or shares.width == WIDTH) else None
-        height = f"{shares.height}%" if is_narrow and not is_alone and shares.height != HEIGHT else None
+        width = f"{pane_sizes.width}%" if not (is_narrow or is_alone or pane_sizes.width == WIDTH) else None
+        height = f"{pane_sizes.height}%" if is_narrow and not is_alone and pane_sizes.height != HEIGHT else None
         if (width, height) != self._shared:  # Textual lays out everything anew, also where nothing becomes another
             self._shared = width, height
             self.rows.styles.width, self.rows.styles.height = width, height
 
     def share(self, steps: int) -> None:
         """Move the line between the panes."""
-        if self.shares.change(steps, is_narrow=self.has_class("-narrow")):
+        if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):
             self.end_zoom()
             self.share_out()
 
@@ -117,8 +117,8 @@ class Panes(Screen[object]):
     def zoom(self) -> None:
         """The focused pane alone, or all again."""
         if not self.end_zoom():
-            self.shares.is_alone = self.rows.has_focus
-            self.add_class("-zoom-list" if self.shares.is_alone else "-zoom-side")
+            self.pane_sizes.is_alone = self.rows.has_focus
+            self.add_class("-zoom-list" if self.pane_sizes.is_alone else "-zoom-side")
             self.share_out()
 
     def end_zoom(self) -> bool:
@@ -129,7 +129,7 @@ class Panes(Screen[object]):
         """
         if not (self.has_class("-zoom-list") or self.has_class("-zoom-side")):
             return False
-        self.shares.is_alone = False
+        self.pane_sizes.is_alone = False
         self.remove_class("-zoom-list", "-zoom-side")
         self.share_out()
         return True

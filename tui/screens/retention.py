@@ -23,8 +23,8 @@ from .. import header
 from ..clean_rows import FateRow
 from ..commands.screens import RETENTION
 from ..list_model import Details
-from ..places import read_radar_at, sessions_folder, trash_folder
 from ..rows import FixedRows, NoteRow
+from ..store_paths import read_radar_at, sessions_folder, trash_folder
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine

@@ -24,8 +24,8 @@ from .. import formats, header
 from ..clean_rows import BundleRow
 from ..commands.screens import TRASH
 from ..marks import Undoable
-from ..places import sessions_folder, trash_folder
 from ..rows import FixedRows, NoteRow
+from ..store_paths import sessions_folder, trash_folder
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine

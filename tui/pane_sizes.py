@@ -10,7 +10,7 @@ LEAST, MOST, STEP = 20, 80, 4
 """Percent: neither pane is ever too small to be found again."""
 
 
-class Shares:
+class PaneSizes:
     """What the list has of the panes. No dataclass: importing those takes longer than painting the first rows.
 
     Args:
@@ -23,7 +23,7 @@ class Shares:
         self.width, self.height, self.is_alone = width, height, is_alone
 
     def __repr__(self) -> str:
-        return f"Shares({self.width}, {self.height}, {self.is_alone})"
+        return f"PaneSizes({self.width}, {self.height}, {self.is_alone})"
 
     def change(self, steps: int, *, is_narrow: bool) -> bool:
         """Give the list more or less of the direction the panes are parted in.
