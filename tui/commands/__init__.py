@@ -7,6 +7,7 @@ made from these tables. `tui/bindings.py` turns entries into Textual's bindings.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 
@@ -46,6 +47,10 @@ class Command(NamedTuple):
     def key_names(self) -> list[str]:
         """The keys one by one."""
         return self.keys.split(",") if self.keys else []
+
+
+Shown = partial(Command, footer=True)
+"""A command that the line of keys shows."""
 
 
 def at(place: str, *commands: Command) -> tuple[Command, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hermes_browse.store.wording import N_
 
-from . import Command, at
+from . import Command, Shown, at
 
 APP = at(
     "app",
@@ -16,18 +16,18 @@ APP = at(
 )
 MAIN = at(
     "main",
-    Command("search", "slash", N_("search"), N_("Find conversations by what was said"), footer=True, priority=True),
-    Command("resume", "R", N_("resume"), N_("Go on with this conversation in Hermes"), footer=True, printed="↵"),
-    Command("mark", "space", N_("mark"), N_("Mark this conversation, or unmark it"), footer=True),
+    Shown("search", "slash", N_("search"), N_("Find conversations by what was said"), priority=True),
+    Shown("resume", "R", N_("resume"), N_("Go on with this conversation in Hermes"), printed="↵"),
+    Shown("mark", "space", N_("mark"), N_("Mark this conversation, or unmark it")),
     Command("mark-range", "V", N_("mark range"), N_("Begin a range of marks, end it")),
     Command("mark-all", "asterisk", N_("mark all"), N_("Mark all listed, or none")),
-    Command("archive", "a", N_("archive"), N_("Put away, or bring back; no question, u undoes"), footer=True),
-    Command("delete", "D", N_("delete"), N_("Move to the trash, after a question"), footer=True),
+    Shown("archive", "a", N_("archive"), N_("Put away, or bring back; no question, u undoes")),
+    Shown("delete", "D", N_("delete"), N_("Move to the trash, after a question")),
     Command("undo", "u", N_("undo"), N_("Take back what was done last")),
     Command("pin", "f", N_("pin"), N_("Keep from what Hermes deletes by itself, or let go")),
     Command("rename", "T,f2", N_("rename"), N_("Give it another title")),
     Command("export", "e", N_("export"), N_("Save as Markdown, HTML or JSONL")),
-    Command("prune", "P", N_("prune"), N_("Clean up by rules: what would go, and what it frees"), footer=True),
+    Shown("prune", "P", N_("prune"), N_("Clean up by rules: what would go, and what it frees")),
     Command("trash", "X", N_("trash"), N_("What was deleted: restore it, or drop it")),
     Command("retention", "W", N_("retention"), N_("What Hermes will delete, and when")),
     Command("insights", "I", N_("insights"), N_("Tokens, cost and activity over time")),
@@ -44,20 +44,20 @@ MAIN = at(
     Command("view-all", "4", N_("all"), N_("Show every session")),
     Command("view-old", "5", N_("old transcripts"), N_("Show files without a session")),
     Command("profiles", "0", N_("profiles"), N_("Another profile, or all at once")),
-    Command("sort", "s", N_("sort"), N_("Order the list by something else"), footer=True),
+    Shown("sort", "s", N_("sort"), N_("Order the list by something else")),
     Command("reverse", "S", N_("reverse"), N_("Turn the order of the list round")),
     Command("hit-order", "o", N_("hits order"), N_("Hits newest, best or oldest first")),
     Command("", "plus,equals_sign", N_("unfold hits"), N_("More hits of a conversation"), "do('more-hits')"),
     Command("", "minus", N_("fold hits"), N_("Fewer hits of a conversation"), "do('fewer-hits')"),
     Command("searches", "ctrl+r", N_("searches"), N_("Kept and earlier searches")),
     Command("keep", "ctrl+s", N_("keep search"), N_("Keep this search, or no longer")),
-    Command("lineage", "l", N_("lineage"), N_("To the family tree of this conversation"), footer=True),
-    Command("tools", "t", N_("tools"), N_("Tool calls off, short, full"), footer=True),
+    Shown("lineage", "l", N_("lineage"), N_("To the family tree of this conversation")),
+    Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full")),
     Command("reasoning", "r", N_("reasoning"), N_("Show reasoning")),
-    Command("reading", "v", N_("said/live"), N_("What was said, what the model still sees, everything"), footer=True),
+    Shown("reading", "v", N_("said/live"), N_("What was said, what the model still sees, everything")),
     Command("details", "i", N_("details"), N_("Everything about this conversation")),
     Command("recap", "p", N_("recap"), N_("The recap Hermes shows on resume")),
-    Command("copy-id", "y", N_("copy id"), N_("Copy the id of the conversation"), footer=True),
+    Shown("copy-id", "y", N_("copy id"), N_("Copy the id of the conversation")),
     Command("copy-command", "Y", N_("copy command"), N_("Copy the command that resumes")),
     Command("resume-window", "w", N_("window"), N_("Resume in a new window")),
     Command("list-less", "less_than_sign", N_("narrower"), N_("Less room for the list")),
@@ -65,9 +65,9 @@ MAIN = at(
     Command("mouse", "f9", N_("mouse"), N_("Leave the mouse to the terminal, or take it back")),
     Command("zoom", "z", N_("zoom"), N_("This pane alone, and back")),
     Command("reload", "f5", N_("reload"), N_("Read the store again")),
-    Command("help", "question_mark", N_("help"), N_("All keys and the query language"), footer=True),
+    Shown("help", "question_mark", N_("help"), N_("All keys and the query language")),
     Command("back", "escape", N_("back"), N_("One step back")),
-    Command("quit", "q", N_("quit"), N_("Leave"), footer=True),
+    Shown("quit", "q", N_("quit"), N_("Leave")),
 )
 LIST = at(
     "list",
@@ -101,34 +101,22 @@ TRANSCRIPT = at(
     Command("previous-segment", "left_parenthesis", N_("previous segment"), call="step_rule(-1, 'seam')"),
     Command("mark", "m", N_("mark"), N_("Remember this place"), "mark"),
     Command("back", "apostrophe", N_("back"), N_("To the mark, else to where the last jump began"), "to_mark"),
-    Command(
+    Shown(
         "find-here",
         "backslash,ctrl+s",
         N_("find here"),
         N_("Find in this conversation"),
         "screen.do('find')",
-        footer=True,
         priority=True,
     ),
-    Command(
-        "go-to",
-        "number_sign",
-        N_("go to"),
-        N_("To the message of an id"),
-        "screen.do('go-to-id')",
-        priority=True,
-    ),
+    Command("go-to", "number_sign", N_("go to"), N_("To the message of an id"), "screen.do('go-to-id')", priority=True),
     Command("next-find", "n", N_("next find"), N_("While finding: to the next find"), "find_step(1)"),
     Command("previous-find", "N", N_("previous find"), N_("While finding: to the previous find"), "find_step(-1)"),
     Command("end-finding", "escape", N_("end finding"), N_("While finding: no longer"), "find_end"),
-    Command("more-less", "enter,ctrl+j", N_("more, less"), call="toggle_fold", footer=True, printed="↵"),
-    Command("copy", "c", N_("copy"), N_("Copy this message"), "screen.do('take-message')", footer=True),
+    Shown("more-less", "enter,ctrl+j", N_("more, less"), call="toggle_fold", printed="↵"),
+    Shown("copy", "c", N_("copy"), N_("Copy this message"), "screen.do('take-message')"),
     Command(
-        "copy-code",
-        "C",
-        N_("copy code"),
-        N_("Copy its code block; again: the next one"),
-        "screen.do('take-code')",
+        "copy-code", "C", N_("copy code"), N_("Copy its code block; again: the next one"), "screen.do('take-code')"
     ),
     Command(
         "copy-output",
@@ -140,15 +128,9 @@ TRANSCRIPT = at(
     Command("pager", "O", N_("pager"), N_("All of this message in $PAGER"), "screen.do('take-pager')"),
     Command("editor", "E", N_("editor"), N_("A copy of this message in $EDITOR"), "screen.do('take-editor')"),
     Command("raw", "ampersand", N_("raw"), N_("This message as it is stored, as JSON"), "screen.do('take-raw')"),
-    Command(
-        "links",
-        "L",
-        N_("links"),
-        N_("Links and images of this message: open, copy"),
-        "screen.do('take-links')",
-    ),
-    Command("tools", "t", N_("tools"), N_("Tool calls off, short, full"), "cycle_tools", footer=True),
-    Command("reasoning", "r", N_("reasoning"), N_("Reasoning folded or shown"), "toggle_reasoning", footer=True),
+    Command("links", "L", N_("links"), N_("Links and images of this message: open, copy"), "screen.do('take-links')"),
+    Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full"), "cycle_tools"),
+    Shown("reasoning", "r", N_("reasoning"), N_("Reasoning folded or shown"), "toggle_reasoning"),
 )
 LINES = at(
     "lines",
@@ -161,20 +143,20 @@ LINES = at(
 )
 SEARCH_BOX = at(
     "search",
-    Command("", "down", N_("next hit"), call="move('down')", footer=True, printed="↓"),
+    Shown("", "down", N_("next hit"), call="move('down')", printed="↓"),
     Command("", "up", N_("previous"), call="move('up')"),
     Command("", "pagedown", N_("page down"), call="move('pagedown')"),
     Command("", "pageup", N_("page up"), call="move('pageup')"),
-    Command("", "enter,ctrl+j", N_("open"), call="submit", footer=True, printed="↵"),
-    Command("", "escape", N_("clear, then the list"), call="step_back", footer=True),
+    Shown("", "enter,ctrl+j", N_("open"), call="submit", printed="↵"),
+    Shown("", "escape", N_("clear, then the list"), call="step_back"),
     Command("", "tab", N_("complete"), call="accept"),
 )
 ASK = at(
     "ask",
-    Command("", "enter,ctrl+j", N_("done"), call="submit", footer=True, printed="↵"),
-    Command("", "down", N_("next"), call="step(1)", footer=True, printed="↓"),
-    Command("", "up", N_("previous"), call="step(-1)", footer=True, printed="↑"),
-    Command("", "escape", N_("back"), call="leave", footer=True),
+    Shown("", "enter,ctrl+j", N_("done"), call="submit", printed="↵"),
+    Shown("", "down", N_("next"), call="step(1)", printed="↓"),
+    Shown("", "up", N_("previous"), call="step(-1)", printed="↑"),
+    Shown("", "escape", N_("back"), call="leave"),
 )
 
 PLACES: Mapping[str, tuple[Command, ...]] = {"main": MAIN, "list": LIST, "transcript": TRANSCRIPT, "app": APP}
