@@ -16,7 +16,7 @@ from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.planned import Plan, Planned, Spared
+    from hermes_browse.store.prune.planned import Plan, Spared
 
     from .list_model import Details
 
@@ -203,10 +203,6 @@ class PlanRows:
             sums: From `job_sums`.
         """
         self._plan, self._sums = plan, sums
-
-    def runs_of(self, job: str) -> Sequence[Planned]:
-        """The runs of a job that would go, those left out by hand included."""
-        return self._runs[job]
 
     def _known(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.models import Conversation, Sort, View
-from hermes_browse.store.search import Matcher, Query, asks_for_conversations, make_conditions
+from hermes_browse.store.search import Conditions, Matcher, Query, asks_for_conversations, make_conditions
 from hermes_browse.store.search.trigrams import variants
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -194,9 +195,11 @@ class Searching:
         self.hits.forget_step()
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
-        view, order, sort = self.view, self.order, self._around.sort()
+        view, sort = self.view, self._around.sort()
         conditions = make_conditions(query, now)
         scan = self._scan = Scan()
+
+        run = self._runner(query, conditions, scan, now)
 
         def work(reader: Reader) -> Found | CatalogRows:
             known = whole_catalog(reader, catalog, view, conditions, now)
@@ -205,19 +208,7 @@ class Searching:
                 asked = conditions.conversation
                 chosen = [each.root_id for each in known.select(view, sort=sort) if asked is not None and asked(each)]
                 return CatalogRows(known, chosen, details, (), "") if chosen else search_model.no_conversations(query)
-            return search_run.run(
-                reader,
-                query,
-                conditions,
-                catalog=known,
-                view=view,
-                sort=order,
-                now=now,
-                deadline=time.monotonic() + _PATIENCE,
-                cancelled=scan.stopped.is_set,
-                progress=scan.tell,
-                portion=scan.take,
-            )
+            return run(reader, known)
 
         def done(found: Found | CatalogRows) -> None:
             self._scan = None
@@ -236,6 +227,30 @@ class Searching:
         self._context.search_worker.submit("search", work, done, self._failed, wait=_GLANCE)
         self._follow(scan)
 
+    def _runner(
+        self, query: Query, conditions: Conditions, scan: Scan, now: float, *, earlier: Found | None = None
+    ) -> Callable[[Reader, Catalog], Found]:
+        """What a worker runs to search, or to read on after earlier hits."""
+        view, order = self.view, self.order
+
+        def run(reader: Reader, catalog: Catalog) -> Found:
+            return search_run.run(
+                reader,
+                query,
+                conditions,
+                catalog=catalog,
+                view=view,
+                sort=order,
+                now=now,
+                deadline=time.monotonic() + _PATIENCE,
+                cancelled=scan.stopped.is_set,
+                progress=scan.tell,
+                portion=scan.take,
+                earlier=earlier,
+            )
+
+        return run
+
     def maybe_more(self, last: int) -> None:
         """Read on when the end of the results is on screen.
 
@@ -252,23 +267,8 @@ class Searching:
         self.counting.forget()  # it would have to wait for a count
         self._reading_on = True
         scan = self._scan = Scan()
-        now, catalog, view, order = self._context.clock(), self._context.catalog, self.view, self.order
-
-        def work(reader: Reader) -> Found:
-            return search_run.run(
-                reader,
-                query,
-                make_conditions(query, now),
-                catalog=catalog,
-                view=view,
-                sort=order,
-                now=now,
-                deadline=time.monotonic() + _PATIENCE,
-                cancelled=scan.stopped.is_set,
-                progress=scan.tell,
-                portion=scan.take,
-                earlier=found,
-            )
+        now, catalog = self._context.clock(), self._context.catalog
+        run = self._runner(query, make_conditions(query, now), scan, now, earlier=found)
 
         def done(longer: Found) -> None:
             self._scan, self._reading_on = None, False
@@ -278,7 +278,7 @@ class Searching:
             self.hits.page_read()
             self.counting.begin(whole, self.view)
 
-        self._context.search_worker.submit("search", work, done, self._failed)
+        self._context.search_worker.submit("search", lambda reader: run(reader, catalog), done, self._failed)
         self._follow(scan)
 
     def _failed(self, error: BrowseError) -> None:
