@@ -1,4 +1,4 @@
-"""The application: theme, screens, and what it ends with; everything else is in the screens."""
+"""The application: themes, the main screen of each store, the palette, and what the browser ends with."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
 
 
 def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
-    """Our own, but on Windows, where the screen is never taken ahead and no terminal is lost, or if one is named."""
+    """Our own driver; Textual's on Windows, where nothing is painted ahead, and where the environment names one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
     from .driver import BrowserDriver, TakenScreenDriver
@@ -100,7 +100,7 @@ def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
 
 
 class BrowseApp(_App):
-    """The browser; ends with the plan of a resume, or with nothing."""
+    """The browser; its result is the plan of a resume, or None."""
 
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = True
@@ -170,7 +170,7 @@ class BrowseApp(_App):
             self.set_keymap(self.keymap)
 
     def take_early_cursor(self) -> int:
-        """The row the cursor was moved to while all this was loaded; for whoever asks later, the first one."""
+        """The row the cursor was moved to while the browser was loading; the first row from the second call on."""
         keys, self.early_keys = self.early_keys, None
         return keys.cursor if keys is not None else 0
 
@@ -225,7 +225,7 @@ class BrowseApp(_App):
     def switch_to(
         self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], arrival: Arrival
     ) -> None:
-        """Another store in the place of this one, in the same view and order.
+        """Show another store in the place of this one, in the same view and order.
 
         Args:
             location: Which store.
@@ -258,17 +258,17 @@ class BrowseApp(_App):
         self.exit(plan)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What every line that is painted passes; signs in ASCII come last."""
+        """The filters that every painted line passes; the one for ASCII signs comes last."""
         filters = super().get_line_filters()
         return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
 
     def get_key_display(self, binding: Binding) -> str:
-        """A key as it is printed on a keyboard, by its name where its sign is no ASCII."""
+        """A key as it is printed on a keyboard; Enter by its name where only ASCII can be shown."""
         shown = super().get_key_display(binding)
         return "Enter" if self.glyph_filter is not None and shown == "↵" else shown
 
     def get_default_screen(self) -> Screen[object]:
-        """The one screen everything happens on."""
+        """The main screen of the store the browser begins with."""
         self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
         screen.controllers.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
         return screen
@@ -284,7 +284,7 @@ class BrowseApp(_App):
             self.exit()
 
     def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
-        """Have a signal end the browser, also while it is being left: what the loop sets itself goes with the loop."""
+        """End the browser on a signal, also after the event loop has closed: its own handlers are gone by then."""
 
         def end(number: int, frame: FrameType | None) -> None:
             if not loop.is_closed():
@@ -295,12 +295,12 @@ class BrowseApp(_App):
         before = signal.signal(number, end)
 
     def on_ready(self) -> None:
-        """Say what in the configuration does not hold, once there is a place to say it."""
+        """Say what is wrong in the configuration: from now on there is a status line."""
         if self.trouble and self._main is not None:
             self._main.line("status").update(failure(self.trouble))
 
     def as_left(self) -> tuple[View, Sort, bool, str | None] | None:
-        """View, order, whether it is turned round, and theme, to be found so again; None before there was a screen.
+        """What the next start begins with: view, order, whether it is reversed, theme. None if there was no screen.
 
         The sample store is nobody's place to come back to: of it the theme alone is remembered. A theme that is set
         in the configuration needs no remembering.
@@ -314,7 +314,7 @@ class BrowseApp(_App):
         return listing.view, listing.sort, listing.reverse, theme
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Everything that keys do, by name, and what Textual itself offers."""
+        """What the palette offers: every command by name, and Textual's own."""
         if isinstance(screen, MainScreen):
             for each in MAIN + tuple(each for each in TRANSCRIPT if each.call.startswith("screen.")):
                 # Other languages have no capitals, or none at this place: theirs are those of names.
@@ -325,12 +325,12 @@ class BrowseApp(_App):
                 yield command._replace(title=_(command.title), help=_(command.help))
 
     def action_command_palette(self) -> None:
-        """Textual's palette, asking in the language of the rest."""
+        """Open Textual's palette with a translated prompt."""
         if self.use_command_palette and self.screen.id != _PALETTE:
             self.push_screen(CommandPalette(id=_PALETTE, placeholder=_("Search for commands…")))
 
     def search_themes(self) -> None:
-        """Its list of themes likewise."""
+        """Open the list of themes with a translated prompt."""
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
     def _runner(self, screen: Screen[object], action: str) -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""From a location to a running browser, and to what was chosen in it."""
+"""Running the browser on a store, and taking what was chosen in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:
-    """Run the browser on a store, and nothing after it.
+    """Run the browser on a store until it ends.
 
     Args:
         location: Which store.

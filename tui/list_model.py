@@ -44,12 +44,12 @@ _ORDERS: dict[Sort, Callable[[], str]] = {
 
 
 def view_name(view: View) -> str:
-    """What the line of views calls one."""
+    """The name of a view in the line of views."""
     return _(_VIEWS[view])
 
 
 def order_name(sort: Sort) -> str:
-    """What the line of views calls an order."""
+    """The name of an order in the line of views."""
     return _ORDERS[sort]()
 
 
@@ -69,7 +69,7 @@ class Details:
             self._known[each.root_id] = (self._mark(each), each.preview, each.rows)
 
     def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """The conversation with what is known, and whether that is all and up to date."""
+        """The conversation with preview and count where they are known, and whether they are up to date."""
         known = self._known.get(conversation.root_id)
         if known is None:
             return conversation, False
@@ -85,7 +85,7 @@ def job_name(root: Session) -> str | None:
 
 
 class _Runs(Sequence[Conversation]):
-    """The runs of a job, made as they are asked for."""
+    """The runs of a job; each is made when it is asked for."""
 
     def __init__(self, catalog: Catalog, roots: Sequence[str], places: Sequence[int]) -> None:
         self._catalog, self._roots, self._places = catalog, roots, places
@@ -104,7 +104,7 @@ class _Runs(Sequence[Conversation]):
 
 
 class CatalogRows:
-    """Conversations in order as rows, made as they are asked for; runs of a cron job are one row until it is opened."""
+    """The conversations of a view as rows, made when asked for; runs of a cron job are one row until it is opened."""
 
     def __init__(
         self, catalog: Catalog, roots: Sequence[str], details: Details, opened: Collection[str], empty: str
@@ -162,7 +162,7 @@ class CatalogRows:
 
 
 def _cron_runs(catalog: Catalog, roots: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Places and ids of what cron has begun."""
+    """Indexes and ids of the roots that cron began."""
     if not isinstance(roots, list):  # not of a first page, which is to be there at once
         from hermes_browse.store.roots import Roots
 

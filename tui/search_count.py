@@ -48,7 +48,7 @@ _MOST_PROFILES = 20
 
 
 def _breathe() -> bool:
-    """Let the screen have its turn: what counts is Python, and only one thread runs that at a time."""
+    """Give the screen's thread a turn: counting is Python, and only one thread runs that at a time."""
     time.sleep(_BREATH)
     return False
 
@@ -108,7 +108,7 @@ class Elsewhere(NamedTuple):
 
 
 def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
-    """What may be a hit apart from the words."""
+    """Where hits may be: in the view, and where the filters allow."""
     allowed: Callable[[str], bool] | None = None
     if conditions.conversation is not None:
         allowed = allowed_sessions(catalog, view, (), conditions.conversation).__contains__
@@ -118,7 +118,7 @@ def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
 
 
 def _is_in(catalog: Catalog, view: View) -> Callable[[str], bool]:
-    """Whether a session is in a view: of those that are asked for, for a keystroke asks for few of all there are."""
+    """A test whether a session is in a view; it remembers its answers, as a keystroke asks for few of all sessions."""
     forest = catalog.forest
 
     @cache
@@ -179,7 +179,7 @@ def _measure(
     cancelled: Callable[[], bool],
     profile: str = "",
 ) -> list[SuggestionRow]:
-    """The search somewhere else as a row, if it finds anything there."""
+    """Count the search somewhere else; a row that offers it, if it finds anything there."""
     where = _("in profile {name}").format(name=profile) if profile else _(_WHERE[view])
     if asks_for_conversations(query, conditions):
         number = count_conversations(catalog, conditions, allowed_sessions(catalog, view))

@@ -38,7 +38,7 @@ class Fold(Enum):
     ALL = "all"
 
     def step(self, by: int) -> Fold:
-        """So many steps towards more, or with a negative number towards fewer."""
+        """The fold `by` steps towards more hits; towards fewer when it is negative."""
         steps = list(Fold)
         return steps[min(max(steps.index(self) + by, 0), len(steps) - 1)]
 
@@ -50,7 +50,7 @@ def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
 
 
 def _worth(hit: Hit) -> tuple[int, bool]:
-    """Different things lit in the snippet; said rather than put out by a tool."""
+    """How good a hit is: how many different words its snippet has, then said rather than output of a tool."""
     return len({hit.snippet[start:end].casefold() for start, end in hit.match}), hit.role != "tool"
 
 
@@ -99,7 +99,7 @@ class Found:
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """In the order found."""
+        """The hits, in the order they were found."""
         return self.answer.hits
 
     def groups(self) -> dict[str, list[Hit]]:
@@ -215,7 +215,7 @@ class Found:
 
 
 def no_conversations(query: Query) -> Found:
-    """What there is to show where only conversations are asked for, and none is like that."""
+    """The result of a search for conversations that found none."""
     return Found(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 

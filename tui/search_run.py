@@ -34,7 +34,7 @@ def _titles(
 
 
 def _joined(first: Answer, second: Answer) -> Answer:
-    """Two answers as one; the first is through."""
+    """Two answers as one; the first has no more hits."""
     hits = (*first.hits, *second.hits)
     return replace(
         second,

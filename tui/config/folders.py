@@ -17,7 +17,7 @@ _NAME = "hermes-browse"
 
 
 def _xdg(variable: str, *otherwise: str) -> Path | None:
-    """A folder by the rule of XDG; None on systems that have rules of their own."""
+    """The folder the XDG specification gives; None on systems with rules of their own."""
     if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
         return None
     named = os.environ.get(variable, "").strip()
@@ -25,7 +25,7 @@ def _xdg(variable: str, *otherwise: str) -> Path | None:
 
 
 def config_path() -> Path:
-    """The configuration file of this user, there or not."""
+    """Where the configuration file of this user is, whether or not it exists."""
     folder = _xdg("XDG_CONFIG_HOME", ".config")
     if folder is None:
         from platformdirs import user_config_path
@@ -35,7 +35,7 @@ def config_path() -> Path:
 
 
 def memory_path() -> Path:
-    """The file of what is remembered from one start to the next, there or not."""
+    """Where the browser remembers how it was left, whether or not the file exists."""
     folder = _xdg("XDG_STATE_HOME", ".local", "state")
     if folder is None:
         from platformdirs import user_state_path

@@ -1,4 +1,4 @@
-"""From a preset and keys of the user's own to the keymap Textual takes, with what is wrong in it."""
+"""Keymaps: presets, the user's own keys, how keys are spelled, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _MODIFIERS = ("ctrl", "alt", "shift", "super", "meta", "hyper")
 
 
 def _character_name(key: str) -> str:
-    """The name Textual gives the key of a character."""
+    """Textual's name for the key that types a character."""
     if key.isalnum() or not key.isprintable():
         return key
     name = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
@@ -133,7 +133,7 @@ def _line(configuration: Configuration, action: str) -> int | None:
 
 
 def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[str, str], list[Trouble]]:
-    """The keys of the user's own, by action, as far as they hold."""
+    """The user's own keys by command, without those that are wrong, and a sentence for each of these."""
     known, found, troubles = set(names), dict[str, str](), list[Trouble]()
     for action, spelled in configuration.options.keys.items():
         if known and action not in known:
@@ -195,13 +195,13 @@ def resolve_keymap(
 
 
 def troubles_of(configuration: Configuration) -> list[Trouble]:
-    """Everything in a configuration that does not hold, by line."""
+    """Everything that is wrong in a configuration, by line."""
     found = [*configuration.troubles, *resolve_keymap(configuration)[1]]
     return sorted(found, key=lambda each: each.line or 0)
 
 
 def settle(configuration: Configuration, themes: Collection[str]) -> tuple[dict[str, str], str]:
-    """What the browser needs to know of a configuration before its first screen.
+    """The keymap of a configuration, and what is wrong with it in one sentence.
 
     Args:
         configuration: What the user has set.

@@ -1,4 +1,4 @@
-"""Reading the configuration: whatever is wrong in it becomes a sentence with its line, and the rest holds."""
+"""Reading the configuration: each mistake becomes a sentence with its line, and everything else holds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _bare(name: str) -> str:
 
 
 def line_of(text: str, table: str, name: str) -> int | None:
-    """The line, counted from 1, that sets a key; None when it is written in a way that is not looked for.
+    """The line, counted from 1, that sets a key; None when it is not found, as TOML can spell keys in other ways.
 
     Args:
         text: The file.
@@ -64,7 +64,7 @@ def split_error(message: str, text: str) -> tuple[str, int]:
 
 
 class Trouble(NamedTuple):
-    """Something in the file that does not hold."""
+    """Something that is wrong in the file."""
 
     line: int | None
     """Counted from 1; None for the file as a whole."""
@@ -80,7 +80,7 @@ class Trouble(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """A file that was read."""
+    """A configuration file, read."""
 
     path: Path
     exists: bool = False
@@ -98,7 +98,7 @@ def similar(name: str, known: Iterable[str]) -> str:
 
 
 class _Found:
-    """Options and troubles while a file is gone through."""
+    """Collects options and troubles while a file is read."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -198,7 +198,7 @@ def _shown(value: object) -> str:
 
 
 def parse_config(text: str, path: Path) -> Configuration:
-    """What a text sets.
+    """Read a configuration from its text.
 
     Args:
         text: TOML.
@@ -229,7 +229,7 @@ def parse_config(text: str, path: Path) -> Configuration:
 
 
 def read_config(path: Path | None = None) -> Configuration:
-    """The configuration of this user; a file that is not there sets nothing.
+    """Read the configuration of this user; a missing file sets nothing.
 
     Args:
         path: Another file.

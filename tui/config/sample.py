@@ -21,7 +21,7 @@ _KEYS = N_(
 
 
 def _comment(text: str) -> str:
-    """Lines behind a `#`, whatever the language makes of them."""
+    """Text as lines of a comment, however many lines its translation has."""
     return "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""How a browser begins: what the user has set, and where that is silent, as it was left."""
+"""How the browser begins: as the user has set it, and otherwise as it was left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Start(NamedTuple):
-    """Everything a browser is told before it begins."""
+    """The configuration and the memory, and the choices that come from both."""
 
     options: Options = Options()
     memory: Memory = Memory()
@@ -51,12 +51,12 @@ class Start(NamedTuple):
 
     @property
     def are_keys_usual(self) -> bool:
-        """Whether nothing gives keys other meanings than they have by themselves."""
+        """Whether all keys are the default ones."""
         return not self.options.keys and self.options.keymap == Options().keymap
 
     @property
     def is_plain(self) -> bool:
-        """Whether the first rows are the newest chats, a line each, which can be painted ahead."""
+        """Whether the first rows are the newest chats on one line each, as `prepaint` can paint them."""
         return (
             self.view is View.CHATS
             and self.sort is Sort.ACTIVITY
@@ -73,7 +73,7 @@ def set_rows(options: Options) -> None:
 
 
 def read_start() -> Start:
-    """How to begin; a look at two files, which are read where they are there."""
+    """Read how to begin, from the configuration and the memory, where these files exist."""
     memory = read_memory(memory_path())
     path = config_path()
     if not path.exists():  # the usual case: nothing that reads TOML is loaded
@@ -87,7 +87,7 @@ def read_start() -> Start:
 def keep(
     start: Start, view: View, sort: Sort, reverse: bool, theme: str | None, pane_sizes: PaneSizes | None = None
 ) -> None:
-    """Remember how the browser was left, where that is news.
+    """Remember how the browser was left, if that has changed.
 
     Args:
         start: How it began.

@@ -37,7 +37,7 @@ class Card(ModalScreen[Result]):
     """What its keys do."""
 
     def on_resize(self, event: Resize) -> None:
-        """A low terminal has no lines to leave empty: what a card says and its keys come first."""
+        """Leave out the margins where the terminal is low."""
         self.set_class(event.size.height < SHORT, "-short")
 
     def __init_subclass__(cls) -> None:
@@ -77,12 +77,12 @@ class Card(ModalScreen[Result]):
         return between.join([*before, *(f"{' '.join(each)} {text}" for text, each in keys.items())])
 
     def with_way_back(self, text: str) -> str:
-        """A text, and the key that leaves the card."""
+        """A text followed by the key that leaves the card."""
         key = self.key("back")
         return " · ".join([text, f"{key} {_('back')}"]) if key else text
 
     def answer(self, text: str, style: str = "$accent") -> None:
-        """Say something in the place of the keys; the one that leaves stays there.
+        """Show an answer in place of the keys; the key that leaves the card stays.
 
         Args:
             text: Printable.
@@ -97,7 +97,7 @@ def keys_line(text: str) -> Static:
 
 
 class CountWords(NamedTuple):
-    """What a question that is answered with a number says."""
+    """The texts of a question that is answered with a number."""
 
     asked: str
     """In the empty box: which number, and what it does."""
@@ -108,7 +108,7 @@ class CountWords(NamedTuple):
 
 
 class CountCard(Card[bool]):
-    """A question that is answered with a number, which no habit types: how many are to go.
+    """A question that is answered with the number of what goes, which nobody types by habit.
 
     Args:
         count: The number.
@@ -130,7 +130,7 @@ class CountCard(Card[bool]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Go on, where the number is right."""
+        """Close the card if the right number was typed."""
         event.stop()
         if event.value.strip().replace(",", "") == str(self._count):
             self.dismiss(True)

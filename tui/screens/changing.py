@@ -1,4 +1,4 @@
-"""What changes the store from the main screen: marks, archive, pin, rename, delete, and the undo of each."""
+"""Marks, and the changes that are made at once: archive, pin, rename, and the undo of everything."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ class Changing:
     # What is meant
 
     def targets(self) -> tuple[Conversation, ...]:
-        """The marked conversations, else what is current; says so where there are none."""
+        """The marked conversations, else the current one; says so if there are none."""
         meant = self.marks.conversations or self._around.meant()
         if not meant:
             self._context.say(_("no conversation here"))
         return meant
 
     def mark(self) -> None:
-        """Mark what is current, or unmark it, and in the list go on to the next row."""
+        """Mark or unmark what is current; in the list, move to the next row."""
         meant = self._around.meant()
         if not meant:
             self._context.say(_("nothing to mark here"))
@@ -98,7 +98,7 @@ class Changing:
         self.shown()
 
     def mark_range(self) -> None:
-        """The first time: begin a range; the second time: mark everything from there to here."""
+        """Begin a range of marks, or end it and mark everything in it."""
         rows = self._panes.rows
         current = rows.current
         if current is None or not self._around.is_listed():
@@ -115,7 +115,7 @@ class Changing:
         self._add(first, last)
 
     def mark_all(self) -> None:
-        """Mark every row of the list, or where there are marks, take all away."""
+        """Mark every row of the list; if there are marks, take them all away."""
         if self.marks:
             self.clear()
             return
@@ -149,7 +149,7 @@ class Changing:
     # Archive, pin, rename
 
     def archive(self) -> None:
-        """Put away, or where all of it is put away already, bring back."""
+        """Archive; if all of it is archived already, unarchive."""
         meant = self.targets()
         if not meant:
             return
@@ -161,20 +161,20 @@ class Changing:
             self._around.archive_many(meant)
 
     def pin(self) -> None:
-        """Keep from Hermes' own clean-up, or where all of it is pinned already, let go."""
+        """Pin, which keeps Hermes from deleting it; if all of it is pinned already, unpin."""
         meant = self.targets()
         if meant:
             self.pin_these(meant)
 
     def pin_these(self, meant: Sequence[Conversation]) -> None:
-        """Pin conversations, or where all are pinned already, let go."""
+        """Pin conversations; if all of them are pinned already, unpin them."""
         if all(each.pinned for each in meant):
             self._flag(meant, unpin, N_("unpinned {count:,} sessions"))
         else:
             self._flag(meant, pin, N_("pinned {count:,} sessions"))
 
     def _flag(self, meant: Sequence[Conversation], work: Callable[..., Change], many: str) -> None:
-        """Set a mark on conversations.
+        """Set or clear a flag of conversations.
 
         Args:
             meant: Which.
@@ -207,7 +207,7 @@ class Changing:
         self.done(Undoable(sentence, taking_back(self._context.store, done)), touched)
 
     def done(self, entry: Undoable, touched: Sequence[str]) -> None:
-        """Something was done: it can be undone, and the list shows it.
+        """Note what was done for the undo, say it, and show it in the list.
 
         Args:
             entry: For the undo.

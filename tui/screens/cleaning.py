@@ -1,4 +1,4 @@
-"""From a plan to what is done: the question, the work in portions with its progress, and the undo of all of it."""
+"""Plans of what goes, and their work: the question, portions with their progress, and the undo."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Cleaning:
     def plan(
         self, rules: Rules, done: Callable[[Planned], None], *, archive: bool = False, measure: bool = True
     ) -> None:
-        """What a clean-up by these rules would do; a newer question takes the place of an older one.
+        """Plan a clean-up by rules; a newer plan takes the place of one that is still being made.
 
         Args:
             rules: What is meant.
@@ -94,7 +94,7 @@ class Cleaning:
         self._context.plan_worker.submit("plan", work, done, self._context.failed)
 
     def measure_on(self, planned: Planned, done: Callable[[Planned], None]) -> None:
-        """Measure a piece of a plan; a question for another plan comes in between.
+        """Measure a part of a plan; another plan can be made between two parts.
 
         Args:
             planned: Not measured to its end.
@@ -114,7 +114,7 @@ class Cleaning:
     # What the main screen asks for
 
     def archive(self, meant: Sequence[Conversation]) -> None:
-        """Put several away; no question, for it can be undone.
+        """Archive several conversations; without a question, as it can be undone.
 
         Args:
             meant: Marked ones; the protected among them are spared, and counted.
@@ -122,7 +122,7 @@ class Cleaning:
         self._plan_of(meant, self.archive_planned, archive=True)
 
     def archive_planned(self, planned: Planned) -> None:
-        """Put away what a plan says."""
+        """Archive what is in a plan."""
         unit = archive_unit(self._context.store, planned.plan)
         self._carry(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
 
@@ -136,7 +136,7 @@ class Cleaning:
         self._plan_of(meant, self.ask, archive=False)
 
     def ask(self, planned: Planned) -> None:
-        """Ask before what a plan says is deleted."""
+        """Ask whether to delete what is in a plan."""
         plan = planned.plan
         if not plan.would:
             self._say_nothing(plan)
@@ -172,7 +172,7 @@ class Cleaning:
         self._context.page_worker.submit("card", work, show, self._context.failed)
 
     def delete_planned(self, planned: Planned) -> None:
-        """Move to the trash what a plan says."""
+        """Move to the trash what is in a plan."""
         store, location = self._context.store, self._context.location
 
         def unit(stop: Callable[[], bool], tell: Tell) -> Unit[Deleted]:

@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
 
 def said(message: ChatMessage) -> Piece:
-    """The text of a message as it was said, without injected memory; a bare call is its name and arguments.
+    """The text of a message without injected memory; of a message with calls alone, their names and arguments.
 
     Args:
         message: Of any role.
@@ -73,7 +73,7 @@ def code_blocks(message: ChatMessage) -> list[Piece]:
 
 
 def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
-    """What the tools a message called gave back, in the order of the calls; a tool's own message is its output.
+    """The outputs of the tools a message called, in the order of the calls; of a tool's own message, its text.
 
     Args:
         message: Of any role.
@@ -132,7 +132,7 @@ class Copying:
         """Files of images that were opened."""
 
     def take(self, what: str) -> None:
-        """Begin.
+        """Copy or open something of the current message.
 
         Args:
             what: `message`, `code` or `output` to copy, `pager`, `editor`, `raw` or `links` to open; of the message
@@ -164,15 +164,15 @@ class Copying:
         self._begin(self._copy(text, name))
 
     def copy_command(self, command: str) -> None:
-        """Copy a command, which is also what is said of it."""
+        """Copy a command, and show it in the status line."""
         self.copy(command, command)
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Remove the files of images that were opened."""
         self.pictures.close()
 
     def _begin(self, work: Coroutine[None, None, None]) -> None:
-        """A newer one takes the place of one that is still under way."""
+        """Run a job; it takes the place of one that is still under way."""
         self._panes.run_worker(work, group="taking", exclusive=True)
 
     async def _copy(self, text: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Found out about a search while the keyboard rests: details of its rows, and all hits counted."""
+"""What is read about a search while the keyboard rests: details of its rows, and the number of hits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COUNTING = 20.0
 
 
 def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Conditions, now: float) -> Catalog:
-    """All conversations where a search has to know them; on a worker's thread."""
+    """The whole catalog if the search needs it, else the one at hand; on a worker's thread."""
     if catalog.exact or (view is View.ALL and conditions.conversation is None):
         return catalog
     return read_catalog(reader, now)
@@ -58,7 +58,7 @@ class Counting:
 
     @property
     def is_pending(self) -> bool:
-        """Whether the rest has begun that something will be done after."""
+        """Whether the timer runs after which it counts."""
         return self._timer is not None
 
     def begin(self, found: Found, view: View) -> None:
@@ -117,7 +117,7 @@ class Counting:
         self._context.count_worker.submit("count", work, done, self._context.failed)
 
     def forget(self) -> None:
-        """Something else is asked: leave off."""
+        """Stop: another question is asked."""
         self._context.count_worker.cancel("count")
         if self._timer is not None:
             self._timer.stop()

@@ -1,4 +1,4 @@
-"""Which conversation is current: the only place that knows, asked by all that show one or act on one."""
+"""Which conversation is current; everything that shows one or acts on one asks here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .panes import Panes
 
 
 class _Visit(NamedTuple):
-    """A conversation that was gone to and is not listed, or a run of the job under the cursor that was gone into."""
+    """A conversation on screen that is not listed, or a run of the job under the cursor."""
 
     session_id: str
     """A session of it: what the catalog is asked for, so that a change shows."""
@@ -66,7 +66,7 @@ class Current:
 
     @property
     def _away(self) -> _Visit | None:
-        """The visit; none as soon as the list has the focus, whatever has been handled since."""
+        """The visit; None as soon as the list has the focus, even before its events are handled."""
         return self._visit if self._panes.focused is not self._panes.rows else None
 
     @property
@@ -77,7 +77,7 @@ class Current:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the row under the cursor of the list is what is current, or a job whose run is."""
+        """Whether the row under the cursor of the list is current, or is the job of the current run."""
         away, row = self._away, self._panes.rows.current
         if away is None:
             return True
@@ -86,7 +86,7 @@ class Current:
 
     @property
     def conversation(self) -> Conversation | None:
-        """What the panes are about; None where the list has nothing, or a visit is still being looked for."""
+        """The current conversation; None if the list is empty or a visit is still being looked for."""
         away = self._away
         if away is None:
             found = conversation_of(self._panes.rows.current)
@@ -96,7 +96,7 @@ class Current:
 
     @property
     def meant(self) -> tuple[Conversation, ...]:
-        """What keys act on: all that a row of the list stands for, else the conversation shown."""
+        """What commands act on: in the list all conversations of the row, elsewhere the one that is shown."""
         if self._away is None and not self._is_read:
             return conversations_of(self._panes.rows.current)
         conversation = self.conversation
@@ -105,7 +105,7 @@ class Current:
     # What changes it
 
     def listed(self, is_moved: bool, by_hand: bool) -> None:
-        """The list has another row under its cursor, or the same row anew; called within the change.
+        """Follow the list: it has another row under its cursor, or the same row was drawn anew.
 
         Args:
             is_moved: It is another row.
@@ -124,7 +124,7 @@ class Current:
             self._page.renew()
 
     def follow_row(self) -> None:
-        """Show what the row under the cursor of the list is about: a conversation at its end, a hit in its place."""
+        """Show the conversation of the row under the cursor: at its end, or at the hit of the row."""
         row = self._panes.rows.current
         message_id = None
         if isinstance(row, ConversationRow) and row.hits:
@@ -136,7 +136,7 @@ class Current:
         self._page.show(conversation_of(row), message_id=message_id)
 
     def open(self, conversation: Conversation, *, message_id: int | None = None, session_id: str | None = None) -> None:
-        """Go to a conversation, whether or not it is listed.
+        """Make a conversation current, whether or not it is listed.
 
         Args:
             conversation: Which.
@@ -150,7 +150,7 @@ class Current:
         self._page.show(conversation, message_id=message_id, segment=session_id)
 
     def node_moved(self, is_moved: bool, by_hand: bool) -> None:
-        """The tree has another row under its cursor: where the user moved there, go to that session."""
+        """Follow the tree: if the user moved its cursor, go to that session."""
         row = self._panes.lineage.current
         if not by_hand or not isinstance(row, LineageRow):
             return
@@ -165,7 +165,7 @@ class Current:
             self._find(session_id)
 
     def _find(self, session_id: str) -> None:
-        """A session that the list has not read yet: nothing is current until it has been found."""
+        """Look for a session that the catalog does not have; until it is found, nothing is current."""
         now = self._context.clock()
         self._visit = _Visit(session_id, None)
         self._panes.rows.refresh_rows()
@@ -181,7 +181,7 @@ class Current:
         )
 
     def focus_moved(self) -> None:
-        """Another pane has the focus: in the list its own row is current again.
+        """Follow the focus: with the list, its own row is current again.
 
         Outside of it a job is the run that is shown, whatever runs are added and however they are ordered meanwhile.
         """
@@ -197,7 +197,7 @@ class Current:
                 self._visit = _Visit(row.runs[0].root_id, row.runs[0])
 
     def catalog_read(self) -> None:
-        """The store has been read again: what was visited may be listed now, or gone."""
+        """Follow the catalog: what was visited may be listed now, or gone."""
         self._look_for_visit()
         self._page.renew()
 

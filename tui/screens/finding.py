@@ -67,7 +67,7 @@ class Finding:
                 self.edited(self._text)
 
     async def _line(self) -> AskLine:
-        """The line of the box, made when it is first asked for: the first screen does without."""
+        """The line with the box, mounted when it is first needed."""
         found = self._panes.query(AskLine)
         if found:
             return found.first()
@@ -123,7 +123,7 @@ class Finding:
     # Finding
 
     def edited(self, text: str) -> None:
-        """Another needle; called within the keystroke."""
+        """Look for another text; called within the keystroke."""
         if self._asks_for_id:
             return
         self._text = text
@@ -173,7 +173,7 @@ class Finding:
         return sorted(self._findings.found & self._order.keys(), key=self._order.__getitem__)
 
     def _arrive(self) -> None:
-        """News: go to the first find if none has been gone to, and tell how many there are."""
+        """Take news: go to the first find if none was gone to yet, and tell how many there are."""
         findings, model = self._findings, self._model
         if findings is None or model is None:
             return
@@ -195,7 +195,7 @@ class Finding:
         self._with_messages(index)
 
     def _with_messages(self, index: int) -> None:
-        """Read what a place needs, then show it; at once when it is there."""
+        """Show a place, after reading the messages around it that are missing."""
         model = self._panes.transcript.model
         assert model is not None
         missing = model.missing(index - _WINDOW, index + _WINDOW)
@@ -277,14 +277,14 @@ class Finding:
         self._context.say(_("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count))
 
     def end(self) -> None:
-        """No longer find."""
+        """Stop finding, and put the box away."""
         self.close()
         self.hide()
 
     # What happens around it
 
     def close(self) -> None:
-        """Nothing is looked for any more; the search, if there is one, is lit again."""
+        """Stop finding; terms of the search, if there is one, are lit again."""
         if not self._panes.transcript.is_finding:
             return
         self._findings, self._goal = None, None
@@ -295,7 +295,7 @@ class Finding:
             transcript.light(self._matchers())
 
     def shown(self, model: TranscriptModel | None, *, grown: bool = False) -> None:
-        """The transcript shows another reading: look on in what is new, or begin again."""
+        """The transcript shows something else: look on in what is new, or begin again."""
         findings, before = self._findings, self._model
         if findings is None or before is None:
             return

@@ -1,4 +1,4 @@
-"""Help from the bindings themselves, so that it is never wrong."""
+"""The help, made from the tables of commands and the user's keymap."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ QUERY_HELP = (
 
 
 def _list_commands(enter: str) -> list[Command]:
-    """Keys of a list on a screen where Enter does something of its own, or nothing when that is empty."""
+    """The keys of a list, with what Enter does there; without Enter where it does nothing."""
     return [
         each._replace(title=enter) if each.call == "select" else each for each in LIST if each.call != "select" or enter
     ]
 
 
 def _in_words(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Examples and what they mean; those without words of a language are the same in all of them."""
+    """Examples and what they mean, translated."""
     return [(_(example), _(meaning)) for example, meaning in examples]
 
 

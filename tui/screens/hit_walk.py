@@ -31,11 +31,11 @@ class HitWalk:
         """The next page is to bring the next hit under the cursor."""
 
     def begin(self) -> None:
-        """Another query: nothing is unfolded."""
+        """Begin with another query: nothing is unfolded."""
         self._folds.clear()
 
     def forget_step(self) -> None:
-        """Another question is asked: no step waits for its pages."""
+        """Take no step when the next page comes: another question is asked."""
         self._is_stepping = False
 
     def show(self, found: Found | None, *, key: str | None = None, top: bool = False) -> None:
@@ -106,7 +106,7 @@ class HitWalk:
             self._context.say(_("no further hit"))
 
     def page_read(self) -> None:
-        """A page has come: take the step that waited for it."""
+        """Take the step that waited for this page."""
         if self._is_stepping:
             self._is_stepping = False
             self.step(1)

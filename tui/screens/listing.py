@@ -28,7 +28,7 @@ _WHOLE_PAUSE, _WHOLE_SHARE = 30.0, 60.0
 
 
 class _Read(NamedTuple):
-    """What a reading gives."""
+    """What was read."""
 
     catalog: Catalog
     mark: Mark
@@ -47,7 +47,7 @@ _NEWEST = 50
 
 
 def _is_written_to(catalog: Catalog, mark: Mark | None = None) -> bool:
-    """Whether a lease or lock says that somebody writes, or a row of the list is shown as live."""
+    """Whether somebody writes: a lease or a lock says so, or one of the newest conversations is live."""
     if mark is not None and mark.busy:
         return True
     return any(catalog.of_chain(chain).status is Status.LIVE for chain in catalog.forest.newest(_NEWEST))
@@ -85,11 +85,11 @@ class Listing:
         self._touched: set[str] = set()
 
     def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
-        """Begin with another view and order; to be said before anything is shown."""
+        """Set the view and order to begin with; before anything is shown."""
         self.view, self.sort, self.reverse = view, sort, reverse
 
     def begin(self, at: int = 0) -> None:
-        """Show the first page, which is the newest of the chats: other first rows come with the first reading.
+        """Show the first page, if view and order are the default; other rows come with the first reading.
 
         Args:
             at: The row the cursor begins on.
@@ -174,7 +174,7 @@ class Listing:
         self._context.page_worker.submit("rows", work, done, self._context.failed)
 
     def changed(self) -> None:
-        """The store has changed: read it again soon, but never all the time."""
+        """The store has changed: read it again soon, but not too often."""
         if self._scheduled:
             return
         self._scheduled = True
@@ -182,7 +182,7 @@ class Listing:
         self._panes.set_timer(max(_PAUSE, self._took * _SHARE - since), self._again)
 
     def touched(self, session_ids: Iterable[str]) -> None:
-        """Sessions have been changed, deleted or put back by this program: show it at once.
+        """Show at once that this program has changed, deleted or restored sessions.
 
         Args:
             session_ids: Which.
@@ -199,7 +199,7 @@ class Listing:
             self._panes.set_timer(max(wait, _PAUSE), self._read_whole)
 
     def _read_whole(self) -> None:
-        """There have been changes since all was read, and some leave no trace that an increment could follow."""
+        """Read everything after changes: some leave no trace that an increment could follow."""
         if self._stale:
             self.read()
 
@@ -246,7 +246,7 @@ class Listing:
         self.refresh()
 
     def _writing(self) -> str:
-        """Whether the store is being written to; of the temporary store of old transcripts nobody wants to know."""
+        """In words, whether the store is being written to; empty for the temporary store of old transcripts."""
         if self._context.location.old_files is not None:
             return ""
         return _("Hermes is writing") if self._live else _("no one is writing")

@@ -75,7 +75,7 @@ class MainScreen(Panes):
             await done
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A slash in a box is a letter."""
+        """Leave `/` to a box that has the focus, where it is a letter."""
         return not (action == "do" and parameters == ("search",) and isinstance(self.focused, Input))
 
     def leave(self) -> None:
@@ -141,7 +141,7 @@ class MainScreen(Panes):
             self.controllers.expire_trash(age)
 
     def on_unmount(self) -> None:
-        """It is over."""
+        """Let go of the store."""
         self.controllers.close()
 
     @on(Answered)
@@ -174,7 +174,7 @@ class MainScreen(Panes):
     # Events of the panes
 
     def on_resize(self, event: Resize) -> None:
-        """Other words fit into the lines at the top; Textual calls the handler of the panes as well."""
+        """Fit the lines at the top; Textual also calls the handler of `Panes`."""
         self.show_header()
 
     def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:

@@ -1,4 +1,4 @@
-"""How many old transcripts lie beside the store, and the way to their view."""
+"""Counting the old transcripts beside a store, and opening their view."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class OldFiles:
         self._context.page_worker.submit("old", lambda reader: count_files(folder, reader), done, self._context.failed)
 
     def open(self) -> None:
-        """Show them in a view of their own; says so where there are none."""
+        """Show them in a view of their own; says so if there are none."""
         context, folder = self._context, sessions_folder(self._context.location)
         if folder is None or self._is_opening:
             context.say(_("no old transcripts belong to this store"))

@@ -1,4 +1,4 @@
-"""The card of long work: how far it is, how quick, how long yet; it can be stopped, and nothing is half done."""
+"""The card of long work: how far it is and how long it will take; it can be stopped between two portions."""
 
 from __future__ import annotations
 

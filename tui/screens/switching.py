@@ -1,4 +1,4 @@
-"""From one profile to another: the card of profiles, the store behind it, what is opened there."""
+"""Switching to another profile: the card of profiles, and what to open there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Switching:
         self._context, self._panes, self._arrive, self._show_all = context, panes, arrive, show_all
 
     def choose(self) -> None:
-        """Show the profiles of this root; says so where the store belongs to none."""
+        """Show the profiles of this root; says so if the store belongs to none."""
         context, panes, root = self._context, self._panes, self._context.location.root
         if root is None:
             context.say(_("this store belongs to no Hermes root, so it has no profiles"))
@@ -74,7 +74,7 @@ class Switching:
             self.to(location, Arrival(query=query))
 
     def to(self, location: Location, arrival: Arrival) -> None:
-        """Switch to another store; one that cannot be read leaves everything as it is.
+        """Switch to another store; if it cannot be read, everything stays as it is.
 
         Args:
             location: Which.

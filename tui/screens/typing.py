@@ -38,7 +38,7 @@ class Typing:
         self._vocabulary_of: Catalog | None = None
 
     def edited(self, text: str) -> None:
-        """The text is another one; called within the keystroke."""
+        """Take another text of the box; called within the keystroke."""
         if not self._recalling:
             self.history.stop()
         query = parse(text)
@@ -89,7 +89,7 @@ class Typing:
         self._panes.box.cursor_position = len(text)
 
     def remember(self) -> None:
-        """Something came of this search: it is worth remembering."""
+        """Remember this search: something came of it."""
         self.history.add(self._panes.box.value)
 
     def keep(self) -> None:

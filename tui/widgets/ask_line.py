@@ -19,7 +19,7 @@ from .text_box import TextBox
 
 
 class AskInput(TextBox):
-    """Where it is typed."""
+    """The box."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ASK)
 
@@ -40,7 +40,7 @@ class AskInput(TextBox):
         self.post_message(self.Stepped(by))
 
     def action_leave(self) -> None:
-        """Leave as if nothing had been asked."""
+        """Leave without an answer."""
         self.post_message(self.Left())
 
 
@@ -61,7 +61,7 @@ class Asking(Protocol):
 
 
 class AskLine(Horizontal):
-    """A word for what is asked, the box, and what came of it.
+    """A label, the box, and an answer.
 
     Args:
         asking: Takes what is typed.
@@ -72,7 +72,7 @@ class AskLine(Horizontal):
         self._asking = asking
 
     def compose(self) -> ComposeResult:
-        """The three of them."""
+        """Label, box and answer."""
         yield TextLine(id="ask-label")
         yield AskInput()
         yield TextLine(id="ask-answer")

@@ -26,7 +26,7 @@ _HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user 
 
 
 class _Marks(Highlighter):
-    """Marks filters as such, and underlines what could not be taken as meant."""
+    """Colours filters, and underlines what could not be understood."""
 
     def __init__(self, box: SearchBox) -> None:
         self._box = box
@@ -38,7 +38,7 @@ class _Marks(Highlighter):
 
 
 class SearchBox(TextBox):
-    """Where a query is typed; keys that move go to the list, so that the hands stay where they are."""
+    """The box for a query; it hands moving keys to the list."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"search--filter", "search--problem"}
 
@@ -73,7 +73,7 @@ class SearchBox(TextBox):
         self.highlighter = _Marks(self)
 
     def watch_value(self, old: str, value: str) -> None:
-        """Tell at once."""
+        """Hand the query on within the keystroke."""
         self.marks = []
         # The cursor has not moved yet: it stands where it stood in the old value.
         self._at_end = self.cursor_position >= min(len(old), len(value))
@@ -96,7 +96,7 @@ class SearchBox(TextBox):
         self._suggestion = completed if self._at_end else ""
 
     def action_accept(self) -> None:
-        """Take what is offered; without an offer the key is another's."""
+        """Take the completion; without one the key goes on to the screen."""
         if not self._suggestion or not self.cursor_at_end:
             raise SkipAction
         self.action_cursor_right()
@@ -106,7 +106,7 @@ class SearchBox(TextBox):
         self.post_message(self.Moved(key))
 
     def action_step_back(self) -> None:
-        """First stop, then clear, then back to the list."""
+        """Stop a scan, else clear the box, else go back to the list."""
         if self.stops():
             return
         if self.value:
