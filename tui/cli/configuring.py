@@ -11,10 +11,9 @@ from hermes_browse.store.wording import _
 
 from ..commands import final_keys
 from ..config.folders import config_path
-from ..config.keymap import known_commands, resolve_keymap, troubles_of
+from ..config.keymap import known_commands, resolve_keymap, sample, troubles_of
 from ..config.options import Options
 from ..config.reading import read_config
-from ..config.sample import sample
 from .columns import note, print_text
 from .jsonform import Json
 from .run import print_json
