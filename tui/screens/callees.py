@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 
 from hermes_browse.store.models import View
@@ -13,8 +13,8 @@ from .by_name import load
 from .controllers import Controllers
 from .panes import Panes
 
-Callee = Callable[[], object]
-"""What a command calls; what it returns is awaited where that is to be done."""
+Callee = Callable[[], Coroutine[None, None, None] | None]
+"""What a command calls; a coroutine is awaited."""
 
 
 def _take(by: Controllers, what: str) -> None:
@@ -31,6 +31,11 @@ def _toggle_mouse(context: Context, panes: Panes) -> None:
         context.say(_("the mouse is the browser's"))
     else:
         context.say(_("the mouse is left to the terminal · F9 takes it back"))
+
+
+def _show_help(panes: Panes) -> None:
+    """Show all keys, and the query language."""
+    panes.app.push_screen(load("help")())
 
 
 def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
@@ -87,7 +92,7 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "list-more": lambda: panes.share(1),
         "zoom": panes.zoom,
         "mouse": lambda: _toggle_mouse(context, panes),
-        "help": lambda: panes.app.push_screen(load("help")()),
+        "help": lambda: _show_help(panes),
         "quit": context.host.finish,
     }
     for name in ("prune", "trash", "retention", "insights", "doctor"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Sequence
-from inspect import isawaitable
 from typing import ClassVar
 
 from textual import on
@@ -71,7 +70,7 @@ class MainScreen(Panes):
     async def action_do(self, name: str) -> None:
         """Do what a command says."""
         done = self.callees[name]()
-        if isawaitable(done):
+        if done is not None:
             await done
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

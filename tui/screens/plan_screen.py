@@ -39,7 +39,7 @@ class PlanScreen(SubScreen):
     def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._planned: Planned | None = None
-        self._marked = frozenset(each.id for each in main.changing.marks.conversations)
+        self._marked = frozenset(each.id for each in main.marks.conversations)
         self._left_out = LeftOut()
         self._opened: set[str] = set()
         self._empty = ""
