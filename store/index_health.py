@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from .connect import Reader
 from .errors import StoreDamagedError
 from .schema import FtsIndex
+from .search.coverage import STALE, Damage, remedy
 from .search.engine import damage_of
-from .search.remedies import STALE, Damage, remedy
 from .text import as_text
 from .wording import _
 

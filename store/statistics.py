@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .catalog import Catalog
+from .cleanup.scan import scan_messages
+from .cleanup.sizes import Stopped, check, never
 from .connect import Reader
 from .insights.usage import UNKNOWN, read_usage
 from .messages import decode_tool_calls
 from .models import Session
-from .prune.scan import scan_messages
-from .prune.sizes import Stopped, check, never
 from .text import as_text
 from .values import as_time
 

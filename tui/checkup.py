@@ -15,7 +15,7 @@ from hermes_browse.store.health import Problem, StoreSummary, hermes_version, pr
 from hermes_browse.store.holders import Holder, holders
 from hermes_browse.store.homes import Location
 from hermes_browse.store.index_health import SearchHealth, search_health
-from hermes_browse.store.old.finding import count_files
+from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.resume import find_hermes
 from hermes_browse.store.wording import _, ngettext
 

@@ -11,7 +11,7 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, Hit, View
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
-from hermes_browse.store.search.conditions import split_by_edits
+from hermes_browse.store.search.judge import split_by_edits
 from hermes_browse.store.search.terms import Plan
 
 from .search_count import scope_of

@@ -10,8 +10,8 @@ from hermes_browse.store.homes import Location, default_root
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.retention import Radar
     from hermes_browse.store.connect import Reader
-    from hermes_browse.store.prune.radar import Radar
 
 
 def trash_folder(location: Location) -> Path:
@@ -51,8 +51,8 @@ def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
         reader: An open reader of it.
         now: Unix seconds.
     """
-    from hermes_browse.store.prune.hermes_config import managed_config
-    from hermes_browse.store.prune.radar import read_radar
+    from hermes_browse.store.cleanup.hermes_settings import managed_config
+    from hermes_browse.store.cleanup.retention import read_radar
 
     config = location.path.parent / "config.yaml" if location.root is not None else None
     reach = _("this is the sample store: Hermes never opens it") if location.demo else ""

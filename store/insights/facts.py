@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..catalog import Catalog
+from ..cleanup.sizes import Stopped, check, never
 from ..connect import Reader
 from ..models import Session
-from ..prune.sizes import Stopped, check, never
 from ..text import as_text
 from ..values import as_money, as_time
 from .periods import QUARTER

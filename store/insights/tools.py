@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..catalog import Catalog
+from ..cleanup.sizes import Stopped, check, never
 from ..connect import Reader
 from ..messages import decode_content, decode_tool_calls
 from ..outcomes import LIMIT, has_failed
-from ..prune.sizes import Stopped, check, never
 from ..text import as_text
 from ..values import as_time
 from .facts import Tell, silent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..cleanup.sizes import Stopped, check
 from ..connect import Reader
 from ..models import Tokens
-from ..prune.sizes import Stopped, check
 from ..text import as_text
 from ..values import as_count, as_money
 

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from commandline import Ended, call, copy_store
 
 Capture = pytest.CaptureFixture[str]
+
+
+_KILLED = """
+import os, sqlite3, sys
+hermes = sqlite3.connect(sys.argv[1], isolation_level=None)
+hermes.execute("PRAGMA cache_size = 1")
+hermes.execute("BEGIN IMMEDIATE")
+hermes.execute("UPDATE messages SET content = content || hex(randomblob(2000))")
+os._exit(0)
+"""
 
 
 @pytest.fixture
@@ -133,6 +147,21 @@ def test_a_store_that_may_not_be_read(capsys: Capture, root: Path) -> None:
     """3: forbidden is not missing."""
     (root / "state.db").chmod(0)
     refused(call(capsys, "--home", str(root), "list"), 3, "permissions")
+
+
+@pytest.mark.parametrize("line", ["list", "search x --json", "archive 20260101_090000_aaa001", "doctor"])
+def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> None:
+    """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what to do is said."""
+    path = root / "state.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
+    before = {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()}
+    assert before["state.db-journal"]
+    ended = call(capsys, "--home", str(root), *line.split())
+    assert ended.code == 3 and (ended.out == "" or line == "doctor")
+    assert "broken off. Start a chat in Hermes once" in (ended.err or ended.out)
+    assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
 
 
 @pytest.mark.parametrize("command", ["show", "lineage", "resume"])

@@ -14,7 +14,7 @@ from commandline import ask, call, spawn
 from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
 from trashing import FAMILY, NOW, dump, family, health, opened
 
-from hermes_browse.store.write import indexing
+from hermes_browse.store.edit import search_index
 from hermes_browse.tui.cli import trashing
 
 Capture = pytest.CaptureFixture[str]
@@ -237,7 +237,7 @@ def test_several_bundles_at_once(capsys: Capture, home: Path, monkeypatch: pytes
         compared.append(unit)
         return ("said once",)
 
-    monkeypatch.setattr(indexing.Indexing, "compare", compare)
+    monkeypatch.setattr(search_index.SearchIndexes, "compare", compare)
     back = run(capsys, home, "trash", "restore", *reversed(names))
     assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
     assert not back["verified"], "what is wrong with an index is wrong with the restore"

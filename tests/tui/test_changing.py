@@ -13,9 +13,10 @@ from effort import slow_but
 from pruning import NOW, family
 from trashing import differences, dump, health
 
+from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.edit import titles
+from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write import carry, titles
-from hermes_browse.store.write.restore import restore
 from hermes_browse.tui.rows import ConversationRow, JobRow
 from hermes_browse.tui.screens import cleaning
 from hermes_browse.tui.screens.deleting import DeleteScreen
@@ -232,10 +233,10 @@ async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pyt
 @pytest.mark.slow
 async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is done stays done, and one undo takes it back."""
-    from hermes_browse.store.write import carry
+    from hermes_browse.store.cleanup import bulk
 
     monkeypatch.setattr(cleaning, "_NO_PROGRESS", 0)
-    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     show = ProgressScreen.show
 
     def stop(self: ProgressScreen, share: float, words: str) -> None:
@@ -243,7 +244,7 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
         self.action_stop()
 
     monkeypatch.setattr(ProgressScreen, "show", stop)
-    monkeypatch.setattr(carry, "_LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr(bulk, "_LONGEST_PAUSE", 0.3)
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         browser.screen.context.writer.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
@@ -293,7 +294,7 @@ async def test_what_is_live_is_not_deleted(path: Path) -> None:
 
 async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was changed, and it can be tried again."""
-    from hermes_browse.store.write import flags
+    from hermes_browse.store.edit import flags
 
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "old")
@@ -302,9 +303,9 @@ async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: 
         holder.execute("BEGIN IMMEDIATE")
         undo = browser.screen.controllers.changing.journal.last
         assert undo is not None
-        monkeypatch.setattr("hermes_browse.store.write.unit._ATTEMPT", 0.05)
-        monkeypatch.setattr("hermes_browse.store.write.change.PATIENCE", 0.1)
-        monkeypatch.setattr("hermes_browse.store.write.change.undo.__kwdefaults__", {"patience": 0.1})
+        monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
+        monkeypatch.setattr("hermes_browse.store.edit.flags.PATIENCE", 0.1)
+        monkeypatch.setattr("hermes_browse.store.edit.flags.undo.__kwdefaults__", {"patience": 0.1})
         await browser.press("u")
         assert "busy" in browser.text("#status") and len(browser.screen.controllers.changing.journal) == 1
         holder.execute("ROLLBACK")
@@ -345,7 +346,7 @@ async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         await browser.press("e")
         browser.app.screen.query_one("Input").value = str(path)  # type: ignore[attr-defined]
         await browser.press("enter")
-        assert "belongs to the session store" in " ".join(browser.text("#verdict").split())
+        assert "belongs to the session store" in " ".join(browser.text("#verdict").split())  # wrapped somewhere
 
 
 @pytest.mark.parametrize("name", slow_but(["state-v31"], ["state-v11", "state-v14", "state-v22", "state-v31"]))
@@ -385,7 +386,7 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One was put back by other means and has changed since: the others come back too, and it is said."""
-    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)  # a bundle each
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)  # a bundle each
     sessions = [{"id": each, "title": each} for each in "abc"]
     messages = [{"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)]
     path = make_store(tmp_path / "other.db", "22", sessions, messages)

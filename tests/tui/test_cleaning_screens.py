@@ -15,9 +15,9 @@ from textual.widgets import Input
 from trashing import differences, dump, health
 
 from hermes_browse.store.connect import Store
+from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.homes import Location
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write.restore import restore
 from hermes_browse.tui import header
 from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.screens.deleting import DeleteScreen, DropScreen

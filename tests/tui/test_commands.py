@@ -13,8 +13,9 @@ from browsing import browsing, demo_app
 from textual.dom import DOMNode
 
 from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.cleanup.widgets import TreeMap
 from hermes_browse.tui.commands import Command
-from hermes_browse.tui.commands.panes import APP, ASK, LINES, LIST, MAIN, SEARCH_BOX, TRANSCRIPT
+from hermes_browse.tui.commands.panes import APP, ASK, LINES, LIST, MAIN, MAP, SEARCH_BOX, TRANSCRIPT
 from hermes_browse.tui.commands.screens import CARDS, SCREENS
 from hermes_browse.tui.config.keymap import known_commands
 from hermes_browse.tui.key_names import key_names
@@ -47,6 +48,7 @@ OF_WIDGETS: list[tuple[type[DOMNode], tuple[Command, ...]]] = [
     (ConversationList, LIST),
     (TranscriptView, TRANSCRIPT),
     (LinesView, LINES),
+    (TreeMap, MAP),
     (SearchBox, SEARCH_BOX),
     (AskInput, ASK),
 ]

@@ -12,21 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, browsing, demo_app, open_app
 from effort import slow_but
 from textual.events import Key
 
 from hermes_browse.store.catalog import read_neighbourhood
+from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.clean_rows import FateRow
 from hermes_browse.tui.context import Context
 from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 from hermes_browse.tui.screens import details
 from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
+from hermes_browse.tui.widgets.conversation_list import ConversationList
 from hermes_browse.tui.worker import Answered
 
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
@@ -275,6 +278,41 @@ async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys: tuple[str
         await browser.press("left")
         listed, model = drawn_row(browser), screen.transcript.model
         assert listed is not None and model is not None and model.conversation.root_id in of_row(browser, listed)
+
+
+@pytest.mark.parametrize("back", ["left", "escape"])
+async def test_back_from_what_hermes_deletes(
+    back: str, fixture_store: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was opened in W, listed or not, is what all panes show and all keys mean, also one step back."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    fixture_store("state-v31").rename(folder / "state.db")
+    (folder / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
+    location = Location(folder / "state.db", root=folder, profile="default")
+    places: set[bool] = set()
+    async with browsing(open_app(location, 1_900_000_000.0)) as browser:  # years later: all of it is old
+        meant, screen = Meant(browser, monkeypatch), browser.screen
+        await browser.press("W")
+        count = len(browser.app.screen.query_one("#fates", ConversationList))
+        for number in range(0, count, max(1, count // 6)):
+            if number:
+                await browser.press("W")
+            fates = browser.app.screen.query_one("#fates", ConversationList)
+            fates.cursor = number
+            await browser.settle()
+            fate = fates.current
+            assert isinstance(fate, FateRow)
+            await browser.press("enter")
+            assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
+            opened = screen.transcript.model
+            assert opened is not None and opened.conversation.root_id == fate.conversation.root_id
+            assert meant.by("details") == {fate.conversation.root_id}
+            compare(browser, meant, is_late=False)
+            places.add(drawn_row(browser) is not None)
+            await browser.press(back)
+            compare(browser, meant, is_late=False)
+    assert places == {True, False}, "some are in the list, some are not"
 
 
 async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:

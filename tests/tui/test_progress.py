@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
 from trashing import differences, dump
 
-from hermes_browse.store.write import delete as deleting
+from hermes_browse.store.edit import delete as deleting
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
 from hermes_browse.tui.screens.trash import TrashScreen

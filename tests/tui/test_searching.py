@@ -54,6 +54,29 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
         assert f"{total.count:,} hits" in browser.text("#status")
 
 
+async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None:
+    """How ids stand in time and what the index lacks is found out behind the first frame, not within a keystroke."""
+    asked: list[str] = []
+    original = Reader.rows
+
+    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        if threading.current_thread().name == "search":
+            asked.append(sql)
+        return original(reader, sql, parameters)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reader, "rows", rows)
+        async with browsing(open_app(loose(large))) as browser:
+            await browser.settle()
+            assert any("m.timestamp FROM messages m WHERE m.session_id" in sql for sql in asked)
+            assert any("NOT IN (SELECT d.id" in sql for sql in asked)
+            asked.clear()
+            await browser.press("slash")
+            await browser.type("ferry")
+            assert asked and "hits" in browser.text("#status")
+            assert not any("m.timestamp FROM messages m" in sql or "NOT IN (SELECT d.id" in sql for sql in asked)
+
+
 async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted for a query that stands no more is not waited for."""
     from hermes_browse.tui.screens import counting as module

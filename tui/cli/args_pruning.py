@@ -16,7 +16,7 @@ Reads = Callable[[str], str]
 
 
 def _age(text: str) -> float:
-    from hermes_browse.store.prune.rules import parse_age  # other commands do without the rules
+    from hermes_browse.store.cleanup.rules import parse_age  # other commands do without the rules
 
     try:
         return parse_age(text)
@@ -25,7 +25,7 @@ def _age(text: str) -> float:
 
 
 def _bytes(text: str) -> int:
-    from hermes_browse.store.prune.rules import parse_bytes
+    from hermes_browse.store.cleanup.rules import parse_bytes
 
     try:
         return parse_bytes(text)
@@ -34,7 +34,7 @@ def _bytes(text: str) -> int:
 
 
 def _money(text: str) -> float:
-    from hermes_browse.store.prune.rules import parse_money
+    from hermes_browse.store.cleanup.rules import parse_money
 
     try:
         return parse_money(text)

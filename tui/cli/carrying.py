@@ -11,10 +11,10 @@ from hermes_browse.store.wording import _
 from .columns import note
 
 if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit
+    from hermes_browse.store.cleanup.plan import Plan
     from hermes_browse.store.connect import Store
-    from hermes_browse.store.prune.plan import Plan
-    from hermes_browse.store.trash.stages import Stage, Tell
-    from hermes_browse.store.write.carry import Outcome, Step, Unit
+    from hermes_browse.store.trash.progress import Stage, Tell
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ def carry_out(store: Store, plan: Plan, unit: Unit[Result]) -> Outcome[Result]:
         BrowseError: From a unit; how far it came has been said.
         KeyboardInterrupt: Likewise.
     """
-    from hermes_browse.store.write import carry
+    from hermes_browse.store.cleanup import bulk
 
     last = said = time.monotonic()
     done = 0
@@ -46,7 +46,7 @@ def carry_out(store: Store, plan: Plan, unit: Unit[Result]) -> Outcome[Result]:
             note(step.words)
 
     try:
-        outcome = carry.carry_out(store, plan, unit, tell=tell)
+        outcome = bulk.carry_out(store, plan, unit, tell=tell)
     except KeyboardInterrupt:
         _say_stopped(done, len(plan.would))
         raise

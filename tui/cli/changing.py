@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Sequence
 
 from hermes_browse.store.catalog import read_neighbourhood
+from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.store.write import flags, titles
 
 from .columns import note, print_text
 from .run import Context, print_json

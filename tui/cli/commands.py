@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.catalog import read_catalog, read_neighbourhood, read_sizes
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.health import summarize
+from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.lineage import read_lineage
 from hermes_browse.store.models import Conversation, Hidden, Lineage, Node, Reading, Sort, View
-from hermes_browse.store.old.finding import count_files
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line

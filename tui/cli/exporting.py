@@ -18,7 +18,7 @@ from .naming import count_conversations, count_messages, count_sessions
 from .run import USAGE, Context, print_json
 
 if TYPE_CHECKING:
-    from hermes_browse.store.export.pieces import Format
+    from hermes_browse.store.export.files import Format
     from hermes_browse.store.export.redact import Redactor
     from hermes_browse.store.export.source import Tally
     from hermes_browse.store.models import Conversation, State
@@ -75,7 +75,7 @@ def _say_not_live(counts: Counter[State], form: Format, *, everything: bool) -> 
 
 def export(context: Context) -> int:
     """`export`: one or many conversations, whole, in one of three formats."""
-    from hermes_browse.store.export.pieces import Format, export_pieces
+    from hermes_browse.store.export.files import Format, export_pieces
     from hermes_browse.store.export.source import Tally
 
     from .version import version

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.old.finding import known_sessions
+from hermes_browse.store.legacy.finding import known_sessions
 from hermes_browse.store.wording import _
 
 from ..store_paths import sessions_folder
@@ -41,7 +41,7 @@ def opened_transcripts(beside: Location, only: Collection[str] = ()) -> Iterator
         BrowseError: They cannot be listed.
         StoreError: The store is there and cannot be read: which files are old is not known then.
     """
-    from hermes_browse.store.old.shelf import Shelf
+    from hermes_browse.store.legacy.shelf import Shelf
 
     folder = sessions_folder(beside)
     if folder is None:

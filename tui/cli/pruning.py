@@ -19,17 +19,18 @@ from .run import Context, print_json
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
+    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
+    from hermes_browse.store.cleanup.retention import Radar
+    from hermes_browse.store.cleanup.rules import Rules
     from hermes_browse.store.connect import Reader
-    from hermes_browse.store.prune.plan import Plan, Planned, Spared, Totals
-    from hermes_browse.store.prune.radar import Radar
-    from hermes_browse.store.prune.rules import Rules
 
 _SHOWN = 50
 _DETAILS_AT_ONCE = 200
 
 
 def _rules(context: Context) -> Rules:
-    from hermes_browse.store.prune.rules import STALE_AFTER, Rules
+    from hermes_browse.store.cleanup.protection import STALE_AFTER
+    from hermes_browse.store.cleanup.rules import Rules
 
     wanted = context.arguments
     stale = wanted.older_than if wanted.older_than is not None else STALE_AFTER
@@ -67,7 +68,7 @@ def _detailed(reader: Reader, plan: Plan, limit: int | None) -> Plan:
 def prune(context: Context) -> int:
     """`prune`: the plan; with --archive or --delete it is carried out after the question."""
     from hermes_browse.store.catalog import read_catalog
-    from hermes_browse.store.prune.plan import make_plan, parents_first
+    from hermes_browse.store.cleanup.plan import make_plan, parents_first
 
     wanted = context.arguments
     rules = _rules(context)
@@ -105,7 +106,7 @@ def prune(context: Context) -> int:
 
 
 def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
-    from hermes_browse.store.write.carry import archive_unit
+    from hermes_browse.store.cleanup.bulk import archive_unit
 
     outcome = carry_out(context.store, plan, archive_unit(context.store, plan))
     note(outcome.sentence(_("archived")))
@@ -113,7 +114,7 @@ def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
 
 
 def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
-    from hermes_browse.store.write.carry import delete_unit
+    from hermes_browse.store.cleanup.bulk import delete_unit
 
     from ..store_paths import sessions_folder, trash_folder
     from .trashing import bundle_json

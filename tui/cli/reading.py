@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hermes_browse.store.export.commonmark import fenced
 from hermes_browse.store.messages import split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, Conversation, State
-from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
 from .columns import short_number, short_time

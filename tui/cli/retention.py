@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.models import Conversation
 
 if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.retention import Radar
     from hermes_browse.store.connect import Reader
-    from hermes_browse.store.prune.radar import Radar
 
     from .run import Context
 

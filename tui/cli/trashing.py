@@ -17,9 +17,9 @@ from .naming import count_conversations, count_messages, count_sessions
 from .run import Context, print_json
 
 if TYPE_CHECKING:
+    from hermes_browse.store.edit.delete_plan import Doomed
+    from hermes_browse.store.edit.restore import Restored
     from hermes_browse.store.trash.shelf import Bundle
-    from hermes_browse.store.write.delete import Doomed
-    from hermes_browse.store.write.restore import Restored
 
 _TITLE = 60
 
@@ -64,8 +64,9 @@ def _what(doomed: Doomed) -> str:
 def delete_conversations(context: Context) -> int:
     """`delete`: whole conversations into one bundle, all of them or none."""
     from hermes_browse.store.catalog import read_catalog
+    from hermes_browse.store.edit.delete import delete
+    from hermes_browse.store.edit.delete_plan import hold_up, plan_delete, refuse_protected
     from hermes_browse.store.resolve import resolve_session
-    from hermes_browse.store.write.delete import delete, hold_up, plan_delete, refuse_protected
 
     wanted = context.arguments
     with context.store.reader() as reader:
@@ -162,8 +163,8 @@ def _row(bundle: Bundle) -> list[str]:
 
 
 def _restore(context: Context) -> int:
+    from hermes_browse.store.edit.restore import check_index, restore
     from hermes_browse.store.trash.shelf import find
-    from hermes_browse.store.write.restore import check_index, restore
 
     trash = trash_folder(context.location)
     names = list(dict.fromkeys(find(trash, each).name for each in context.arguments.bundles))

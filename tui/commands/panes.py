@@ -141,6 +141,15 @@ LINES = at(
     Command("", "home,g", N_("start"), call="scroll_home"),
     Command("", "end,G", N_("end"), call="scroll_end"),
 )
+MAP = at(
+    "map",
+    Command("", "down,j", N_("down"), call="go(0,1)"),
+    Command("", "up,k", N_("up"), call="go(0,-1)"),
+    Command("", "right,l", N_("right"), call="go(1,0)"),
+    Command("", "left,h", N_("left"), call="go(-1,0)"),
+    Command("", "enter,ctrl+j", N_("what it is made of"), call="enter"),
+    Command("", "backspace,minus", N_("out again"), call="leave"),
+)
 SEARCH_BOX = at(
     "search",
     Shown("", "down", N_("next hit"), call="move('down')", printed="↓"),

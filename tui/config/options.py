@@ -44,7 +44,7 @@ class Options(NamedTuple):
     density: str = DENSITIES[0]
     language: str = AUTO
     trash: str = FOREVER
-    """The age at which a bundle is dropped, as `store.prune.rules.parse_age` reads it."""
+    """The age at which a bundle is dropped, as `store.cleanup.rules.parse_age` reads it."""
     columns: tuple[str, ...] = ()
     """As in `row_format.COLUMNS`; none for as many as there is room for."""
 

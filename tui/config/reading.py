@@ -148,7 +148,7 @@ class _Found:
     def take_trash(self, value: object) -> None:
         if value == FOREVER:
             return
-        from hermes_browse.store.prune.rules import DAY, parse_age
+        from hermes_browse.store.cleanup.rules import DAY, parse_age
 
         try:
             age = parse_age(value) if isinstance(value, str) else 0.0

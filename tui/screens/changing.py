@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.edit.flags import Change, archive, pin, unarchive, undo, unpin
+from hermes_browse.store.edit.titles import Renamed, rename
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import N_, _
-from hermes_browse.store.write.change import Change, undo
-from hermes_browse.store.write.flags import archive, pin, unarchive, unpin
-from hermes_browse.store.write.titles import Renamed, rename
 
 from ..context import Context
 from ..marks import Journal, Marks, Undoable, conversations_of

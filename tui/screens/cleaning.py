@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
+from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.edit.delete import Deleted
+from hermes_browse.store.edit.delete_plan import hold_up
+from hermes_browse.store.edit.flags import Change
+from hermes_browse.store.edit.restore import check_index, restore
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.prune.measuring import measure_more
-from hermes_browse.store.prune.plan import Plan, make_plan, parents_first
-from hermes_browse.store.prune.rules import Rules
-from hermes_browse.store.prune.sizes import Sizes
-from hermes_browse.store.trash.stages import EVERY, Stage, Tell
+from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.store.write.carry import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
-from hermes_browse.store.write.change import Change
-from hermes_browse.store.write.delete import Deleted, hold_up
-from hermes_browse.store.write.restore import check_index, restore
 
 from ..context import Context
 from ..marks import Undoable

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, View
 from hermes_browse.store.wording import ngettext
 
@@ -29,7 +30,7 @@ from .panes import Panes
 from .reading import ConversationPane
 
 if TYPE_CHECKING:
-    from hermes_browse.store.old.shelf import Shelf
+    from hermes_browse.store.legacy.shelf import Shelf
     from hermes_browse.store.search import Matcher
 
     from .changing import Changing
@@ -54,6 +55,7 @@ class Controllers:
     def __init__(self, context: Context, panes: Panes, catalog_read: Callable[[], None]) -> None:
         self.context, self._panes, self._catalog_was_read = context, panes, catalog_read
         self.marks = Marks()
+        self._is_search_prepared = False
         self.history = History(None if context.location.demo else history_path(), self._say_later)
         """Searches of the past; those in the demo are forgotten."""
         self.listing = Listing(context, panes, self._show_list, self._catalog_read)
@@ -137,7 +139,7 @@ class Controllers:
         """Load what the first letter in the search box needs, on a thread: it takes as long as three frames."""
         from . import searching, typing  # noqa: F401  # start: behind the first frame
 
-        searching.prepare()
+        searching.make_letters()
         self.history.load()
 
     # What is asked of several of them
@@ -217,7 +219,7 @@ class Controllers:
         trash, now = trash_folder(self.context.location), self.context.clock()
 
         def work() -> int:
-            from hermes_browse.store.prune.rules import parse_age  # start: only where the trash has an age
+            from hermes_browse.store.cleanup.rules import parse_age  # start: only where the trash has an age
             from hermes_browse.store.trash.shelf import expire
 
             return len(expire(trash, parse_age(age), now))
@@ -262,7 +264,21 @@ class Controllers:
         self.current.catalog_read()
         if self.is_searching:
             self.searching.catalog_read()
+        elif not self._is_search_prepared:
+            self._is_search_prepared = True
+            self._prepare_search()
         self._catalog_was_read()
+
+    def _prepare_search(self) -> None:
+        """Let the first keystroke find what each search asks of the whole store; one that comes earlier stops this."""
+
+        def work(reader: Reader) -> None:
+            from hermes_browse.store.search import prepare  # start: behind the first frame
+
+            prepare(reader)
+
+        # What is wrong with the store is told by the list, and by the search that meets with it.
+        self.context.search_worker.submit("search", work, lambda done: None, lambda error: None)
 
     def _touched(self, session_ids: Sequence[str]) -> None:
         self.listing.touched(session_ids)

@@ -19,7 +19,7 @@ from ..commands.screens import DELETING, DROPPING
 from .card import CountCard, CountWords, keys_line
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.plan import Plan
+    from hermes_browse.store.cleanup.plan import Plan
 
 NAMED = 12
 """Conversations, or bundles, that a card names."""

@@ -15,8 +15,7 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.export.files import check_target, file_stem
-from hermes_browse.store.export.pieces import EXTENSIONS, Format, export_pieces
+from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
 from hermes_browse.store.export.source import Tally
 from hermes_browse.store.models import Conversation, State
 from hermes_browse.store.preview import with_details

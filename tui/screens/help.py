@@ -12,6 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.search import help_lines
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import help_rows
@@ -28,20 +29,7 @@ QUERY_HELP = (
     (N_("-word, NOT word"), N_("without")),
     ("pre*", N_("words that begin so")),
     (N_("*part*"), N_("words with this anywhere in them")),
-    ("source:cli role:user tool:terminal", N_("where, who, with which tool")),  # not shown otherwise: it is typed so
-    ("file:src/auth.py", N_("conversations that edited this file, then those that mention it")),
-    ("in:reasoning", N_("look in reasoning instead: it is in no index, so this scans")),
-    ("title:x id:x cwd:x model:x", N_("of the conversation")),
-    ("after:3d before:2026-03 on:mon", N_("when; also today, yesterday, 2w, 2026-03-05")),
-    (
-        "is:live is:archived -is:rewound …",  # not shown otherwise
-        N_(
-            "live open stale (open, silent for a day) ended empty "
-            "archived pinned hidden chat automation subagent branch; compacted or rewound (taken back) messages"
-        ),
-    ),
-    ("has:image has:error has:code", N_("also has:tool has:branch has:subagent")),  # not shown otherwise
-    ("cost>1 msgs>100 tokens>1m", N_("size of the conversation")),
+    *help_lines(),
     (N_("Tab or →"), N_("takes what is offered behind the cursor; ↑ brings back earlier searches")),
 )
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.legacy.finding import Count, count_files, known_sessions
 from hermes_browse.store.models import Conversation, View
-from hermes_browse.store.old.finding import Count, count_files, known_sessions
 from hermes_browse.store.wording import _
 
 from ..context import Context
@@ -19,7 +19,7 @@ from ..store_paths import sessions_folder
 from .panes import Panes
 
 if TYPE_CHECKING:
-    from hermes_browse.store.old.shelf import Shelf
+    from hermes_browse.store.legacy.shelf import Shelf
 
 
 class OldFiles:
@@ -61,7 +61,7 @@ class OldFiles:
         now = context.clock()
 
         def prepare() -> tuple[Shelf, Catalog, list[Conversation]]:
-            from hermes_browse.store.old.shelf import Shelf  # start: few stores have old transcripts
+            from hermes_browse.store.legacy.shelf import Shelf  # start: few stores have old transcripts
 
             with context.store.reader() as reader:
                 known = known_sessions(reader)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 
 from textual import on
@@ -14,12 +14,15 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input
 
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled, with_age
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, toggled
-from hermes_browse.store.prune.plan import narrowed
 from hermes_browse.store.wording import N_, _
 
 from .. import header
+from ..clean_rows import plan_head
+from ..cleanup.axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
+from ..cleanup.widgets import TimeAxis, TreeMap
 from ..commands.screens import PRUNE
 from ..rows import FixedRows, NoteRow
 from ..widgets.conversation_list import ConversationList
@@ -34,6 +37,10 @@ from .reclaim import open_reclaim
 
 _REST = 0.15
 """Seconds the keyboard rests before a plan is made."""
+_MAP = (100, 30)
+"""Columns and lines from which on the bytes are shown as blocks; below that as bars."""
+_AXIS = 20
+"""Lines below which the plan needs all the room there is."""
 SWITCHES = (
     (N_("older 30d"), "older:30d"),
     (N_("90d"), "older:90d"),
@@ -57,6 +64,10 @@ class PruneScreen(PlanScreen):
         self._parsed: Parsed | None = None
         self._timer: Timer | None = None
         self._is_looking = False
+        self._measure = Measure.BYTES
+        self._points: tuple[Catalog, list[Point]] | None = None
+        """What stands on the axis, and the catalog it was read from."""
+        self._drawn: Axis | None = None
 
     def compose(self) -> ComposeResult:
         """Rules, switches, plan and map, totals."""
@@ -68,11 +79,15 @@ class PruneScreen(PlanScreen):
             select_on_focus=False,
         )
         yield ToggleLine(id="switches")
+        yield TimeAxis(id="axis")
         with Horizontal(id="panes"):
-            yield ConversationList(id="plan")
+            with Vertical(id="left"):
+                yield TextLine(id="plan-head")
+                yield ConversationList(id="plan")
             with Vertical(id="side"):
                 yield TextLine(id="map-title")
                 yield ConversationList(id="space")
+                yield TreeMap(id="map")
         yield TextLine(id="totals")
         yield TextLine(id="stays")
         yield TextLine(id="file")
@@ -83,6 +98,7 @@ class PruneScreen(PlanScreen):
         """Make the first plan, and measure the store behind it."""
         for widget in self.query(ConversationList):
             widget.clock = self.context.clock
+        self.axis.clock = self.context.clock
         self.line("header").update(
             Content.assemble(
                 (" " + _("clean up") + "  ", "bold"),
@@ -96,9 +112,12 @@ class PruneScreen(PlanScreen):
         self._make_plan()
 
     def on_resize(self, event: Resize) -> None:
-        """Other words fit."""
+        """Other words fit, other pictures too."""
         super().on_resize(event)
+        self.set_class(event.size.width >= _MAP[0] and event.size.height >= _MAP[1], "-map")
+        self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.space.show_file()
+        self.call_after_refresh(self.picture_changed)
 
     def on_unmount(self) -> None:
         """No more measuring."""
@@ -108,6 +127,102 @@ class PruneScreen(PlanScreen):
     def is_pending(self) -> bool:
         """Whether a plan is about to be asked for, or the map is being measured."""
         return self._timer is not None or self.space.is_busy
+
+    # Pictures
+
+    @property
+    def axis(self) -> TimeAxis:
+        """The time axis."""
+        return self.query_one(TimeAxis)
+
+    @property
+    def cut(self) -> float | None:
+        """The time before which things go by the rule of age, Unix seconds."""
+        age = self._parsed.rules.older_than if self._parsed is not None and not self._parsed.problems else None
+        return self.context.clock() - age if age is not None else None
+
+    def picture_changed(self) -> None:
+        """Add up the axis anew, beside the screen's thread; the cutoff moves at once."""
+        if not self.is_whole:
+            return
+        width = self.query_one("#left").size.width
+        self.line("plan-head").update(Content.styled(plan_head(width, self.order), "dim"))
+        catalog, now, measure, view = self.context.catalog, self.context.clock(), self._measure, self.view
+        most, known, sizes = self.axis.columns, self._points, self.main.cleaning.sizes
+        goes: Container[str] = view.goes_of if view is not None else ()
+        spared: Container[str] = view.spared if view is not None else ()
+
+        def work(reader: Reader) -> tuple[Catalog, list[Point], Axis]:
+            points = known[1] if known is not None and known[0] is catalog else read_points(catalog)
+            most_columns, have = max(most // 2, 2), dict(sizes)
+            axis = make_axis(points, gone=goes, spared=spared, sizes=have, measure=measure, most=most_columns, now=now)
+            return catalog, points, axis
+
+        def done(found: tuple[Catalog, list[Point], Axis]) -> None:
+            self._points = found[:2]
+            if self.is_whole:
+                self._drawn = found[2]
+                self.axis.show(found[2], self.cut)
+
+        self.context.page_worker.submit("axis", work, done, self.context.failed)  # a plan takes longer
+
+    def action_cut(self, by: int) -> None:
+        """Move the cutoff by a column."""
+        if self._drawn is None or not self._drawn.columns:
+            return
+        now, cut = self.context.clock(), self.cut
+        days = moved(self._drawn, (now - cut) / DAY if cut is not None else None, by, now)
+        if days is not None:
+            self._cut_at(days)
+
+    @on(TimeAxis.Moved)
+    def cut_moved(self, event: TimeAxis.Moved) -> None:
+        """The cutoff was dragged."""
+        event.stop()
+        self._cut_at(event.days)
+
+    def _cut_at(self, days: int) -> None:
+        box = self.query_one("#rules", Input)
+        box.value = with_age(box.value, days)
+        if self._drawn is not None:
+            self._show_rules()
+            self.axis.show(self._drawn, self.cut)
+
+    def action_measure(self) -> None:
+        """Show another measure on the axis."""
+        self._measure = self._measure.following
+        self.picture_changed()
+
+    def action_sort(self) -> None:
+        """Sort the plan by the next column."""
+        self.sort()
+        self.line("plan-head").update(Content.styled(plan_head(self.query_one("#left").size.width, self.order), "dim"))
+
+    @on(TreeMap.Pointed)
+    def pointed(self, event: TreeMap.Pointed) -> None:
+        """Say what the block is; the plan goes where the map is."""
+        event.stop()
+        self.tell(header.status(self.space.about(event.block), ""))
+        if event.block.space is not None:
+            self.space.follow(event.block.space)
+
+    @on(TreeMap.Entered)
+    def entered(self, event: TreeMap.Entered) -> None:
+        """Into a block."""
+        event.stop()
+        self.space.enter(event.block)
+
+    @on(TreeMap.Left)
+    def left_block(self, event: TreeMap.Left) -> None:
+        """Out of a block."""
+        event.stop()
+        self.space.leave()
+
+    @on(TreeMap.Resized)
+    def map_resized(self, event: TreeMap.Resized) -> None:
+        """Blocks for other room."""
+        event.stop()
+        self.space.show()
 
     # Rules
 
@@ -207,7 +322,7 @@ class PruneScreen(PlanScreen):
             return
 
         def work(reader: Reader) -> Planned:
-            plan = narrowed(planned.plan, planned.catalog, left_out.roots)
+            plan = planned.plan.narrowed(planned.catalog, left_out.roots)
             if archive:  # what is put away already stays as it is, and an undo does not bring it back
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
             return planned._replace(plan=plan)
@@ -234,7 +349,12 @@ class PruneScreen(PlanScreen):
 
     def action_other_pane(self) -> None:
         """To the map, or back to the plan."""
-        self._go(self.plan_list if self.space.rows.has_focus else self.space.rows)
+        if self.space.has_focus:
+            self._go(self.plan_list)
+        elif isinstance(pane := self.space.pane, ConversationList):
+            self._go(pane)
+        else:
+            self.set_focus(pane)
 
     def _go(self, pane: ConversationList) -> None:
         self.set_focus(pane)
@@ -242,7 +362,7 @@ class PruneScreen(PlanScreen):
 
     def action_read(self) -> None:
         """Read the conversation under the cursor, in either pane."""
-        if self.space.rows.has_focus:
+        if self.space.has_focus:
             self.space.read()
         else:
             self.plan_list.action_select()
@@ -253,7 +373,9 @@ class PruneScreen(PlanScreen):
 
     def action_back(self) -> None:
         """From the rules to the plan, then back to the list."""
-        if self.focused is not self.plan_list:
+        if self.space.has_focus and self.space.is_inside:
+            self.space.leave()
+        elif self.focused is not self.plan_list:
             self._go(self.plan_list)
         else:
             self.dismiss(None)

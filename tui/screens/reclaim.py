@@ -14,9 +14,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.cleanup.space_map import FileSpace, read_file_space
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.prune.spacemap import FileSpace, read_file_space
 from hermes_browse.store.resume import find_hermes
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _

@@ -10,11 +10,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from hermes_browse.store.edit.titles import LONGEST, check_title
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
-from hermes_browse.store.write.titles import LONGEST, check_title
 
 from .. import formats
 from ..commands.screens import RENAMING

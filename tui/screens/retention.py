@@ -8,19 +8,22 @@ from typing import NamedTuple
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.events import Resize
 
 from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.cleanup.retention import Fate, Radar
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.prune.radar import Fate, Radar
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.store.write.rescue import bundle
 
 from .. import header
 from ..clean_rows import FateRow
+from ..cleanup.axis import coming
+from ..cleanup.widgets import TimeAxis
 from ..commands.screens import RETENTION
 from ..list_model import Details
 from ..rows import FixedRows, NoteRow
@@ -81,6 +84,7 @@ class RetentionScreen(SubScreen):
         """The rule, the list, the reason for the current row."""
         yield TextLine(id="header")
         yield TextLine(id="rule")
+        yield TimeAxis(title=_("conversations that Hermes deletes"), can_cut=False, id="axis")
         yield ConversationList(id="fates")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
@@ -139,8 +143,23 @@ class RetentionScreen(SubScreen):
             unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
             parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
+        self.query_one(TimeAxis).display = bool(found.leaving)
+        self._show_axis()
         nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
         self.fates.show(_Fates(found.leaving, self.context.details) if found.leaving else nothing)
+
+    def on_resize(self, event: Resize) -> None:
+        """Other columns fit."""
+        super().on_resize(event)
+        self.call_after_refresh(self._show_axis)
+
+    def _show_axis(self) -> None:
+        """Which day takes how many."""
+        if self._found is not None and self.is_whole:
+            axis = self.query_one(TimeAxis)
+            days = [fate.prune_in_days for _conversation, fate in self._found.leaving]
+            known = [each for each in days if each is not None]
+            axis.show(coming(known, axis.columns // 2, self.context.clock()), None)
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -190,7 +209,7 @@ class RetentionScreen(SubScreen):
         store, location, now = main.context.store, main.context.location, main.context.clock()
 
         def work() -> Bundle:
-            return bundle(
+            return copy_to_trash(
                 store,
                 found.catalog,
                 [conversation],

@@ -37,8 +37,8 @@ _ORDER_SAID = {
 }
 
 
-def prepare() -> None:
-    """Make the table of all letters, which is made at the first look at it."""
+def make_letters() -> None:
+    """Make the table of all letters now: the first look at it would."""
     variants("a")
 
 

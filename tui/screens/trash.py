@@ -11,14 +11,14 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.manifest import Manifest
+from hermes_browse.store.trash.format import Manifest
+from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
-from hermes_browse.store.trash.stages import Stage
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.store.write.delete import delete
-from hermes_browse.store.write.restore import Restored, check_index, restore
 
 from .. import formats, header
 from ..clean_rows import BundleRow
