@@ -13,10 +13,11 @@ from ..catalog import Catalog
 from ..chain import Chain
 from ..connect import Reader
 from ..models import Conversation, Session
+from ..sessions import read_busy
 from ..text import as_text
 from ..transcript import count_rows
 from ..wording import _
-from .protection import Families, Protection, Standing, Why, idle_seconds, read_protection, reparented, standing
+from .protection import Families, Protection, Standing, Why, idle_seconds, reparented, standing
 from .rules import Rules, age_words
 from .sizes import COUNTED, Sizes, Stopped, added, check, count_messages, measure, never
 
@@ -247,7 +248,7 @@ def make_plan(
         measure(reader, meant, known=sizes, stopped=stopped)
         found = [(chain, each._replace(size=_total(sizes, each.segments))) for chain, each in found]
     forest = catalog.forest
-    families, protection = Families(forest), read_protection(reader, forest, now)
+    families, protection = Families(forest), Protection(forest, read_busy(reader, now), now)
     goes: dict[str, tuple[Conversation, list[Chain]]] = {}
     spared: list[Spared] = []
     for count, (chain, conversation) in enumerate(found):
@@ -297,8 +298,8 @@ def measure_more(
 
 
 def _reparented(catalog: Catalog, would: Iterable[Planned]) -> tuple[Session, ...]:
-    deleted = frozenset(session_id for each in would for session_id in each.session_ids)
-    return tuple(reparented(catalog.forest, deleted))
+    deleted = dict.fromkeys(session_id for each in would for session_id in each.session_ids)
+    return tuple(reparented(catalog.forest, deleted))  # in the order of the plan, not that of a set
 
 
 def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:

@@ -5,16 +5,15 @@ Stricter than Hermes: its prune (0.22) spares pinned rows only, and checks lease
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 from ..chain import Chain
-from ..connect import Reader
 from ..edit.delete_plan import close_over
 from ..forest import LIVE_SECONDS, Forest
 from ..models import Conversation, Session, Status
-from ..sessions import read_busy
 from ..wording import _
 
 STALE_AFTER = 7 * 86_400.0
@@ -64,19 +63,14 @@ class Why(NamedTuple):
     words: str
 
 
+@dataclass(frozen=True, slots=True)
 class Protection:
-    """Tells which conversations are protected at one moment; reads nothing itself.
+    """Tells which conversations are protected at one moment; reads nothing itself."""
 
-    Args:
-        forest: All sessions.
-        busy: Ids that a live turn lease or compression lock names.
-        now: Unix seconds.
-    """
-
-    def __init__(self, forest: Forest, busy: frozenset[str], now: float) -> None:
-        self._forest = forest
-        self._busy = busy
-        self._now = now
+    _forest: Forest
+    _busy: frozenset[str]
+    """Ids that a live turn lease or compression lock names, read anew: they come and go within a turn."""
+    _now: float
 
     def why(self, chain: Chain, status: Status | None = None) -> Why | None:
         """Say why a conversation is protected; None if it is not.
@@ -109,17 +103,6 @@ class Protection:
             seen.add(above.root.id)
             chain = above
         return chain.root.id
-
-
-def read_protection(reader: Reader, forest: Forest, now: float) -> Protection:
-    """Read leases and locks anew, which come and go within a turn.
-
-    Args:
-        reader: An open reader.
-        forest: All sessions.
-        now: Unix seconds.
-    """
-    return Protection(forest, read_busy(reader, now), now)
 
 
 class Families:
@@ -170,12 +153,11 @@ class Families:
         return family
 
 
-def reparented(forest: Forest, deleted: Mapping[str, object] | frozenset[str]) -> list[Session]:
+def reparented(forest: Forest, deleted: Mapping[str, object]) -> list[Session]:
     """List the sessions that stay and lose their parent: branches, resets and children without a marker.
 
     Args:
         forest: All sessions.
         deleted: Ids of the sessions that go.
     """
-    children: Iterable[Session] = (child for each in deleted for child in forest.children.get(each, ()))
-    return [child for child in children if child.id not in deleted]
+    return [child for each in deleted for child in forest.children.get(each, ()) if child.id not in deleted]

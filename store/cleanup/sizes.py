@@ -1,8 +1,8 @@
 """How many bytes a session holds, by kind; read in slices, so that no statement holds its lock for long.
 
-Counted exactly: the bytes of texts, tool calls, reasoning and images in `messages`, and of a prompt kept in its own
-`sessions` row. The search index is an estimate from these: FTS5 does not say which of its bytes belong to which row.
-What rows and indexes cost beyond their content (about a sixth, measured) is left out.
+The bytes of texts, tool calls, reasoning and images in `messages`, and of a prompt in the session's own row, are exact.
+Those of the search index are an estimate: FTS5 does not say which of its bytes belong to which row. What rows and
+indexes cost beyond their content (about a sixth, measured) is left out.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ COUNTED = N_(
 )
 
 REASONING = ("reasoning", "reasoning_content", "reasoning_details", "codex_reasoning_items", "codex_message_items")
-"""Columns of `messages` with what a model thought, in the forms its makers send it (0.19)."""
+"""Columns of `messages` with what a model thought, one for each form in which providers send it (0.19)."""
 
-# Of stores of 10,000 and 100,000 messages that the real 0.19 wrote, by dbstat: bytes in a table per byte indexed.
+# Bytes in a table per byte indexed, by dbstat, in stores of 10,000 and 100,000 messages that the real 0.19 wrote.
 _COPY, _WORDS, _TRIGRAMS = 1.1, 0.4, 2.4
 _CUT = 8192
-"""Characters of tool output that a fresh index of 0.22 takes."""
+"""Characters of a tool output that a fresh index of 0.22 holds."""
 _SLICE = 4000
 """Messages a statement looks at: some ten milliseconds."""
 _CHUNK = 400
+_BATCH = 200
+"""Sessions of a statement that reads their messages."""
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
 Stopped = Callable[[], bool]
@@ -44,10 +46,10 @@ def never() -> bool:
 
 
 def check(stopped: Stopped) -> None:
-    """End the work when it was cancelled.
+    """End the work if it was cancelled.
 
     Raises:
-        QueryInterruptedError: It was.
+        QueryInterruptedError: `stopped` said so.
     """
     if stopped():
         raise QueryInterruptedError(_("Measuring was interrupted."))
@@ -66,7 +68,7 @@ class Sizes(NamedTuple):
     """Messages with embedded images: the rows hold them as text."""
     reasoning: int = 0
     prompts: int = 0
-    """System prompts in the session's own row; since 0.20 they are shared and belong to nobody."""
+    """System prompts in the session's own row; since 0.20 prompts are shared and count for no session."""
     search: int = 0
     """Estimated share of the search indexes."""
 
@@ -100,7 +102,7 @@ def bytes_sql(expression: str) -> str:
 
 
 def _embedded(content: str) -> str:
-    """SQL: whether a content is multimodal with data in it. Its mark is a NUL ahead, so that few are looked into."""
+    """SQL condition: a content is multimodal with data in it. The NUL it begins with saves looking into the others."""
     return (
         f"{content} < char(1) AND typeof({content}) = 'text' AND {content} <> '' "
         f"AND instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0"
@@ -110,8 +112,8 @@ def _embedded(content: str) -> str:
 def _sums(schema: Schema) -> str:
     """SQL for the sums over rows of `messages`, in the order of `_Sum`.
 
-    Added up by SQLite: a row handed to Python costs more than its bytes counted. A condition stands before what it
-    spares, for each use of a column reads its value anew.
+    SQLite adds up, since handing a row to Python costs more than counting its bytes. Conditions come before the values
+    they can save, since each use of a column reads its value again.
     """
     content = schema.message("content")
     size, embedded = bytes_sql(content), _embedded(content)
@@ -144,7 +146,7 @@ class _Sum(NamedTuple):
     output: int = 0
     """Content of tools, without images."""
     cut: int = 0
-    """The same, as much of it as a fresh index of 0.22 takes."""
+    """The part of `output` that a fresh index of 0.22 holds."""
     calls: int = 0
     reasoning: int = 0
     sent: int = 0
@@ -158,7 +160,7 @@ class _Sum(NamedTuple):
 
 
 def _cuts(schema: Schema) -> bool:
-    """Whether the word index leaves out the rest of long tool output."""
+    """Tell whether the word index holds only the beginning of long tool output."""
     return schema.fts is not None and schema.fts.kind is not FtsKind.INLINE and str(_CUT) in schema.fts.definition
 
 
@@ -180,11 +182,11 @@ def _index_bytes(schema: Schema, source: str, found: _Sum) -> int:
 
 
 def count_messages(reader: Reader, session_ids: Sequence[str], stopped: Stopped = never) -> dict[str, int]:
-    """Rows of `messages` by session, shown or not; from an index, so that no row is looked at.
+    """Count the rows of `messages` by session, shown or not, from an index.
 
     Args:
         reader: An open reader.
-        session_ids: Any number of ids; sessions without rows are missing from the answer.
+        session_ids: Any number of ids; the answer leaves out sessions without rows.
         stopped: Looked at between chunks.
 
     Raises:
@@ -207,13 +209,19 @@ def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
     return {as_text(key) or "": int(str(size)) for key, size in reader.rows_in(statement, ids)}
 
 
-def _groups(ids: Sequence[str], counts: Mapping[str, int]) -> Iterator[list[str]]:
-    """Sessions for one statement: few messages together, but never less than a session."""
+def batches(ids: Sequence[str], counts: Mapping[str, int], most: int) -> Iterator[list[str]]:
+    """Split sessions into batches of few messages for one statement each, a session at least.
+
+    Args:
+        ids: Of sessions.
+        counts: How many messages each of them has, by id.
+        most: Messages of a batch.
+    """
     group: list[str] = []
     rows = 0
     for each in ids:
         more = counts.get(each, 0)
-        if group and rows + more > _SLICE:
+        if group and (rows + more > most or len(group) >= _BATCH):
             yield group
             group, rows = [], 0
         group.append(each)
@@ -223,7 +231,7 @@ def _groups(ids: Sequence[str], counts: Mapping[str, int]) -> Iterator[list[str]
 
 
 def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> dict[str, _Sum]:
-    """The sums of sessions that are measured together; one that is too long for a statement in parts."""
+    """Add up the rows of sessions in one statement, or of one long session in several."""
     sums = _sums(reader.schema)
     if rows <= _SLICE:
         statement = f"SELECT m.session_id, {sums} FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
@@ -231,7 +239,7 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> 
         return {as_text(row[0]) or "": _Sum(*(int(str(value)) for value in row[1:])) for row in found}
     (session_id,) = ids
     places = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)]
-    # The plus keeps SQLite to the index by session: between two ids there may be all the rest of the store.
+    # The plus makes SQLite use the index by session: the rest of the store may lie between two ids.
     statement = f"SELECT {sums} FROM messages m WHERE m.session_id = ? AND +m.id BETWEEN ? AND ?"
     total = _Sum()
     for start in range(0, len(places), _SLICE):
@@ -243,13 +251,13 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> 
 
 
 def _measured(reader: Reader, sessions: Sequence[Session], stopped: Stopped) -> Iterator[dict[str, Sizes]]:
-    """Sizes of some sessions after the other."""
+    """Measure sessions, some at a time."""
     for start in range(0, len(sessions), _CHUNK):
         check(stopped)
         chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
         counts = count_messages(reader, list(chunk))
         prompts = _prompt_bytes(reader, list(chunk))
-        for ids in _groups(list(chunk), counts):
+        for ids in batches(list(chunk), counts, _SLICE):
             check(stopped)
             sums = _add_up(reader, ids, sum(counts.get(each, 0) for each in ids), stopped)
             found: dict[str, Sizes] = {}
@@ -276,19 +284,17 @@ def measure(
     most: int | None = None,
     stopped: Stopped = never,
 ) -> Mapping[str, Sizes]:
-    """The bytes of sessions, by id; memory grows with the sessions, never with the messages.
+    """Measure the bytes of sessions, by id; memory grows with the sessions, never with the messages.
 
     Args:
         reader: An open reader.
         sessions: Any number of them.
-        known: What was measured before; these are not measured again, and what is measured is put there at once, a
-            session whole or not at all.
-        most: Leave off after so many messages: a piece of work that is continued by another call. Every call measures
-            some.
+        known: Sizes by session id, which are not measured again; each session that is measured is added at once.
+        most: Stop after so many messages, and at least one session; another call goes on.
         stopped: Looked at between slices.
 
     Raises:
-        QueryInterruptedError: Cancelled; `known` has what was measured until then.
+        QueryInterruptedError: `stopped` said so; `known` has what was measured until then.
     """
     found = known if known is not None else {}
     wanted = {session.id: session for session in sessions if session.id not in found}

@@ -1,6 +1,6 @@
-"""Where the bytes are: source, job, conversation and kind of content, and what a VACUUM would give back.
+"""The map of space: where the bytes are, by source, job and conversation, and what a VACUUM would give back.
 
-SQLite keeps freed pages for its next rows: deleting makes room inside the file, only a VACUUM makes the file smaller
+SQLite keeps freed pages for new rows: deleting makes room inside the file, and only a VACUUM makes the file smaller
 (https://sqlite.org/lang_vacuum.html).
 """
 
@@ -20,33 +20,33 @@ class Space(NamedTuple):
     """A line of the map: a source, a cron job, or a conversation."""
 
     name: str
-    """The source, the job, or the id of the conversation; as stored."""
+    """The source, the job, or the id of the conversation's tip, as stored."""
     level: str
     """`source`, `job` or `conversation`."""
     sizes: Sizes
     conversations: int
     below: tuple[Space, ...] = ()
-    """What it is made of, biggest first; empty for a conversation."""
+    """The lines it is made of, biggest first; none for a conversation."""
 
 
 class FileSpace(NamedTuple):
-    """The file in pages: what is used, what is free already, and what only a VACUUM returns."""
+    """The file: what is used, and what is free already, which only a VACUUM returns."""
 
     file_bytes: int
-    """Pages times page size: the database without its log."""
+    """The database without its log."""
     free_bytes: int
-    """Pages no row uses: Hermes fills them first, and a VACUUM returns them."""
+    """Pages that no row uses: Hermes fills them first, and a VACUUM returns them."""
     wal_bytes: int
     shrinks_itself: bool
-    """`auto_vacuum` is FULL: the file shrinks with each delete. Hermes does not set it."""
+    """`auto_vacuum` is FULL, so that the file shrinks with each delete. Hermes does not set it."""
     shared_prompts: int
-    """Bytes of the prompts table (0.20 and later): a prompt goes when nobody refers to it any more."""
+    """Bytes of the prompts table (0.20 and later). A prompt goes when no session refers to it any more."""
     tables: tuple[tuple[str, int], ...] = ()
-    """Bytes by table and index, biggest first, where they were asked for and SQLite can tell."""
+    """Bytes by table and index, biggest first, if they were asked for and SQLite can tell."""
 
 
 class SpaceMap(NamedTuple):
-    """All of it."""
+    """Where all bytes of a store are."""
 
     sources: tuple[Space, ...]
     """Biggest first."""
@@ -55,7 +55,7 @@ class SpaceMap(NamedTuple):
 
     @property
     def unaccounted(self) -> int:
-        """Bytes of the file that are neither free nor anybody's: row headers, other indexes, other tables."""
+        """Bytes that are neither free nor a session's: row headers, other indexes, other tables."""
         return max(0, self.file.file_bytes - self.file.free_bytes - self.file.shared_prompts - self.total.total)
 
 
@@ -69,13 +69,13 @@ def _group(name: str, level: str, below: list[Space]) -> Space:
 
 
 def read_file_space(reader: Reader, wal_bytes: int, *, tables: bool = False, stopped: Stopped = never) -> FileSpace:
-    """The file in pages.
+    """Read how the file is used.
 
     Args:
         reader: An open reader.
         wal_bytes: Bytes of the log, from `Store.sizes`.
-        tables: Ask `dbstat` for each table and index. It reads every page of the file, and in DELETE journal mode no
-            one can write meanwhile, so a screen asks for it only when the user does.
+        tables: Ask `dbstat` for each table and index. It reads every page of the file, and in DELETE journal mode
+            nobody can write meanwhile, so a screen asks only if the user does.
         stopped: Looked at before each table.
     """
     pragmas = ("page_size", "page_count", "freelist_count", "auto_vacuum")
@@ -103,7 +103,7 @@ def read_file_space(reader: Reader, wal_bytes: int, *, tables: bool = False, sto
 
 
 def _has_dbstat(reader: Reader) -> bool:
-    """Whether this SQLite was built with the table that knows pages (https://sqlite.org/dbstat.html)."""
+    """Tell whether this SQLite was built with dbstat (https://sqlite.org/dbstat.html)."""
     try:
         reader.rows("SELECT 1 FROM dbstat LIMIT 0")
     except StoreError:
@@ -120,7 +120,7 @@ def read_space_map(
     tables: bool = False,
     stopped: Stopped = never,
 ) -> SpaceMap:
-    """Where the bytes of a store are.
+    """Read where the bytes of a store are.
 
     Args:
         reader: An open reader.
@@ -131,7 +131,7 @@ def read_space_map(
         stopped: Looked at between slices.
 
     Raises:
-        QueryInterruptedError: Cancelled.
+        QueryInterruptedError: `stopped` said so.
     """
     sizes = measure(reader, catalog.forest.sessions.values(), known=known, stopped=stopped)
     jobs: dict[str, dict[str | None, list[Space]]] = {}

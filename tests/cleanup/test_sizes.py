@@ -11,10 +11,10 @@ from builders import big_store, hostile_store, make_store, tool_call
 from pruning import Fixture, aged, family, opened
 
 from hermes_browse.store.cleanup import sizes as module
-from hermes_browse.store.cleanup.scan import scan_messages
 from hermes_browse.store.cleanup.sizes import REASONING, Sizes, added, measure
 from hermes_browse.store.cleanup.space_map import read_file_space, read_space_map
 from hermes_browse.store.connect import Reader, Row
+from hermes_browse.store.insights.sums import read_statistics
 
 
 def raw_bytes(path: Path) -> dict[str, int]:
@@ -64,9 +64,9 @@ def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.Mon
         for size in (1, 3, 50):
             monkeypatch.setattr(module, "_SLICE", size)
             assert measure(reader, sessions) == whole
-        rows = [row for part in scan_messages(reader) for row in part]
-    assert added(whole.values()).rows == 3000 == len(rows)
-    assert sum(each.content - each.prompts for each in whole.values()) == sum(row.total for row in rows)
+        total = read_statistics(reader, catalog).total
+    assert added(whole.values()).rows == 3000 == total.messages
+    assert sum(each.content - each.prompts for each in whole.values()) == total.bytes
 
 
 def test_what_is_fetched_grows_with_the_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

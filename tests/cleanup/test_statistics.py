@@ -11,12 +11,12 @@ import pytest
 from builders import big_store, hostile_store, make_store, tool_call
 from pruning import Fixture, aged, opened, said
 
-from hermes_browse.store.statistics import BY, Statistics, Tally, read_statistics
+from hermes_browse.store.insights.sums import BY, Group, Report, read_statistics
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
-def statistics_of(path: Path, by: str) -> Statistics:
+def statistics_of(path: Path, by: str) -> Report:
     """The sums of a store."""
     with opened(path) as (reader, catalog):
         return read_statistics(reader, catalog, by)
@@ -30,9 +30,9 @@ def sql(path: Path, statement: str) -> list[tuple[object, ...]]:
     return found
 
 
-def numbers(tally: Tally) -> tuple[float, ...]:
+def numbers(group: Group) -> tuple[float, ...]:
     """What must add up: all but the counts of conversations and sessions."""
-    return (tally.messages, *(getattr(tally, name) for name in TOKENS), pytest.approx(tally.cost_usd), tally.bytes)
+    return (group.messages, *group.tokens, pytest.approx(group.cost_usd), group.bytes)
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
@@ -42,10 +42,10 @@ def test_totals(fixture_store: Fixture, name: str) -> None:
     total = statistics_of(path, "source").total
     sums = ", ".join(f"sum({each})" for each in TOKENS)
     wanted = sql(path, f"SELECT count(*), {sums}, sum(COALESCE(actual_cost_usd, estimated_cost_usd)) FROM sessions")[0]
-    assert (total.sessions, *(getattr(total, each) for each in TOKENS)) == wanted[:6]
+    assert (total.sessions, *total.tokens) == wanted[:6]
     assert total.cost_usd == pytest.approx(wanted[6] or 0)
     assert total.messages == sql(path, "SELECT count(*) FROM messages")[0][0]
-    assert total.conversations < total.sessions
+    assert len(total.conversations) < total.sessions
 
 
 @pytest.mark.parametrize("by", ["source", "day", "model"])
@@ -56,7 +56,7 @@ def test_groups_add_up_to_the_total(tmp_path: Path, by: str) -> None:
         assert sum(numbers(row)[place] if place != 6 else row.cost_usd for row in found.rows) == wanted
     if by != "model":
         assert sum(row.sessions for row in found.rows) == 1000
-        assert sum(row.conversations for row in found.rows) == found.total.conversations
+        assert sum(len(row.conversations) for row in found.rows) == len(found.total.conversations)
     assert len(found.rows) > 1
 
 
@@ -102,10 +102,10 @@ def test_usage_by_model_is_that_of_the_models(tmp_path: Path) -> None:
     exact = aged("b", 5, model="big", input_tokens=7, output_tokens=4, estimated_cost_usd=0.1)
     path = make_store(tmp_path / "state.db", "22", [session, exact], [said("a", 5), said("b", 5)], tables=tables)
     found = {row.key: row for row in statistics_of(path, "model").rows}
-    assert (found["small"].input_tokens, found["small"].output_tokens, found["small"].sessions) == (40, 8, 1)
+    assert (found["small"].tokens.input, found["small"].tokens.output, found["small"].sessions) == (40, 8, 1)
     assert found["small"].cost_usd == pytest.approx(0.4) and found["big"].cost_usd == pytest.approx(0.6)
-    assert (found["big"].input_tokens, found["big"].output_tokens, found["big"].sessions) == (60, 0, 1)
-    assert found["big"].messages == 2 and found["other"].input_tokens == 7
+    assert (found["big"].tokens.input, found["big"].tokens.output, found["big"].sessions) == (60, 0, 1)
+    assert found["big"].messages == 2 and found["other"].tokens.input == 7
 
 
 def test_by_tool(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_by_tool(tmp_path: Path) -> None:
     path = make_store(tmp_path / "state.db", "22", [aged("a", 5), aged("b", 5)], messages)
     found = {row.key: row for row in statistics_of(path, "tool").rows}
     read = found["read"]
-    assert (read.calls, read.messages, read.bytes, read.sessions, read.conversations) == (2, 2, 11, 2, 2)
+    assert (read.calls, read.messages, read.bytes, read.sessions, len(read.conversations)) == (2, 2, 11, 2, 2)
     assert (found["run"].calls, found["run"].messages) == (1, 0)
     assert (found["unknown"].calls, found["unknown"].messages) == (0, 1)
 

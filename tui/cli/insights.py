@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.wording import _, pgettext
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.insights.sums import Group, Report
 
 BYTES = ("model", "source", "day", "tool")
-"""What bytes are counted by as well, over all time: those are `store.statistics`."""
+"""What bytes are counted by as well, over all time, by `read_statistics`."""
 
 
 def costs_json(group: Group) -> Json:
@@ -28,9 +29,10 @@ def costs_json(group: Group) -> Json:
     }
 
 
-def _json(group: Group, by: str) -> Json:
+def sums_json(group: Group) -> Json:
+    """The sums that every grouping has."""
     tokens = group.tokens
-    found: Json = {
+    return {
         "key": group.key,
         "conversations": len(group.conversations),
         "sessions": group.sessions,
@@ -41,11 +43,14 @@ def _json(group: Group, by: str) -> Json:
         "cache_write_tokens": tokens.cache_write,
         "reasoning_tokens": tokens.reasoning,
         "cost_usd": group.cost_usd,
-        "bytes": None,
-        **costs_json(group),
+        "bytes": group.bytes,
     }
+
+
+def _json(group: Group, by: str) -> Json:
+    found: Json = {**sums_json(group), "bytes": None, **costs_json(group)}
     if by == "tool":
-        found |= {"calls": group.calls, "answers": group.results, "failed": group.failed}
+        found |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
     return found
 
 
@@ -54,7 +59,7 @@ def _row(group: Group, by: str) -> list[str]:
     start = [group.key, f"{len(group.conversations):,}", f"{group.sessions:,}"]
     if by == "tool":
         rate = "" if group.failure_rate is None else f"{group.failure_rate:.1%}"
-        return [*start, f"{group.calls:,}", f"{group.results:,}", f"{group.failed:,}", rate]
+        return [*start, f"{group.calls:,}", f"{group.messages:,}", f"{group.failed:,}", rate]
     counts = (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write, tokens.reasoning)
     guessed, unknown = "~" if group.estimated_usd else "", "?" if group.unknown else ""
     return [
@@ -67,14 +72,13 @@ def read_report(context: Context, by: str, period: str) -> Report:
 
     Args:
         context: Of the command.
-        by: `tool`, or one of `groups.GROUPINGS`.
+        by: `tool`, or one of `sums.GROUPINGS`.
         period: One of `periods.PERIODS`.
     """
     from hermes_browse.store.catalog import read_catalog
-    from hermes_browse.store.insights.facts import read_facts
-    from hermes_browse.store.insights.groups import make_report
+    from hermes_browse.store.insights.facts import read_facts, read_tools
     from hermes_browse.store.insights.periods import UNITS
-    from hermes_browse.store.insights.tools import read_tools, tool_report
+    from hermes_browse.store.insights.sums import make_report, tool_report
 
     with context.store.reader() as reader:
         catalog = read_catalog(reader, context.now)
@@ -113,7 +117,7 @@ def show_insights(context: Context, by: str, period: str) -> int:
             _("cost"),
         ]
     headers = [grouping_name(by), _("convs"), _("sessions"), *sums]
-    rows_of_text = [_row(each, by) for each in [*found.rows, found.total._replace(key=pgettext("sum", "all"))]]
+    rows_of_text = [_row(each, by) for each in [*found.rows, replace(found.total, key=pgettext("sum", "all"))]]
     print_table(headers, rows_of_text, right=range(1, len(headers)), flexible=0, optional=(1, 2))
     if found.total.cost_usd or found.total.unknown:
         told = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")

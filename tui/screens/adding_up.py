@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.facts import Facts, read_facts
-from hermes_browse.store.insights.groups import Only, make_report
+from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS
-from hermes_browse.store.insights.sums import Report
-from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
+from hermes_browse.store.insights.sums import Only, Report, make_report, tool_report
 from hermes_browse.store.wording import _
 
 from .. import header
@@ -30,7 +28,7 @@ class Question(NamedTuple):
     """What is asked."""
 
     by: str
-    """What sums are grouped by: `tool`, or one of `groups.GROUPINGS`."""
+    """What sums are grouped by: `tool`, or one of `sums.GROUPINGS`."""
     period: str
     unit: str
     """What the bars stand for."""

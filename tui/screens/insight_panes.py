@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.events import Resize
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.periods import Calendar, all_buckets, begin_of, first_day, natural_unit
+from hermes_browse.store.insights.periods import all_buckets, begin_of, first_day, key_of, natural_unit
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
@@ -213,8 +213,8 @@ class InsightPanes(SubScreen):
         """Keys of the bars, without a gap, to today."""
         unit, now = self.unit, self.context.clock()
         dated = sorted(each.key for each in answer.course.rows if each.key[:1].isdecimal())
-        today, day = Calendar().key(now, unit), first_day(self.period, now)
-        first = Calendar().key(begin_of(day), unit) if day is not None else dated[0] if dated else today
+        today, day = key_of(now, unit), first_day(self.period, now)
+        first = key_of(begin_of(day), unit) if day is not None else dated[0] if dated else today
         return all_buckets(first, max([today, *dated[-1:]]), unit)
 
     def show_plot(self) -> None:
