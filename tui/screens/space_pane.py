@@ -75,34 +75,19 @@ class Plans(Protocol):
     """The plan the map stands beside."""
 
     @property
-    def planned(self) -> Planned | None:
-        """The plan."""
+    def planned(self) -> Planned | None: ...
 
     @property
-    def view(self) -> PlanView | None:
-        """What is shown of it."""
+    def view(self) -> PlanView | None: ...
 
     @property
-    def plan_list(self) -> ConversationList:
-        """The list it is shown in."""
-
-    def show_totals(self) -> None:
-        """Show its sums."""
-
-    def picture_changed(self) -> None:
-        """There is another map."""
-
-    def may_take(self, why: Why) -> bool:
-        """Whether what is spared for a reason can be taken by hand."""
-
-    def toggle(self, conversation: Conversation) -> None:
-        """Leave a conversation out, or take it again."""
-
-    def take_by_hand(self, conversation: Conversation) -> None:
-        """Take a conversation that no rule takes."""
-
-    def toggle_all(self, meant: Callable[[], list[tuple[str, str | None]]]) -> None:
-        """Leave several out, or take them again."""
+    def plan_list(self) -> ConversationList: ...
+    def show_totals(self) -> None: ...
+    def picture_changed(self) -> None: ...
+    def may_take(self, why: Why) -> bool: ...
+    def toggle(self, conversation: Conversation) -> None: ...
+    def take_by_hand(self, conversation: Conversation) -> None: ...
+    def toggle_all(self, meant: Callable[[], list[tuple[str, str | None]]]) -> None: ...
 
 
 class SpacePane:
