@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from .places import env_files, store_files
+from .store_paths import env_files, store_files
 
 if TYPE_CHECKING:
     from collections import Counter

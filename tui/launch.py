@@ -1,4 +1,4 @@
-"""From a location to a running browser, and what was chosen in it."""
+"""Running the browser on a store, and taking what was chosen in it."""
 
 from __future__ import annotations
 
@@ -6,42 +6,22 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.preview import with_names
 
-from .config.rows import set_rows
-from .config.start import keep, read_start
+from .config.start import keep, read_start, set_rows
 from .glyphs import are_plain
+from .list_model import read_first
 from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
 
 
-@contextmanager
-def _no_encryption() -> Iterator[None]:
-    """While asyncio is imported: it goes without `ssl` where there is none (Python 3.11 to 3.14, base_events.py).
-
-    The browser speaks to no network. That module and its library are 4 MiB and a fortieth of the start.
-    """
-    is_there = "ssl" in sys.modules
-    if not is_there:
-        sys.modules["ssl"] = None  # type: ignore[assignment]  # how the import of a module is said to be impossible
-    try:
-        yield
-    finally:
-        if not is_there:
-            del sys.modules["ssl"]
-
-
 def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:
-    """Run the browser on a store, and nothing after it.
+    """Run the browser on a store until it ends.
 
     Args:
         location: Which store.
@@ -62,9 +42,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     start = read_start()
     set_rows(start.options)  # also for what is painted ahead
     lines = terminal_size()[1]
-    with store.reader() as reader:
-        first = read_first_page(reader, now, limit=lines)
-        shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
+    first, shown = read_first(store, now, lines)
     is_wanted = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
     with painted(
         first,
@@ -73,12 +51,10 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         now,
         theme=start.theme,
         is_wanted=is_wanted,
-        shares=start.shares,
+        pane_sizes=start.pane_sizes,
         are_keys_usual=start.are_keys_usual,
     ) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
-        with _no_encryption():
-            import asyncio  # noqa: F401  # before Textual does, which takes it as it finds it
         from .app import BrowseApp
 
         app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)
@@ -90,5 +66,5 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         plan = app.run(mouse=start.options.mouse)
     left = app.as_left()
     if left is not None:
-        keep(start, *left, app.shares)
+        keep(start, *left, app.pane_sizes)
     return app.return_code or 0, plan

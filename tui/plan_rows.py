@@ -16,7 +16,7 @@ from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared
+    from hermes_browse.store.cleanup.plan import Plan, Spared
 
     from .list_model import Details
 
@@ -211,10 +211,6 @@ class PlanRows:
         single = [self._plan.would[place] for place in self._goes if isinstance(place, int)]
         sizes = [each.own.total + each.along.total for each in single]
         return max([*sizes, *(each.bytes or 0 for each in self._sums.values())], default=0)
-
-    def runs_of(self, job: str) -> Sequence[Planned]:
-        """The runs of a job that would go, those left out by hand included."""
-        return self._runs[job]
 
     def _known(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]

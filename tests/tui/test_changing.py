@@ -17,7 +17,6 @@ from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.edit import titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.rows import ConversationRow, JobRow
 from hermes_browse.tui.screens import cleaning
 from hermes_browse.tui.screens.deleting import DeleteScreen
@@ -25,6 +24,7 @@ from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
+from hermes_browse.tui.store_paths import trash_folder
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ async def test_undo_pressed_twice_at_once(path: Path) -> None:
         await browser.press("y")
         await browser.pilot.press("u", "u")
         await browser.settle()
-        assert not len(browser.screen.changing.journal)
+        assert not len(browser.screen.controllers.changing.journal)
     assert not differences(before, dump(path))
 
 
@@ -96,7 +96,7 @@ async def test_marks(path: Path) -> None:
     """One by one, as a range, all; counted where they can be seen; Esc takes them away before anything else."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("space", "space")
-        marks = browser.screen.changing.marks
+        marks = browser.screen.controllers.changing.marks
         assert len(marks) == 2 and "2 marked" in browser.text("#views")
         assert browser.text("#list").count("✓") == 2
         await browser.press("up", "space")
@@ -128,7 +128,7 @@ async def test_a_bulk_archive_spares_the_protected(path: Path) -> None:
         assert "2 conversations archived" in status and "1 spared: pinned" in status
         put_away = {id for id, flag in rows_of(path, "archived").items() if flag}
         assert put_away == {"old", "boss", "put-away"}
-        assert not len(browser.screen.changing.marks)
+        assert not len(browser.screen.controllers.changing.marks)
         await browser.press("u")
         assert {id for id, flag in rows_of(path, "archived").items() if flag} == {"put-away"}
 
@@ -247,7 +247,7 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(bulk, "_LONGEST_PAUSE", 0.3)
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
-        browser.screen.writer.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
+        browser.screen.context.writer.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
         await browser.press("asterisk")
         await browser.press("a")
         status = browser.text("#status")
@@ -301,13 +301,13 @@ async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: 
         await browser.press("a")
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        undo = browser.screen.changing.journal.last
+        undo = browser.screen.controllers.changing.journal.last
         assert undo is not None
         monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
         monkeypatch.setattr("hermes_browse.store.edit.flags.PATIENCE", 0.1)
         monkeypatch.setattr("hermes_browse.store.edit.flags.undo.__kwdefaults__", {"patience": 0.1})
         await browser.press("u")
-        assert "busy" in browser.text("#status") and len(browser.screen.changing.journal) == 1
+        assert "busy" in browser.text("#status") and len(browser.screen.controllers.changing.journal) == 1
         holder.execute("ROLLBACK")
         holder.close()
         await browser.press("u")
@@ -324,7 +324,7 @@ async def test_from_the_results_of_a_search(path: Path) -> None:
         await browser.press("D")
         await browser.press("y")
         assert "old" not in listed(browser)
-        assert browser.screen.searching.is_active
+        assert browser.screen.controllers.searching.is_active
 
 
 async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,8 +396,8 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         assert rows_of(path, "id") == {}
         trash = trash_folder(browser.app.location)
         one = next(each for each in list_bundles(trash) if "b" in each.sessions)
-        restore(browser.screen.store, trash, one.name)
-        titles.rename(browser.screen.store, "b", "another")
+        restore(browser.screen.context.store, trash, one.name)
+        titles.rename(browser.screen.context.store, "b", "another")
         await browser.press("u")
         assert set(rows_of(path, "id")) == set("abc")
         assert "restored 2 sessions" in browser.text("#status") and "b is not put back" in browser.text("#status")

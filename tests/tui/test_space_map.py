@@ -73,7 +73,7 @@ async def test_what_a_conversation_is_made_of(path: Path) -> None:
         assert len(space(browser).source) == before and space(browser).cursor == space(browser).source.index_of(key)
         await browser.press("o")
         assert isinstance(browser.app.screen, MainScreen)
-        shown = browser.screen.current.conversation
+        shown = browser.screen.controllers.current.conversation
         assert shown is not None and shown.id == "cron_job1_20260101_030000"
 
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -19,9 +19,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from hermes_browse.store.text import printable
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from .. import formats
+from ..bindings import bindings
+from ..commands.panes import MAP
 from .axis import DAY, MEASURES, UNITS, Axis, Cell, draw, labels
 from .treemap import Block, neighbour
 from .treemap import draw as draw_map
@@ -165,14 +167,7 @@ class TreeMap(_Picture, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"map--{look}" for look in ("goes", "stays", "heading", "here", "here-goes", "here-stays", "edge")
     }
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "go(0,1)", N_("down"), show=False),
-        Binding("up,k", "go(0,-1)", N_("up"), show=False),
-        Binding("right,l", "go(1,0)", N_("right"), show=False),
-        Binding("left,h", "go(-1,0)", N_("left"), show=False),
-        Binding("enter,ctrl+j", "enter", N_("what it is made of"), show=False),
-        Binding("backspace,minus", "leave", N_("out again"), show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(MAP)
 
     cursor: reactive[int] = reactive(0)
     """Index of the block that is pointed at."""

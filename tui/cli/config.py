@@ -9,12 +9,12 @@ from types import SimpleNamespace
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
+from hermes_browse.tui.config.keymap import sample
 
-from ..config.actions import final_keys, known_actions
+from ..commands import final_keys
 from ..config.folders import config_path
-from ..config.keymap import resolve_keymap, troubles_of
+from ..config.keymap import known_commands, resolve_keymap, troubles_of
 from ..config.reading import read_config
-from ..config.sample import sample
 from .context import Command
 from .output import note, print_json, print_text
 
@@ -90,10 +90,7 @@ def _show(*, as_json: bool) -> int:
     values = {name: getattr(configuration.options, name) for name in _SHOWN}
     values |= {"columns": list(values["columns"]), "surface": dict(values["surface"])}
     keymap, _troubles = resolve_keymap(configuration)
-    keys: dict[str, list[str]] = {}
-    for action in final_keys(known_actions(), keymap):
-        if action.name:
-            keys[action.name] = list(dict.fromkeys([*keys.get(action.name, []), *action.keys]))
+    keys = {each.id: list(dict.fromkeys(each.key_names)) for each in final_keys(known_commands(), keymap) if each.id}
     if as_json:
         print_json(
             {

@@ -10,9 +10,9 @@ from hermes_browse.store.edit.delete_plan import Doomed, hold_up, plan_delete, r
 from hermes_browse.store.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.tui.store_paths import sessions_folder, trash_folder
 
 from ..formats import counted
-from ..places import sessions_folder, trash_folder
 from .context import Command, Context, telling
 from .output import bundle_json, no_title, note, print_json, print_text
 from .parser import text

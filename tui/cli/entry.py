@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
+from hermes_browse.tui.config.folders import chosen_language
 
-from ..config.tongue import chosen_language
 from ..glyphs import is_unicode, replace_unencodable
 from ..version import version
 from .context import opened_location

@@ -15,9 +15,9 @@ from hermes_browse.store.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import count_rows
 from hermes_browse.store.wording import _
+from hermes_browse.tui.store_paths import sessions_folder
 
 from .. import formats
-from ..places import sessions_folder
 from ..profiles import Found
 from .context import Command, Context
 from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -14,18 +13,18 @@ from textual.widgets import Static
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.details import read_details
 from hermes_browse.store.models import Conversation
+from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from .. import clipboard, formats
+from ..commands.screens import DETAILS
+from ..context import Context
 from ..details_text import LABEL, details_lines
-from ..places import read_radar_at
+from ..store_paths import read_radar_at
 from ..styled import Line, line_text
 from ..widgets.lines_view import LinesView
 from .card import Card, keys_line
-
-if TYPE_CHECKING:
-    from .main import MainScreen
 
 
 class DetailsScreen(Card[None]):
@@ -36,10 +35,7 @@ class DetailsScreen(Card[None]):
         lines: Of the card, not wrapped.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c,y", "copy", N_("copy")),
-        Binding("escape,q,i", "dismiss(None)", N_("back")),
-    ]
+    KEYS = DETAILS
 
     def __init__(self, title: str, lines: Sequence[Line]) -> None:
         super().__init__()
@@ -62,13 +58,11 @@ class DetailsScreen(Card[None]):
         self.run_worker(work(), exclusive=True)
 
 
-def show_details(screen: MainScreen, conversation: Conversation) -> None:
+def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
     """Read the details of a conversation and show the card."""
-    now, location = screen.clock(), screen.location
+    now, location = context.clock(), context.location
 
     def work(reader: Reader) -> tuple[Conversation, list[Line]]:
-        from hermes_browse.store.preview import with_details
-
         known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
         fate = read_radar_at(location, reader, now).fate(known)
         days = fate.prune_in_days
@@ -79,6 +73,6 @@ def show_details(screen: MainScreen, conversation: Conversation) -> None:
 
     def done(result: tuple[Conversation, list[Line]]) -> None:
         known, lines = result
-        screen.app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
+        app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
 
-    screen.page_worker.submit("card", work, done, screen.failed)
+    context.page_worker.submit("card", work, done, context.failed)

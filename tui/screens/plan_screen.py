@@ -21,13 +21,13 @@ from ..plan_view import PlanLooks, PlanView, look_at
 from ..rows import ListRow
 from ..widgets.conversation_list import ConversationList
 from .cleaning import Planned
+from .controllers import Controllers
 from .space_pane import SpacePane
 from .sub_screen import SubScreen
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.protection import Why
 
-    from .main import MainScreen
 
 _BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrules; the others protect whatever is marked."""
@@ -36,10 +36,10 @@ _BY_HAND = frozenset(["open", "hidden"])
 class PlanScreen(SubScreen):
     """Shows a plan; how it is made is the business of what inherits from it."""
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._planned: Planned | None = None
-        self._marked = frozenset(each.id for each in main.changing.marks.conversations)
+        self._marked = frozenset(each.id for each in main.marks.conversations)
         self._left_out = LeftOut()
         self._opened: set[str] = set()
         self._empty = ""
@@ -50,7 +50,7 @@ class PlanScreen(SubScreen):
         """Of the rows."""
         self._is_sorted_by_size = False
         self._is_top = False
-        self.space = SpacePane(self)
+        self.space = SpacePane(self, self)
 
     def _make_plan(self) -> None:
         """Make it anew: what is marked by hand has changed."""
@@ -94,13 +94,13 @@ class PlanScreen(SubScreen):
         if planned is None:
             return
         left_out = self._left_out
-        looks = PlanLooks(self.main.details, self._left_out, self._empty, frozenset(self._opened))
+        looks = PlanLooks(self.context.details, self._left_out, self._empty, frozenset(self._opened))
         rows, order = self._rows if self._rows is not None else looks, self.order
 
         def work(reader: Reader) -> PlanView:
             return look_at(planned.plan, planned.catalog, left_out.roots, rows, planned.marks, order)
 
-        self.main.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.main.failed)
+        self.context.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.context.failed)
 
     def _take_view(self, planned: Planned, view: PlanView) -> None:
         if not self.is_whole or self._planned is not planned:
@@ -180,14 +180,14 @@ class PlanScreen(SubScreen):
             return
 
         def done(found: list[Conversation]) -> None:
-            self.main.details.add(found)
+            self.context.details.add(found)
             if self.is_whole:
                 self.plan_list.refresh_rows()
                 if not is_plan:
                     self.space.show()
 
         slot = "plan names" if is_plan else "map names"  # not shown
-        self.main.page_worker.submit(slot, lambda reader: with_details(reader, wanted), done, self.main.failed)
+        self.context.page_worker.submit(slot, lambda reader: with_details(reader, wanted), done, self.context.failed)
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -291,7 +291,7 @@ class PlanScreen(SubScreen):
             self.plan_list.refresh_rows()
             self._look()
 
-        self.main.plan_worker.submit("toggle", work, done, self.main.failed)
+        self.context.plan_worker.submit("toggle", work, done, self.context.failed)
 
     @staticmethod
     def may_take(why: Why) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
@@ -24,6 +23,7 @@ from .. import header
 from ..clean_rows import plan_head
 from ..cleanup.axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
 from ..cleanup.widgets import TimeAxis, TreeMap
+from ..commands.screens import PRUNE
 from ..rows import FixedRows, NoteRow
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
@@ -31,11 +31,9 @@ from ..widgets.line import TextLine
 from ..widgets.text_box import TextBox
 from ..widgets.toggles import ToggleLine
 from .cleaning import Planned
+from .controllers import Controllers
 from .plan_screen import PlanScreen
-from .sub_screen import BACK
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .reclaim import open_reclaim
 
 _REST = 0.15
 """Seconds the keyboard rests before a plan is made."""
@@ -43,7 +41,7 @@ _MAP = (100, 30)
 """Columns and lines from which on the bytes are shown as blocks; below that as bars."""
 _AXIS = 20
 """Lines below which the plan needs all the room there is."""
-_SWITCHES = (
+SWITCHES = (
     (N_("older 30d"), "older:30d"),
     (N_("90d"), "older:90d"),
     (N_("1y"), "older:365d"),
@@ -59,29 +57,9 @@ class PruneScreen(PlanScreen):
 
     HELP_TITLE = N_("Clean up")
     EXAMPLES = EXAMPLES
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "rules", N_("rules"), tooltip=N_("Edit the rules"), priority=True),
-        Binding(
-            "space",
-            "take",
-            N_("take/leave"),
-            tooltip=N_("Take this one along, or leave it; in the map all of a line"),
-        ),
-        Binding("a", "archive", N_("archive"), tooltip=N_("Put all of these away; no question, u undoes")),
-        Binding("D", "delete", N_("delete"), tooltip=N_("Move all of these to the trash, after a question")),
-        Binding("tab,right", "other_pane", N_("map"), tooltip=N_("To the map, and back"), show=False),
-        Binding("left", "plan_pane", N_("plan"), show=False),
-        Binding("o", "read", N_("read"), tooltip=N_("Read this conversation"), show=False),
-        Binding("v", "reclaim", N_("reclaim"), tooltip=N_("Make the file smaller, by Hermes' own means")),
-        Binding("left_square_bracket", "cut(-1)", N_("less"), tooltip=N_("Move the cutoff back in time")),
-        Binding("right_square_bracket", "cut(1)", N_("more"), tooltip=N_("Move the cutoff forward in time")),
-        Binding("m", "measure", N_("measure"), tooltip=N_("Bytes, conversations, messages or cost"), show=False),
-        Binding("s", "sort", N_("sort"), tooltip=N_("Sort the plan by idle time, size, cost, messages or title")),
-        *[Binding(str(n), f"switch({n - 1})", name, show=False) for n, (name, _) in enumerate(_SWITCHES, 1)],
-        *BACK,
-    ]
+    KEYS = PRUNE
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._parsed: Parsed | None = None
         self._timer: Timer | None = None
@@ -119,12 +97,12 @@ class PruneScreen(PlanScreen):
     def on_mount(self) -> None:
         """Make the first plan, and measure the store behind it."""
         for widget in self.query(ConversationList):
-            widget.clock = self.main.clock
-        self.axis.clock = self.main.clock
+            widget.clock = self.context.clock
+        self.axis.clock = self.context.clock
         self.line("header").update(
             Content.assemble(
                 (" " + _("clean up") + "  ", "bold"),
-                (header.store_name(self.main.location), "$accent"),
+                (header.store_name(self.context.location), "$accent"),
                 ("   " + _("nothing is changed before you say so"), "dim"),
             )
         )
@@ -161,7 +139,7 @@ class PruneScreen(PlanScreen):
     def cut(self) -> float | None:
         """The time before which things go by the rule of age, Unix seconds."""
         age = self._parsed.rules.older_than if self._parsed is not None and not self._parsed.problems else None
-        return self.main.clock() - age if age is not None else None
+        return self.context.clock() - age if age is not None else None
 
     def picture_changed(self) -> None:
         """Add up the axis anew, beside the screen's thread; the cutoff moves at once."""
@@ -169,7 +147,7 @@ class PruneScreen(PlanScreen):
             return
         width = self.query_one("#left").size.width
         self.line("plan-head").update(Content.styled(plan_head(width, self.order), "dim"))
-        catalog, now, measure, view = self.main.listing.catalog, self.main.clock(), self._measure, self.view
+        catalog, now, measure, view = self.context.catalog, self.context.clock(), self._measure, self.view
         most, known, sizes = self.axis.columns, self._points, self.main.cleaning.sizes
         goes: Container[str] = view.goes_of if view is not None else ()
         spared: Container[str] = view.spared if view is not None else ()
@@ -186,13 +164,13 @@ class PruneScreen(PlanScreen):
                 self._drawn = found[2]
                 self.axis.show(found[2], self.cut)
 
-        self.main.page_worker.submit("axis", work, done, self.main.failed)  # a plan takes longer
+        self.context.page_worker.submit("axis", work, done, self.context.failed)  # a plan takes longer
 
     def action_cut(self, by: int) -> None:
         """Move the cutoff by a column."""
         if self._drawn is None or not self._drawn.columns:
             return
-        now, cut = self.main.clock(), self.cut
+        now, cut = self.context.clock(), self.cut
         days = moved(self._drawn, (now - cut) / DAY if cut is not None else None, by, now)
         if days is not None:
             self._cut_at(days)
@@ -252,7 +230,7 @@ class PruneScreen(PlanScreen):
         text = self.query_one("#rules", Input).value
         self._parsed = parse_rules(text, os.path.expanduser)
         words = text.split()
-        self.query_one(ToggleLine).show([(_(name), word in words) for name, word in _SWITCHES])
+        self.query_one(ToggleLine).show([(_(name), word in words) for name, word in SWITCHES])
 
     @on(Input.Changed, "#rules")
     def rules_changed(self, event: Input.Changed) -> None:
@@ -281,7 +259,7 @@ class PruneScreen(PlanScreen):
     def action_switch(self, index: int) -> None:
         """Add a rule, or take it away."""
         box = self.query_one("#rules", Input)
-        box.value = toggled(box.value, _SWITCHES[index][1])
+        box.value = toggled(box.value, SWITCHES[index][1])
 
     def action_rules(self) -> None:
         """To the line of rules."""
@@ -310,8 +288,6 @@ class PruneScreen(PlanScreen):
             words = _("; ").join(parsed.problems) if parsed is not None else ""
             self._show_nothing(_("A rule cannot be read: {problems}").format(problems=words))
             return
-        from dataclasses import replace
-
         rules = replace(parsed.rules, marks=self._marked)
         if rules.nothing:
             self._show_nothing(_("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves."))
@@ -357,7 +333,7 @@ class PruneScreen(PlanScreen):
             else:
                 self.tell(header.status(_("nothing goes by these rules"), ""))
 
-        self.main.plan_worker.submit("ready", work, done, self.main.failed)
+        self.context.plan_worker.submit("ready", work, done, self.context.failed)
 
     def action_archive(self) -> None:
         """Put all of it away."""
@@ -369,9 +345,7 @@ class PruneScreen(PlanScreen):
 
     def action_reclaim(self) -> None:
         """Make the file smaller."""
-        from .reclaim import open_reclaim
-
-        open_reclaim(self.main)
+        open_reclaim(self.main, self.app)
 
     def action_other_pane(self) -> None:
         """To the map, or back to the plan."""

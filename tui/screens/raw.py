@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.wording import N_
-
 from .. import clipboard
+from ..commands.screens import RAW
 from ..styled import Line
 from ..widgets.lines_view import LinesView
 from .card import Card, keys_line
@@ -28,10 +25,7 @@ class RawScreen(Card[None]):
         lines: The same in colours, not wrapped.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "copy", N_("copy")),
-        Binding("escape,q,ampersand", "dismiss(None)", N_("back")),
-    ]
+    KEYS = RAW
 
     def __init__(self, title: str, text: str, lines: Sequence[Line]) -> None:
         super().__init__()

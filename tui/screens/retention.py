@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Resize
 
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.cleanup.retention import Fate, Radar
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
@@ -24,16 +24,15 @@ from .. import header
 from ..clean_rows import FateRow
 from ..cleanup.axis import coming
 from ..cleanup.widgets import TimeAxis
+from ..commands.screens import RETENTION
 from ..list_model import Details
-from ..places import read_radar_at, sessions_folder, trash_folder
 from ..rows import FixedRows, NoteRow
+from ..store_paths import read_radar_at, sessions_folder, trash_folder
 from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
 from ..widgets.line import TextLine
-from .sub_screen import BACK, SubScreen
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .controllers import Controllers
+from .sub_screen import SubScreen
 
 
 class _Found(NamedTuple):
@@ -75,15 +74,9 @@ class RetentionScreen(SubScreen):
     """Conversations by the day on which Hermes deletes them."""
 
     HELP_TITLE = N_("What Hermes deletes by itself")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "pin", N_("pin"), tooltip=N_("Keep it: Hermes deletes nothing that is pinned")),
-        Binding(
-            "b", "bundle", N_("bundle"), tooltip=N_("Put a copy into the trash, from where it can be brought back")
-        ),
-        *BACK,
-    ]
+    KEYS = RETENTION
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._found: _Found | None = None
 
@@ -98,11 +91,11 @@ class RetentionScreen(SubScreen):
 
     def on_mount(self) -> None:
         """Read the radar."""
-        self.fates.clock = self.main.clock
+        self.fates.clock = self.context.clock
         self.line("header").update(
             Content.assemble(
                 (" " + _("what Hermes deletes by itself") + "  ", "bold"),
-                (header.store_name(self.main.location), "$accent"),
+                (header.store_name(self.context.location), "$accent"),
             )
         )
         self.set_focus(self.fates)
@@ -116,14 +109,14 @@ class RetentionScreen(SubScreen):
 
     def catalog_changed(self) -> None:
         """Read it again."""
-        known, location, now = self.main.listing.catalog, self.main.location, self.main.clock()
+        known, location, now = self.context.catalog, self.context.location, self.context.clock()
 
         def work(reader: Reader) -> _Found:
             catalog = known if known.exact else read_catalog(reader, now)
             radar = read_radar_at(location, reader, now)
             return _Found(radar, catalog, radar.soonest(catalog), len(radar.closing(catalog)))
 
-        self.main.plan_worker.submit("radar", work, self._take, self.main.failed)
+        self.context.plan_worker.submit("radar", work, self._take, self.context.failed)
 
     def _take(self, found: _Found) -> None:
         if not self.is_whole:
@@ -153,7 +146,7 @@ class RetentionScreen(SubScreen):
         self.query_one(TimeAxis).display = bool(found.leaving)
         self._show_axis()
         nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
-        self.fates.show(_Fates(found.leaving, self.main.details) if found.leaving else nothing)
+        self.fates.show(_Fates(found.leaving, self.context.details) if found.leaving else nothing)
 
     def on_resize(self, event: Resize) -> None:
         """Other columns fit."""
@@ -165,7 +158,8 @@ class RetentionScreen(SubScreen):
         if self._found is not None and self.is_whole:
             axis = self.query_one(TimeAxis)
             days = [fate.prune_in_days for _conversation, fate in self._found.leaving]
-            axis.show(coming([each for each in days if each is not None], axis.columns // 2, self.main.clock()), None)
+            known = [each for each in days if each is not None]
+            axis.show(coming(known, axis.columns // 2, self.context.clock()), None)
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -184,14 +178,14 @@ class RetentionScreen(SubScreen):
             return
 
         def done(found: list[Conversation]) -> None:
-            self.main.details.add(found)
+            self.context.details.add(found)
             if self.is_whole:
                 self.fates.refresh_rows()
 
         def work(reader: Reader) -> list[Conversation]:
             return with_details(reader, wanted)
 
-        self.main.page_worker.submit("fate names", work, done, self.main.failed)  # not shown
+        self.context.page_worker.submit("fate names", work, done, self.context.failed)  # not shown
 
     @on(ConversationList.Selected, "#fates")
     def selected(self, event: ConversationList.Selected) -> None:
@@ -211,10 +205,8 @@ class RetentionScreen(SubScreen):
         row, found = self.fates.current, self._found
         if not isinstance(row, FateRow) or found is None:
             return
-        from hermes_browse.store.edit.delete import copy_to_trash
-
         main, conversation = self.main, row.conversation
-        store, location, now = main.store, main.location, main.clock()
+        store, location, now = main.context.store, main.context.location, main.context.clock()
 
         def work() -> Bundle:
             return copy_to_trash(
@@ -228,6 +220,6 @@ class RetentionScreen(SubScreen):
 
         def done(made: Bundle) -> None:
             sentence = _("a copy is in the trash: {name}; it can be put back when Hermes has deleted the original")
-            main.say(sentence.format(name=made.name))
+            main.context.say(sentence.format(name=made.name))
 
-        main.writer.submit(work, done, main.failed)
+        main.context.writer.submit(work, done, main.context.failed)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.timer import Timer
 
-from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.cleanup.protection import Why
+from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap, read_space_map
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
@@ -22,13 +24,12 @@ from ..clean_rows import KindRow, SpaceRow
 from ..cleanup.treemap import Block
 from ..cleanup.widgets import TreeMap
 from ..map_rows import below, freed_sums, space_blocks, space_rows
-from ..plan_view import jobs_of
+from ..plan_view import PlanView, jobs_of
 from ..rows import FixedRows, ListRow
 from ..widgets.conversation_list import ConversationList
 from ..worker import Worker
-
-if TYPE_CHECKING:
-    from .plan_screen import PlanScreen
+from .cleaning import Planned
+from .sub_screen import SubScreen
 
 _LOOK = 0.4
 """Seconds between looks at how far the measuring is."""
@@ -70,11 +71,30 @@ def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Conte
     return Content.assemble(*parts, (f" {told}", "dim"))
 
 
+class Plans(Protocol):
+    """The plan the map stands beside."""
+
+    @property
+    def planned(self) -> Planned | None: ...
+
+    @property
+    def view(self) -> PlanView | None: ...
+
+    @property
+    def plan_list(self) -> ConversationList: ...
+    def show_totals(self) -> None: ...
+    def picture_changed(self) -> None: ...
+    def may_take(self, why: Why) -> bool: ...
+    def toggle(self, conversation: Conversation) -> None: ...
+    def take_by_hand(self, conversation: Conversation) -> None: ...
+    def toggle_all(self, meant: Callable[[], list[tuple[str, str | None]]]) -> None: ...
+
+
 class SpacePane:
     """Measures the store behind the plan, on a thread of its own."""
 
-    def __init__(self, screen: PlanScreen) -> None:
-        self._screen = screen
+    def __init__(self, screen: SubScreen, plan: Plans) -> None:
+        self._screen, self._plan = screen, plan
         self._opened: set[str] = set()
         self._inside: list[str] = []
         """Keys of the blocks that were entered, the outermost first."""
@@ -85,7 +105,7 @@ class SpacePane:
         """What goes of each line, and the plan's bytes it was worked out from."""
         self._looking: Timer | None = None
         self._begun = False
-        self._worker = Worker(screen.main.store, screen.main.post_message, "space")
+        self._worker = Worker(screen.context.store, screen.context.post, "space")
 
     @property
     def is_busy(self) -> bool:
@@ -106,7 +126,7 @@ class SpacePane:
         if self._begun:
             return
         self._begun = True
-        self._screen.main.workers_of_store.append(self._worker)
+        self._screen.context.workers_of_store.append(self._worker)
         self._worker.start()
         self._looking = self._screen.set_interval(_LOOK, self._show_measuring)
         self._measure()
@@ -119,13 +139,10 @@ class SpacePane:
 
     def _measure(self) -> None:
         main = self._screen.main
-        store, sizes, catalog = main.store, main.cleaning.sizes, main.listing.catalog
+        store, sizes, catalog = main.context.store, main.cleaning.sizes, main.context.catalog
 
         def work(reader: Reader) -> SpaceMap:
-            from hermes_browse.store.catalog import read_catalog
-            from hermes_browse.store.cleanup.space_map import read_space_map
-
-            known = catalog if catalog.exact else read_catalog(reader, main.clock())
+            known = catalog if catalog.exact else read_catalog(reader, main.context.clock())
             return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)
 
         self._worker.submit("space", work, self._take, self._failed)
@@ -133,18 +150,18 @@ class SpacePane:
     def end(self) -> None:
         """No more measuring."""
         if self._begun:
-            self._screen.main.workers_of_store.remove(self._worker)
+            self._screen.context.workers_of_store.remove(self._worker)
             self._worker.stop()
 
     def _show_measuring(self) -> None:
         if not self._screen.is_whole:
             return
         main = self._screen.main
-        known, total = len(main.cleaning.sizes), len(main.listing.catalog.forest.sessions)
+        known, total = len(main.cleaning.sizes), len(main.context.catalog.forest.sessions)
         sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(known, total), total=total)
         self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))
-        self._screen.picture_changed()
+        self._plan.picture_changed()
 
     def _stop_looking(self) -> None:
         if self._looking is not None:
@@ -164,8 +181,8 @@ class SpacePane:
         self._show_title([])
         self.show_file()
         self.show()
-        self._screen.show_totals()
-        self._screen.picture_changed()
+        self._plan.show_totals()
+        self._plan.picture_changed()
 
     def _show_title(self, inside: Sequence[str]) -> None:
         """Where in the map one is."""
@@ -181,10 +198,10 @@ class SpacePane:
         """The file now, what the plan frees in it, and what only `optimize` gives back."""
         if self._map is None:
             return
-        view = self._screen.view
+        view = self._plan.view
         file, width = self._map.file, self._screen.size.width
         goes = min(view.bytes if view is not None else 0, file.file_bytes - file.free_bytes)
-        name = one_line(self._screen.main.store.path.name, 60)
+        name = one_line(self._screen.context.store.path.name, 60)
         self._screen.line("file").update(before_and_after(name, file, goes, width))
 
     @property
@@ -212,8 +229,8 @@ class SpacePane:
         space_map, screen = self._map, self._screen
         if space_map is None:
             return
-        main, planned, view = screen.main, screen.planned, screen.view
-        catalog = planned.catalog if planned is not None else main.listing.catalog
+        context, planned, view = screen.context, self._plan.planned, self._plan.view
+        catalog = planned.catalog if planned is not None else context.catalog
         freed = view.freed if view is not None else {}
         opened, known = frozenset(self._opened), self._sums
         are_blocks, size, inside = screen.has_class("-map"), self.blocks.size, tuple(self._inside)
@@ -221,8 +238,12 @@ class SpacePane:
         def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]:
             sums = known[1] if known is not None and known[0] is freed else freed_sums(space_map, freed)
             if are_blocks:
-                return sums, [], space_blocks(space_map, sums, catalog, main.details, inside, size.width, size.height)
-            return sums, space_rows(space_map, sums, catalog, main.details, opened), ([], [])
+                return (
+                    sums,
+                    [],
+                    space_blocks(space_map, sums, catalog, context.details, inside, size.width, size.height),
+                )
+            return sums, space_rows(space_map, sums, catalog, context.details, opened), ([], [])
 
         def done(found: tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]) -> None:
             self._sums = (freed, found[0])
@@ -245,18 +266,18 @@ class SpacePane:
         """Read how the conversations of blocks without a title begin, and name the blocks."""
         main = self._screen.main
         ids = [each.space.name for each in blocks if each.space is not None and each.space.level == "conversation"]
-        found = [each for each in map(main.listing.catalog.of_session, ids) if each is not None and not each.title]
-        wanted = [each for each in found if not main.details.complete(each)[1]]
+        found = [each for each in map(main.context.catalog.of_session, ids) if each is not None and not each.title]
+        wanted = [each for each in found if not main.context.details.complete(each)[1]]
         if not wanted:
             return
 
         def done(named: list[Conversation]) -> None:
-            main.details.add(named)
+            main.context.details.add(named)
             if self._screen.is_whole:
                 self.show()
 
-        main.page_worker.submit(
-            "map names", lambda reader: with_details(reader, wanted), done, main.failed
+        main.context.page_worker.submit(
+            "map names", lambda reader: with_details(reader, wanted), done, main.context.failed
         )  # not shown
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
@@ -264,8 +285,8 @@ class SpacePane:
         main, source = self._screen.main, self.rows.source
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
         ids = [row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"]
-        found = [each for each in map(main.listing.catalog.of_session, ids) if each is not None and not each.title]
-        return [each for each in found if not main.details.complete(each)[1]]
+        found = [each for each in map(main.context.catalog.of_session, ids) if each is not None and not each.title]
+        return [each for each in found if not main.context.details.complete(each)[1]]
 
     def about(self, row: SpaceRow | KindRow | Block) -> str:
         """What a line or a block comes to, and what can be done with it, in words."""
@@ -323,10 +344,10 @@ class SpacePane:
 
     def follow(self, space: Space) -> None:
         """The plan goes to what the cursor of the map is on, where it is in the plan."""
-        plan = self._screen.plan_list
+        plan = self._plan.plan_list
         key = f"j{space.name}"
         if space.level == "conversation":
-            found = self._screen.main.listing.catalog.of_session(space.name)
+            found = self._screen.context.catalog.of_session(space.name)
             key = f"p{found.root_id}" if found is not None else ""
         index = plan.source.index_of(key)
         if index is not None:
@@ -336,7 +357,7 @@ class SpacePane:
         """Read the conversation under the cursor."""
         space = self._here
         if space is not None and space.level == "conversation":
-            found = self._screen.main.listing.catalog.of_session(space.name)
+            found = self._screen.context.catalog.of_session(space.name)
             if found is not None:
                 self._screen.read(found)
 
@@ -345,23 +366,24 @@ class SpacePane:
         screen, space = self._screen, self._here
         if space is None:
             return
-        planned, view = screen.planned, screen.view
+        plan = self._plan
+        planned, view = plan.planned, plan.view
         if space.level == "conversation":
-            found = screen.main.listing.catalog.of_session(space.name)
+            found = screen.context.catalog.of_session(space.name)
             if found is None:
                 return
             why = view.spared.get(found.root_id) if view is not None else None
-            if why is not None and not screen.may_take(why):
+            if why is not None and not plan.may_take(why):
                 told = _("it stays whatever is marked: {reason}").format(reason=why.words)
                 screen.tell(header.status(told, ""))
                 return
             if self.rows.has_focus:
                 self.rows.action_move(1)
             if view is not None and found.root_id in view.roots:
-                screen.toggle(found)
+                plan.toggle(found)
             else:
-                screen.take_by_hand(found)
+                plan.take_by_hand(found)
         elif planned is None:
             screen.tell(header.status(_("no rule, so nothing of it goes"), ""))
         else:
-            screen.toggle_all(lambda: jobs_of(planned.plan, frozenset(each.name for each in below(space))))
+            plan.toggle_all(lambda: jobs_of(planned.plan, frozenset(each.name for each in below(space))))

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
-from hermes_browse.store.wording import N_
 
+from ..bindings import bindings
+from ..commands.panes import LINES
 from ..styled import Line, breaks, line_text, line_width, slice_spans, wrap_spans
 from .long_view import TranscriptLooks
 from .transcript_base import LOOKS
@@ -28,14 +29,7 @@ class LinesView(TranscriptLooks, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", N_("down"), show=False),
-        Binding("up,k", "move(-1)", N_("up"), show=False),
-        Binding("pagedown,space,ctrl+f", "page(1)", N_("page down"), show=False),
-        Binding("pageup,ctrl+b", "page(-1)", N_("page up"), show=False),
-        Binding("home,g", "scroll_home", N_("start"), show=False),
-        Binding("end,G", "scroll_end", N_("end"), show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
 
     def __init__(self, lines: Sequence[Line], *, hang: int = 0, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from textual import events
-from textual.binding import Binding, BindingType
 
 from hermes_browse.store.wording import N_, _
 
@@ -14,30 +13,6 @@ from .transcript_base import TranscriptScroll
 
 _NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further segment")}
 _NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier segment")}
-
-MOVES: list[BindingType] = [
-    Binding("down,j", "scroll_lines(1)", N_("down"), show=False),
-    Binding("up,k", "scroll_lines(-1)", N_("up"), show=False),
-    Binding("pagedown,space,ctrl+f", "scroll_pages(1)", N_("page down"), show=False),
-    Binding("pageup,ctrl+b", "scroll_pages(-1)", N_("page up"), show=False),
-    Binding("ctrl+d", "scroll_pages(0.5)", N_("half a page down"), show=False),
-    Binding("ctrl+u", "scroll_pages(-0.5)", N_("half a page up"), show=False),
-    Binding("home,g", "to_start", N_("start"), show=False),
-    Binding("end,G", "to_end", N_("end"), show=False),
-    Binding("J", "step(1, 'user')", N_("next prompt"), show=False),
-    Binding("K", "step(-1, 'user')", N_("previous prompt"), show=False),
-    Binding("right_curly_bracket", "step(1, '')", N_("next message"), show=False),
-    Binding("left_curly_bracket", "step(-1, '')", N_("previous message"), show=False),
-    Binding("right_square_bracket", "step_rule(1, 'day')", N_("next day"), show=False),
-    Binding("left_square_bracket", "step_rule(-1, 'day')", N_("previous day"), show=False),
-    Binding("right_parenthesis", "step_rule(1, 'seam')", N_("next segment"), show=False),
-    Binding("left_parenthesis", "step_rule(-1, 'seam')", N_("previous segment"), show=False),
-    Binding("m", "mark", N_("mark"), tooltip=N_("Remember this place"), show=False),
-    Binding(
-        "apostrophe", "to_mark", N_("back"), tooltip=N_("To the mark, else to where the last jump began"), show=False
-    ),
-]
-"""Bindings of the transcript that move."""
 
 
 class Place(NamedTuple):

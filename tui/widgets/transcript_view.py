@@ -7,16 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from hermes_browse.store.wording import N_, _
 
+from ..bindings import bindings
 from ..blocks import Look, Tools, is_foldable
+from ..commands.panes import TRANSCRIPT
 from ..entries import TranscriptModel
 from ..styled import line_text
 from .transcript_base import LOOKS
 from .transcript_find import TranscriptFind
-from .transcript_moves import MOVES
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
@@ -29,62 +30,7 @@ _TOOLS_ARE = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tool
 class TranscriptView(TranscriptFind):
     """The viewer of a conversation over a `TranscriptModel`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *MOVES,
-        # With priority: what is typed right behind them must find the box focused, however fast it comes.
-        Binding(
-            "backslash,ctrl+s", "screen.find", N_("find here"), tooltip=N_("Find in this conversation"), priority=True
-        ),
-        Binding(
-            "number_sign",
-            "screen.go_to_id",
-            N_("go to"),
-            tooltip=N_("To the message of an id"),
-            priority=True,
-            show=False,
-        ),
-        Binding("n", "find_step(1)", N_("next find"), tooltip=N_("While finding: to the next find"), show=False),
-        Binding(
-            "N", "find_step(-1)", N_("previous find"), tooltip=N_("While finding: to the previous find"), show=False
-        ),
-        Binding("escape", "find_end", N_("end finding"), tooltip=N_("While finding: no longer"), show=False),
-        Binding("enter,ctrl+j", "toggle_fold", N_("more, less"), key_display="↵"),
-        Binding("c", "screen.take('message')", N_("copy"), tooltip=N_("Copy this message")),
-        Binding(
-            "C",
-            "screen.take('code')",
-            N_("copy code"),
-            tooltip=N_("Copy its code block; again: the next one"),
-            show=False,
-        ),
-        Binding(
-            "ctrl+y",
-            "screen.take('output')",
-            N_("copy output"),
-            tooltip=N_("Copy its tool output; again: the next"),
-            show=False,
-        ),
-        Binding("O", "screen.take('pager')", N_("pager"), tooltip=N_("All of this message in $PAGER"), show=False),
-        Binding(
-            "E", "screen.take('editor')", N_("editor"), tooltip=N_("A copy of this message in $EDITOR"), show=False
-        ),
-        Binding(
-            "ampersand",
-            "screen.take('raw')",
-            N_("raw"),
-            tooltip=N_("This message as it is stored, as JSON"),
-            show=False,
-        ),
-        Binding(
-            "L",
-            "screen.take('links')",
-            N_("links"),
-            tooltip=N_("Links and images of this message: open, copy"),
-            show=False,
-        ),
-        Binding("t", "cycle_tools", N_("tools"), tooltip=N_("Tool calls off, short, full")),
-        Binding("r", "toggle_reasoning", N_("reasoning"), tooltip=N_("Reasoning folded or shown")),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that step through finds are those of the search while nothing is looked for here."""
@@ -149,13 +95,13 @@ class TranscriptView(TranscriptFind):
                 self.action_toggle_fold()
             self.refresh()
 
-    async def action_find_step(self, by: int) -> None:
+    def action_find_step(self, by: int) -> None:
         """To the next or previous find."""
-        await self.run_action(f"screen.find_step({by})")
+        self.post_message(self.Finding(by))
 
-    async def action_find_end(self) -> None:
+    def action_find_end(self) -> None:
         """No longer find."""
-        await self.run_action("screen.find_end")
+        self.post_message(self.Finding(0))
 
     # Folding
 

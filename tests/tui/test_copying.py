@@ -20,8 +20,8 @@ from hermes_browse.tui import clipboard
 from hermes_browse.tui.clipboard import Tool, harmless, run_tool
 from hermes_browse.tui.entries import TranscriptModel
 from hermes_browse.tui.outside import private_file
+from hermes_browse.tui.screens.copying import code_blocks, said
 from hermes_browse.tui.screens.raw import RawScreen
-from hermes_browse.tui.takings import code_blocks, said
 from hermes_browse.tui.tool_text import what_it_said
 
 REAL_TOOLS = clipboard.tools
@@ -120,7 +120,7 @@ async def test_keys_copy_the_message_and_say_by_which_way(tmp_path: Path) -> Non
         assert current is not None and current.role == "user"
         assert await _copied(browser, "c") == current.text
         assert "OSC 52" in browser.text("#status") and f"message {current.id}" in browser.text("#status")
-        assert await _copied(browser, "y") == browser.screen.current.conversation.id  # type: ignore[union-attr]  # one is open
+        assert await _copied(browser, "y") == browser.screen.controllers.current.conversation.id  # type: ignore[union-attr]  # one is open
         assert "OSC 52" in browser.text("#status")
 
 

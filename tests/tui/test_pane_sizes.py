@@ -13,7 +13,7 @@ from hermes_browse.store.models import Sort, View
 from hermes_browse.tui.config.folders import memory_path
 from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.start import Start, keep, read_start
-from hermes_browse.tui.shares import LEAST, MOST, Shares
+from hermes_browse.tui.pane_sizes import LEAST, MOST, PaneSizes
 
 
 async def test_keys_move_the_line(tmp_path: Path) -> None:
@@ -26,13 +26,13 @@ async def test_keys_move_the_line(tmp_path: Path) -> None:
         for _ in range(30):
             await browser.pilot.press("less_than_sign")
         await browser.settle()
-        assert browser.screen.shares.width == LEAST and rows.outer_size.width == 24
+        assert browser.screen.pane_sizes.width == LEAST and rows.outer_size.width == 24
         await browser.pilot.resize_terminal(80, 24)
         await browser.settle()
         assert rows.outer_size.width == 80, "above each other the width is all there is"
         height = rows.size.height
         await browser.press("greater_than_sign")
-        assert rows.size.height > height and browser.screen.shares.width == LEAST
+        assert rows.size.height > height and browser.screen.pane_sizes.width == LEAST
 
 
 async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path: Path) -> None:
@@ -40,13 +40,13 @@ async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path: Path) ->
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
         rows = browser.screen.rows
         await browser.press("greater_than_sign", "z")
-        assert rows.outer_size.width == 120 and browser.app.shares.is_alone
+        assert rows.outer_size.width == 120 and browser.app.pane_sizes.is_alone
         await browser.press("z")
-        assert rows.outer_size.width == 60 and not browser.app.shares.is_alone
+        assert rows.outer_size.width == 60 and not browser.app.pane_sizes.is_alone
         await browser.press("z", "escape")
-        assert rows.outer_size.width == 60 and not browser.app.shares.is_alone
+        assert rows.outer_size.width == 60 and not browser.app.pane_sizes.is_alone
         await browser.press("tab", "z")
-        assert browser.screen.transcript.outer_size.width > 110 and not browser.app.shares.is_alone
+        assert browser.screen.transcript.outer_size.width > 110 and not browser.app.pane_sizes.is_alone
 
 
 async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
         await browser.press("less_than_sign", "z")
     left = app.as_left()
     assert left is not None
-    keep(app.start, *left, app.shares)
+    keep(app.start, *left, app.pane_sizes)
     assert read_memory(memory_path()) == Memory(View.CHATS, Sort.ACTIVITY, False, None, 42, 40, True)
-    assert repr(read_start().shares) == repr(Shares(42, 40, True))
+    assert repr(read_start().pane_sizes) == repr(PaneSizes(42, 40, True))
     for value in ("true", "19", '"50"', "1e9"):
         memory_path().write_text(f'{{"list_width": {value}}}')
         assert read_memory(memory_path()).list_width == 46
@@ -68,11 +68,11 @@ async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
 
 def test_bounds() -> None:
     """No more than there is, and it is told."""
-    shares = Shares()
-    assert shares.change(100, is_narrow=False) and shares.width == MOST
-    assert not shares.change(1, is_narrow=False)
-    assert shares.change(-100, is_narrow=True) and shares.height == LEAST
-    assert shares.of(200, 50) == (160, 50) and shares.of(80, 20) == (80, 4)
+    pane_sizes = PaneSizes()
+    assert pane_sizes.change(100, is_narrow=False) and pane_sizes.width == MOST
+    assert not pane_sizes.change(1, is_narrow=False)
+    assert pane_sizes.change(-100, is_narrow=True) and pane_sizes.height == LEAST
+    assert pane_sizes.of(200, 50) == (160, 50) and pane_sizes.of(80, 20) == (80, 4)
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ LEAST, MOST, STEP = 20, 80, 4
 """Percent: neither pane is ever too small to be found again."""
 
 
-class Shares:
-    """What the list has of the panes. No dataclass: importing those takes longer than painting the first rows.
+class PaneSizes:
+    """How large the list is. No dataclass: importing those takes longer than painting the first rows.
 
     Args:
         width: Percent, where the panes stand beside each other.
@@ -23,10 +23,10 @@ class Shares:
         self.width, self.height, self.is_alone = width, height, is_alone
 
     def __repr__(self) -> str:
-        return f"Shares({self.width}, {self.height}, {self.is_alone})"
+        return f"PaneSizes({self.width}, {self.height}, {self.is_alone})"
 
     def change(self, steps: int, *, is_narrow: bool) -> bool:
-        """Give the list more or less of the direction the panes are parted in.
+        """Make the list larger or smaller, in width or, on a narrow screen, in height.
 
         Args:
             steps: How many; negative for less.
@@ -58,6 +58,6 @@ class Shares:
 
 
 def percent(value: object, otherwise: int) -> int:
-    """A remembered share; another where it means nothing."""
+    """A remembered share, or a default where it makes no sense."""
     is_good = isinstance(value, int) and not isinstance(value, bool) and LEAST <= value <= MOST
     return value if is_good and isinstance(value, int) else otherwise

@@ -30,7 +30,7 @@ class FoundRow(NamedTuple):
         return f"f{found.location.path} {found.conversation.root_id}{message}"
 
     def spans(self, width: int, now: float) -> list[Span]:
-        """In exactly so many cells."""
+        """The row in exactly `width` cells."""
         found, conversation = self.found, self.found.conversation
         moment = found.hit.timestamp if found.hit is not None else conversation.last_active
         columns = formats.fit(formats.moment(moment, now), formats.date_width(), right=True)

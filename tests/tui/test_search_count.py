@@ -64,7 +64,7 @@ async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Pat
         assert "in automation" in offered and offered["in automation"][1]
         assert isinstance(browser.row, SuggestionRow)
         await browser.press("enter")
-        assert browser.screen.searching.view is View.AUTOMATION
+        assert browser.screen.controllers.searching.view is View.AUTOMATION
         assert not _offers(browser)
 
 
@@ -147,9 +147,9 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
         await browser.press("enter")
         for _ in range(100):
             await browser.settle()
-            if browser.screen is not before and browser.screen.searching.is_active:
+            if browser.screen is not before and browser.screen.controllers.searching.is_active:
                 break
-        assert browser.screen.location.profile == "work"
+        assert browser.screen.context.location.profile == "work"
         assert browser.screen.box.value == "cookie"
         await browser.settle()
         assert f" {cookie:,} hits" in browser.text("#status")
@@ -159,10 +159,12 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
 async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
     root = _root(tmp_path)
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        browser.screen.searching.take_suggestion(SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old"))
+        browser.screen.controllers.searching.take_suggestion(
+            SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old")
+        )
         await browser.settle()
         assert "there is no profile old any more" in browser.text("#status")
-        assert browser.screen.location.profile == "default"
+        assert browser.screen.context.location.profile == "default"
 
 
 async def test_a_loose_store_has_no_profiles_beside_it(tmp_path: Path) -> None:

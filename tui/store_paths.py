@@ -1,4 +1,4 @@
-"""Where things of a store lie that are not in it: the trash, files of sessions, Hermes' configuration, secrets."""
+"""Paths of what belongs to a store but is not in it: trash, files of sessions, Hermes' configuration, `.env` files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def trash_folder(location: Location) -> Path:
-    """Where deleted conversations go: the user's data folder; those of the sample store go with it."""
+    """The folder of deleted conversations, in the user's data folder; that of the sample store lies beside it."""
     if location.demo:
         return location.path.parent / "trash"
     from platformdirs import user_data_path  # most of what runs needs no folder of its own
@@ -39,12 +39,12 @@ def env_files(location: Location) -> list[Path]:
 
 
 def store_files(path: Path) -> list[Path]:
-    """A store and what SQLite keeps beside it: nothing else is ever written there."""
+    """The file of a store and those SQLite keeps beside it."""
     return [path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
 
 
 def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
-    """The radar of a store; its home's `config.yaml` lies beside it.
+    """Read the radar of a store, with the `config.yaml` of its home.
 
     Args:
         location: The store.
