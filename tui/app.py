@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual._styles_cache import StylesCache
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -31,9 +30,10 @@ from hermes_browse.store.wording import N_, _, language
 
 from .config.applying import set_up
 from .config.start import Start
-from .header import failure
 from .logfile import log_failure
 from .screens.main import MainScreen
+from .shared.header import failure
+from .textual_private import end_with, forget_colours
 
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
@@ -175,19 +175,12 @@ class BrowseApp(_App):
         sentence = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}").format(
             kind=name, log=log_failure()
         )
-        self._exit_renderables.append(Text(sentence))
-        self._close_messages_no_wait()
+        end_with(self, Text(sentence))
 
     def pop_screen(self) -> AwaitComplete:
-        """Leave a screen, and let go of what was drawn for it.
-
-        Textual 8 remembers two colours for each widget that was drawn, in a cache of 1,024 entries that is shared by
-        all of them and keeps the widget's lines with it: hours of opening and leaving screens cost some 200 MB.
-        """
+        """Leave a screen, and let go of what was drawn for it."""
         left = super().pop_screen()
-        forget = getattr(StylesCache.get_inner_outer, "cache_clear", None)
-        if forget is not None:
-            forget()
+        forget_colours()
         return left
 
     @contextmanager

@@ -17,8 +17,8 @@ from hermes_browse.store.preview import with_names
 
 from .config.rows import set_rows
 from .config.start import keep, read_start
-from .glyphs import are_plain
 from .prepaint import painted, terminal_size
+from .shared.glyphs import are_plain
 
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan

@@ -9,7 +9,7 @@ from hermes_browse.store.wording import N_, _
 
 from . import formats
 from .clean_rows import KindRow, SpaceRow
-from .rows import ListRow, NoteRow
+from .list.rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog

@@ -24,9 +24,9 @@ from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from .formats import clip, fit
+from .list.row_format import format_row
+from .list.rows import NoteRow
 from .list_model import Details, make_rows, order_name, shown_line, view_name
-from .row_format import format_row
-from .rows import NoteRow
 from .shares import Shares
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import View
 from hermes_browse.store.search import Conditions, Coverage, Total, count, read_coverage
 
-from .rows import SuggestionRow
+from .list.rows import SuggestionRow
 from .search_elsewhere import Elsewhere, look_elsewhere, scope_of
 from .search_model import Found
 

@@ -27,7 +27,7 @@ from hermes_browse.store.search import (
 )
 from hermes_browse.store.wording import N_, _
 
-from .rows import SuggestionRow
+from .list.rows import SuggestionRow
 
 _SECONDS = 1.0
 """Time to look whether another view or profile has hits."""

@@ -19,7 +19,7 @@ from hermes_browse.store.search import (
 )
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from .list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 if TYPE_CHECKING:
     from .search_count import Counted

@@ -6,7 +6,7 @@ import re
 
 from hermes_browse.store.text import printable
 
-from .styled import TAB, Line
+from .shared.styled import TAB, Line
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")

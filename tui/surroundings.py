@@ -13,10 +13,10 @@ from hermes_browse.store.health import Problem
 from hermes_browse.store.holders import Holder
 from hermes_browse.store.wording import _
 
-from .clipboard_tools import route
 from .config.keymap import troubles_of
 from .config.reading import Configuration
-from .windows import terminal_of
+from .shared.clipboard import route
+from .terminal_windows import terminal_of
 
 _LITTLE = 200_000_000
 """Bytes; a disk with less is as good as full."""

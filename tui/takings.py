@@ -10,9 +10,9 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from . import formats
-from .entries import TranscriptModel
-from .markdown import parse
-from .tool_text import as_shown, what_it_said
+from .transcript.markdown import parse
+from .transcript.model import TranscriptModel
+from .transcript.tool_text import as_shown, what_it_said
 
 
 class Piece(NamedTuple):

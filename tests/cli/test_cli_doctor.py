@@ -15,9 +15,9 @@ from commandline import ask, call, copy_store, path_with, stub_hermes
 from hermes_browse.store.health import Problem
 from hermes_browse.store.holders import Holder
 from hermes_browse.tui import surroundings
-from hermes_browse.tui.clipboard_tools import route
 from hermes_browse.tui.config.folders import config_path
 from hermes_browse.tui.config.reading import read_config
+from hermes_browse.tui.shared.clipboard import route
 from hermes_browse.tui.surroundings import terminal
 
 Capture = pytest.CaptureFixture[str]

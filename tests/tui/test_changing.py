@@ -16,8 +16,8 @@ from trashing import differences, dump, health
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.store.write import carry, titles
 from hermes_browse.store.write.restore import restore
+from hermes_browse.tui.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.places import trash_folder
-from hermes_browse.tui.rows import ConversationRow, JobRow
 from hermes_browse.tui.screens import cleaning
 from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.exporting import ExportScreen

@@ -18,8 +18,8 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.store.write.restore import restore
-from hermes_browse.tui import header
 from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
+from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.dropping import DropScreen
@@ -30,7 +30,7 @@ from hermes_browse.tui.screens.prune import PruneScreen
 from hermes_browse.tui.screens.retention import RetentionScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.screens.trash import TrashScreen
-from hermes_browse.tui.widgets.conversation_list import ConversationList
+from hermes_browse.tui.shared import header
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from textual.binding import Binding
 from hermes_browse.store import surface
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui import row_format
 from hermes_browse.tui.config.actions import CARDS, SCREENS, final_keys, known_actions, pane_action
 from hermes_browse.tui.config.applying import with_names
 from hermes_browse.tui.config.folders import config_path, memory_path
@@ -27,10 +26,11 @@ from hermes_browse.tui.config.presets import KEYMAPS
 from hermes_browse.tui.config.reading import parse_config, read_config
 from hermes_browse.tui.config.sample import sample
 from hermes_browse.tui.formats import DATE_WIDTHS
+from hermes_browse.tui.list import row_format
+from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.bindings import MAIN_BINDINGS
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.deleting import DeleteScreen
-from hermes_browse.tui.screens.details import DetailsScreen
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.dropping import DropScreen
 from hermes_browse.tui.screens.everywhere import EverywhereScreen
@@ -41,16 +41,15 @@ from hermes_browse.tui.screens.preflight import PreflightScreen
 from hermes_browse.tui.screens.profiles_card import ProfilesScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
 from hermes_browse.tui.screens.prune import PruneScreen
-from hermes_browse.tui.screens.raw import RawScreen
 from hermes_browse.tui.screens.reclaim import ReclaimScreen
-from hermes_browse.tui.screens.references import ReferencesScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
 from hermes_browse.tui.screens.retention import RetentionScreen
 from hermes_browse.tui.screens.searches import SearchesScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.screens.trash import TrashScreen
-from hermes_browse.tui.widgets.conversation_list import ConversationList
-from hermes_browse.tui.widgets.transcript_view import TranscriptView
+from hermes_browse.tui.transcript.cards import DetailsScreen, RawScreen
+from hermes_browse.tui.transcript.references import ReferencesScreen
+from hermes_browse.tui.transcript.view import TranscriptView
 
 HERE = Path("config.toml")
 _CARDS: tuple[type[Card[Any]], ...] = (

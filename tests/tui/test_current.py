@@ -20,11 +20,11 @@ from hermes_browse.store.catalog import read_neighbourhood
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
-from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
-from hermes_browse.tui.screens import details
+from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
+from hermes_browse.tui.transcript import cards as details
 from hermes_browse.tui.worker import Answered
 
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))

@@ -13,15 +13,15 @@ from builders import make_store
 from hermes_browse.store.models import ChatMessage, Conversation, Kind, Reading, Relation, Session, State, Status
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.transcript import Bone, Skeleton
-from hermes_browse.tui import drawing, tool_blocks
-from hermes_browse.tui.blocks import Look
-from hermes_browse.tui.drawing import LIGHT, LIGHT_OUTPUT, LIGHT_PLAIN, Drawing, Make, at_once, draw
-from hermes_browse.tui.entries import TranscriptModel
-from hermes_browse.tui.markdown import render_markdown
-from hermes_browse.tui.page import Page, draw_message
-from hermes_browse.tui.styled import Line, line_text, wrap_text
-from hermes_browse.tui.tool_blocks import Hint, tool_text_lines
-from hermes_browse.tui.tool_lines import Tools
+from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
+from hermes_browse.tui.transcript import layout_cache as drawing
+from hermes_browse.tui.transcript import tool_text as tool_blocks
+from hermes_browse.tui.transcript.blocks import Look, Tools
+from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OUTPUT, LIGHT_PLAIN, Drawing, Make, at_once, draw
+from hermes_browse.tui.transcript.markdown import render_markdown
+from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.page import Page, draw_message
+from hermes_browse.tui.transcript.tool_text import Hint, tool_text_lines
 
 LONG = "## Tides\n\n" + "- a **lantern** in the harbour\n" * 200
 SHORT = "The *ferry* is late."
@@ -195,7 +195,8 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path: Path, mo
 
         return made
 
-    from hermes_browse.tui import blocks, tool_lines
+    from hermes_browse.tui.transcript import blocks
+    from hermes_browse.tui.transcript import blocks as tool_lines
 
     monkeypatch.setattr(blocks, "render_markdown", noting(render_markdown))
     monkeypatch.setattr(tool_lines, "tool_text_lines", noting(tool_blocks.tool_text_lines))

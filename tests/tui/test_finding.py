@@ -17,8 +17,8 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.models import ChatMessage, Session, ToolCall
 from hermes_browse.store.reader import Reader, Row
 from hermes_browse.store.transcript import read_skeleton
-from hermes_browse.tui import find_model
-from hermes_browse.tui.find_model import Findings, contains, look_through, needle
+from hermes_browse.tui.transcript import find as find_model
+from hermes_browse.tui.transcript.find import Findings, contains, look_through, needle
 
 COUNT = 600
 PLACES = (100, 150, 400)

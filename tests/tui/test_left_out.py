@@ -16,8 +16,8 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.messages import injected_context
 from hermes_browse.store.models import ChatMessage, Reading, Session
 from hermes_browse.store.transcript import END, read_skeleton
-from hermes_browse.tui.blocks import Look, is_foldable, message_lines
-from hermes_browse.tui.styled import line_text
+from hermes_browse.tui.shared.styled import line_text
+from hermes_browse.tui.transcript.blocks import Look, is_foldable, message_lines
 
 MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
 

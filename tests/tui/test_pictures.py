@@ -21,9 +21,9 @@ from store_builder import StoreBuilder
 from hermes_browse.store.connect import Store
 from hermes_browse.store.demo.scenes_world import picture
 from hermes_browse.store.images import decode_data_url, read_image, suffix_of
-from hermes_browse.tui import pictures
-from hermes_browse.tui.pictures import Pictures, cells_of, is_image_file
-from hermes_browse.tui.screens.references import ReferencesScreen
+from hermes_browse.tui.transcript import images as pictures
+from hermes_browse.tui.transcript.images import Pictures, cells_of, is_image_file
+from hermes_browse.tui.transcript.references import ReferencesScreen
 
 PNG = picture()
 GIF = b"GIF89a" + b"\x00" * 20

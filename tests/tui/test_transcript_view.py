@@ -25,13 +25,13 @@ from hermes_browse.store.models import (
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.text import printable
 from hermes_browse.store.transcript import Bone, Skeleton
-from hermes_browse.tui import page
-from hermes_browse.tui.blocks import Look, Tools, message_lines
-from hermes_browse.tui.entries import TranscriptModel
-from hermes_browse.tui.heights import Heights
-from hermes_browse.tui.markdown import render_markdown
-from hermes_browse.tui.styled import line_text, line_width
-from hermes_browse.tui.widgets.transcript_view import TranscriptView
+from hermes_browse.tui.shared.styled import line_text, line_width
+from hermes_browse.tui.transcript import page
+from hermes_browse.tui.transcript.blocks import Look, Tools, message_lines
+from hermes_browse.tui.transcript.markdown import render_markdown
+from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.page import Heights
+from hermes_browse.tui.transcript.view import TranscriptView
 
 START = 1_700_000_000.0
 SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"

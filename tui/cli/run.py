@@ -211,7 +211,7 @@ def _hush() -> None:
 
 def _take_letters_it_has() -> None:
     """Have output in another encoding than UTF-8 end in ASCII signs and question marks, not in an error."""
-    from ..glyphs import is_unicode
+    from ..shared.glyphs import is_unicode
 
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
@@ -221,7 +221,7 @@ def _take_letters_it_has() -> None:
             continue
         import codecs
 
-        from ..glyphs import replace_unencodable
+        from ..shared.glyphs import replace_unencodable
 
         codecs.register_error("hermes-browse", replace_unencodable)
         stream.reconfigure(errors="hermes-browse")

@@ -44,7 +44,12 @@ CARDS = {
     "DropScreen": "dropping",
 }
 """Cards, with what their actions' names begin with: the names of their modules."""
-_MODULES = {"profiles": "profiles_card"}
+_MODULES = {
+    "profiles": "profiles_card",
+    "raw": "transcript/cards.py",
+    "details": "transcript/cards.py",
+    "references": "transcript/references.py",
+}
 """Those that are called otherwise."""
 
 
@@ -128,7 +133,7 @@ def _of_screens(screens: Mapping[str, str], modules: Iterable[str]) -> Iterator[
         screens: Classes, with what the names of their actions begin with.
         modules: Where they stand, with the tables they share.
     """
-    trees = [_tree(_TUI / "screens" / f"{name}.py") for name in modules]
+    trees = [_tree(_TUI / name if "/" in name else _TUI / "screens" / f"{name}.py") for name in modules]
     tables = _tables(trees)
     for node in (node for tree in trees for node in tree.body):
         if isinstance(node, ast.ClassDef) and node.name in screens:
@@ -140,7 +145,8 @@ def screen_actions() -> list[Action]:
     found: list[Action] = []
     try:
         found += _bindings(_tree(_TUI / "screens" / "bindings.py"), MAIN)
-        trees = [_tree(path) for path in sorted((_TUI / "widgets").glob("*.py"))]
+        moved = [_TUI / name for name in ("list/conversation_list.py", "transcript/view.py")]
+        trees = [_tree(path) for path in sorted([*(_TUI / "widgets").glob("*.py"), *moved], key=lambda each: each.name)]
         tables = _tables(trees)
         for node in (node for tree in trees for node in tree.body):
             if isinstance(node, ast.ClassDef) and node.name in PANES:
@@ -155,7 +161,8 @@ def screen_actions() -> list[Action]:
 def card_actions() -> list[Action]:
     """Every action of cards, in the order of the tables; none where there are no sources to be read."""
     try:
-        return list(_of_screens(CARDS, (_MODULES.get(name, name) for name in CARDS.values())))
+        modules, order = dict.fromkeys(_MODULES.get(name, name) for name in CARDS.values()), list(CARDS.values())
+        return sorted(_of_screens(CARDS, modules), key=lambda each: order.index(each.scope))
     except (OSError, SyntaxError):
         return []
 

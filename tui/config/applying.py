@@ -12,7 +12,8 @@ from textual.widget import Widget
 
 from hermes_browse.store.wording import _
 
-from ..glyphs import are_plain
+from ..shared.glyphs import are_plain
+from ..textual_private import set_bindings
 from .actions import PANES, SCREENS, pane_action
 from .rows import set_rows
 
@@ -30,8 +31,7 @@ def with_names(bindings: Sequence[BindingType], pane: str) -> list[BindingType]:
 
 def _name_keys_of(widget: type[Widget]) -> None:
     """Give the keys of a pane names, before there is a pane: without a keymap nobody asks for them."""
-    widget.BINDINGS = with_names(widget.BINDINGS, {**PANES, **SCREENS}[widget.__name__])
-    widget._merged_bindings = widget._merge_bindings()  # made when the class was, and there is no other way to make it
+    set_bindings(widget, with_names(widget.BINDINGS, {**PANES, **SCREENS}[widget.__name__]))
 
 
 def _name_keys_of_screens() -> None:
@@ -56,14 +56,14 @@ def set_up(app: BrowseApp) -> None:
     set_rows(app.start.options)
     encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
     if are_plain(app.start.options.glyphs, encoding):
-        from ..glyph_filter import GlyphFilter
+        from ..shared.lines import GlyphFilter
 
         app.glyph_filter = GlyphFilter(encoding)
     configuration = app.start.configuration
     if configuration is None:
         return
-    from ..widgets.conversation_list import ConversationList
-    from ..widgets.transcript_view import TranscriptView
+    from ..list.conversation_list import ConversationList
+    from ..transcript.view import TranscriptView
     from .keymap import resolve_keymap
 
     keymap, troubles = resolve_keymap(configuration)

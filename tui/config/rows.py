@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .. import formats, row_format
+from .. import formats
+from ..list import row_format
 from .options import Options
 
 

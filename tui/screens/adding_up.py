@@ -16,7 +16,7 @@ from hermes_browse.store.insights.sums import Report
 from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
 from hermes_browse.store.wording import _
 
-from .. import header
+from ..shared import header
 from .scanning import Scan, follow
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import N_, _
 
-from .. import header
+from ..list.rows import ListRow
 from ..marks import Journal, Marks, Undoable, conversations_of
-from ..rows import ListRow
+from ..shared import header
 
 if TYPE_CHECKING:
     from hermes_browse.store.write.change import Change

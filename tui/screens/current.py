@@ -8,9 +8,9 @@ from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import _
 
+from ..list.rows import ConversationRow, HitRow, JobRow, LineageRow
 from ..list_model import job_name
 from ..marks import conversation_of, conversations_of
-from ..rows import ConversationRow, HitRow, JobRow, LineageRow
 
 if TYPE_CHECKING:
     from .main import MainScreen

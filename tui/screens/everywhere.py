@@ -19,13 +19,13 @@ from hermes_browse.store.models import Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .. import header
 from ..found_rows import FoundRow
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, ListRow, NoteRow
 from ..profiles import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
-from ..rows import FixedRows, ListRow, NoteRow
-from ..widgets.conversation_list import ConversationList
+from ..shared import header
+from ..shared.lines import TextLine
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..widgets.text_box import TextBox
 from .sub_screen import BACK, SubScreen
 

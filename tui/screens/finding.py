@@ -8,14 +8,14 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.transcript import read_messages
 from hermes_browse.store.wording import _, ngettext
 
-from ..entries import TranscriptModel
+from ..transcript.model import TranscriptModel
 from ..widgets.ask_line import AskInput, AskLine
 
 if TYPE_CHECKING:
     from hermes_browse.store.models import ChatMessage
 
-    from ..find_model import Findings, Slice
-    from ..widgets.transcript_moves import Place
+    from ..transcript.find import Findings, Slice
+    from ..transcript.scroll import Place
     from .main import MainScreen
 
 _WINDOW = 30
@@ -115,7 +115,7 @@ class Finding:
         """Another needle; called within the keystroke."""
         if self._asks_for_id:
             return
-        from ..find_model import Findings, needle
+        from ..transcript.find import Findings, needle
 
         self._text = text
         wanted, model = needle(text), self._screen.transcript.model
@@ -143,7 +143,7 @@ class Finding:
         bones, wanted = model.skeleton.bones, findings.wanted
 
         def work(reader: Reader) -> Slice:
-            from ..find_model import look_through
+            from ..transcript.find import look_through
 
             return look_through(reader, bones, *part, wanted)
 
@@ -298,7 +298,7 @@ class Finding:
         if grown:
             findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
         else:
-            from ..find_model import Findings
+            from ..transcript.find import Findings
 
             self._findings = Findings(findings.wanted, len(model.skeleton.bones), 0)
             self._screen.transcript.is_finding = True

@@ -17,8 +17,8 @@ from textual.widgets import Static
 from hermes_browse.store.wording import N_, _
 
 from ..key_names import key_names
-from ..widgets.conversation_list import ConversationList
-from ..widgets.transcript_view import TranscriptView
+from ..list.conversation_list import ConversationList
+from ..transcript.view import TranscriptView
 from .bindings import MAIN_BINDINGS
 from .card import Card, keys_line
 from .sub_screen import SubScreen

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import _
 
-from ..rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, RowSource
+from ..list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, RowSource
 
 if TYPE_CHECKING:
     from ..search_model import Fold, Found

@@ -13,12 +13,12 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .. import header
 from ..insight_query import search_for
 from ..insight_rows import METRICS, TOOL_METRICS, GroupRow, cost_line, label
+from ..list.conversation_list import ConversationList
+from ..list.rows import ConversationRow, FixedRows, JobRow, NoteRow
 from ..list_model import CatalogRows, incomplete
-from ..rows import ConversationRow, FixedRows, JobRow, NoteRow
-from ..widgets.conversation_list import ConversationList
+from ..shared import header
 from ..widgets.plot import BarPlot, WeekPlot
 from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, Question

@@ -14,8 +14,8 @@ from hermes_browse.store.models import Conversation, Sort, Status, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.wording import _
 
+from ..list.rows import FixedRows, NoteRow
 from ..list_model import CatalogRows, incomplete, make_rows
-from ..rows import FixedRows, NoteRow
 
 if TYPE_CHECKING:
     from .main import MainScreen

@@ -24,11 +24,11 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..config.options import FOREVER
+from ..list.conversation_list import ConversationList
+from ..list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
 from ..list_model import Details
-from ..rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
-from ..widgets.conversation_list import ConversationList
+from ..transcript.view import TranscriptView
 from ..widgets.search_box import SearchBox
-from ..widgets.transcript_view import TranscriptView
 from ..worker import Answered, StoreChanged, Worker
 from ..writer import Writer, Written
 from .bindings import MAIN_BINDINGS
@@ -311,7 +311,7 @@ class MainScreen(ChangingActions, TranscriptActions, MainActions):
 
     def action_details(self) -> None:
         """Everything worth knowing of the conversation shown."""
-        from .details import show_details
+        from ..transcript.cards import show_details
 
         conversation = self.current.conversation
         if conversation is not None:

@@ -12,8 +12,9 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.wording import _
 
-from .. import header
 from ..list_model import shown_line
+from ..shared import header
+from ..textual_private import driver_of
 from .panes import TINY, Panes
 from .sub_screen import SubScreen
 
@@ -223,7 +224,7 @@ class MainActions(Panes):
 
     def action_mouse(self) -> None:
         """Leave the mouse to the terminal, for selecting text, or take it back."""
-        toggle = getattr(self.app._driver, "toggle_mouse", None)
+        toggle = getattr(driver_of(self.app), "toggle_mouse", None)
         if toggle is None:
             self.say(_("the mouse is not the browser's to give here"))
         elif toggle():

@@ -21,8 +21,8 @@ from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.old.shelf import Shelf
 from hermes_browse.store.wording import _
 
-from .. import header
-from ..rows import ConversationRow, ListRow
+from ..list.rows import ConversationRow, ListRow
+from ..shared import header
 from .bindings import MAIN_BINDINGS
 from .main import MainScreen
 

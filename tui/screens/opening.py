@@ -8,7 +8,7 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import _
 
-from ..entries import EntryKind, TranscriptModel
+from ..transcript.model import EntryKind, TranscriptModel
 
 WINDOW = 60
 """Messages that are read before and behind the place a conversation is opened at."""

@@ -13,13 +13,13 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.wording import _, ngettext
 
-from .. import header
 from ..clean_rows import KindRow, PlanJobRow, PlanRow, SpaceRow, SparedJobRow, SparedRow
+from ..list.conversation_list import ConversationList
+from ..list.rows import ListRow
 from ..list_model import job_name
 from ..plan_rows import LeftOut, PlanRows
 from ..plan_view import PlanLooks, PlanView, look_at
-from ..rows import ListRow
-from ..widgets.conversation_list import ConversationList
+from ..shared import header
 from .cleaning import Planned
 from .space_pane import SpacePane
 from .sub_screen import SubScreen

@@ -20,8 +20,9 @@ from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from .. import clipboard, formats
-from ..details_text import BYTES_PER_TOKEN
+from .. import formats
+from ..shared import clipboard
+from ..transcript.cards import BYTES_PER_TOKEN
 from .card import Card, keys_line
 
 _CACHED = 0.1

@@ -20,11 +20,11 @@ from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, to
 from hermes_browse.store.prune.plan import narrowed
 from hermes_browse.store.wording import N_, _
 
-from .. import header
-from ..rows import FixedRows, NoteRow
-from ..widgets.conversation_list import ConversationList
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..shared import header
+from ..shared.lines import TextLine
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..widgets.text_box import TextBox
 from ..widgets.toggles import ToggleLine
 from .cleaning import Planned

@@ -13,12 +13,12 @@ from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Readi
 from hermes_browse.store.transcript import read_messages
 from hermes_browse.store.wording import _
 
-from .. import header
-from ..drawing import Key
-from ..entries import TranscriptModel
-from ..page import draw_message
-from ..rows import FixedRows, LineageRow, lineage_rows
-from ..styled import Line
+from ..list.rows import FixedRows, LineageRow, lineage_rows
+from ..shared import header
+from ..shared.styled import Line
+from ..transcript.layout_cache import Key
+from ..transcript.model import TranscriptModel
+from ..transcript.page import draw_message
 from .opening import WINDOW, open_conversation, read_model, recap_model
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.recap import RecapLine
     from hermes_browse.store.resume import ResumePlan
 
-    from ..windows import Outcome, Windows
+    from ..terminal_windows import Outcome, Windows
     from .main import MainScreen
 
     Planned = tuple[ResumePlan, list[RecapLine], Details | None]
@@ -135,7 +135,7 @@ class Resuming:
         """Look for the window that holds a conversation; not on the screen's thread."""
         plan = planned[0]
         if self._windows is None:
-            from ..windows import Windows
+            from ..terminal_windows import Windows
 
             self._windows = Windows()
         windows = self._windows

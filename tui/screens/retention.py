@@ -19,14 +19,14 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .. import header
 from ..clean_rows import FateRow
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
 from ..list_model import Details
 from ..places import read_radar_at, sessions_folder, trash_folder
-from ..rows import FixedRows, NoteRow
-from ..widgets.conversation_list import ConversationList
+from ..shared import header
+from ..shared.lines import TextLine
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from .sub_screen import BACK, SubScreen
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.models import View
 from hermes_browse.store.wording import N_, _, ngettext
 
+from ..list.rows import FixedRows, NoteRow, SuggestionRow
 from ..list_model import CatalogRows
-from ..rows import FixedRows, NoteRow, SuggestionRow
 from .hit_walk import HitWalk
 from .resting import Resting, whole_catalog
 from .scanning import Scan, follow

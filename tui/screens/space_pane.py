@@ -15,12 +15,13 @@ from hermes_browse.store.prune.spacemap import FileSpace, SpaceMap
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from .. import formats, header
+from .. import formats
 from ..clean_rows import KindRow, SpaceRow
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, ListRow
 from ..map_rows import below, freed_sums, space_rows
 from ..plan_view import jobs_of
-from ..rows import FixedRows, ListRow
-from ..widgets.conversation_list import ConversationList
+from ..shared import header
 from ..worker import Worker
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import N_
 
-from ..widgets.line import TextLine
+from ..shared.lines import TextLine
 from .card import STYLES
 from .panes import NARROW
 

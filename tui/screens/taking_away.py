@@ -14,13 +14,13 @@ from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from .. import clipboard
-from ..highlight import highlight
-from ..styled import Line
+from ..shared import clipboard
+from ..shared.styled import Line
 from ..takings import Piece, code_blocks, document, outputs, said
+from ..transcript.markdown import highlight
 
 if TYPE_CHECKING:
-    from ..pictures import Pictures
+    from ..transcript.images import Pictures
     from .main import MainScreen
 
 
@@ -67,7 +67,7 @@ class TakingAway:
     @property
     def pictures(self) -> Pictures:
         """Files of images that were opened."""
-        from ..pictures import Pictures
+        from ..transcript.images import Pictures
 
         if self._pictures is None:
             self._pictures = Pictures()
@@ -117,12 +117,12 @@ class TakingAway:
         await self._copy(piece.text, one_line(name, 120))
 
     async def _page(self, message: ChatMessage) -> None:
-        from ..outside import pager
+        from ..shared.programs import pager
 
         self._open(message, pager(os.environ), _("no pager: set PAGER"))
 
     async def _edit(self, message: ChatMessage) -> None:
-        from ..outside import editor
+        from ..shared.programs import editor
 
         after = _("a copy: what was changed is not kept")
         self._open(message, editor(os.environ), _("no editor: set EDITOR"), after)
@@ -132,7 +132,7 @@ class TakingAway:
         if command is None or model is None:
             self._screen.say(nothing)
             return
-        from ..outside import show
+        from ..shared.programs import show
 
         piece = document(message, model)
         try:
@@ -144,8 +144,7 @@ class TakingAway:
         self._screen.say(wrong or after)
 
     async def _show_references(self, message: ChatMessage) -> None:
-        from ..references import references
-        from .references import ReferencesScreen
+        from ..transcript.references import ReferencesScreen, references
 
         model = self._screen.transcript.model
         assert model is not None
@@ -171,7 +170,7 @@ class TakingAway:
             if found is None:
                 self._screen.say(_("message {id} is no longer in the store").format(id=message_id))
                 return
-            from .raw import RawScreen
+            from ..transcript.cards import RawScreen
 
             title = _("message {id} as it is stored").format(id=message_id)
             self._screen.app.push_screen(RawScreen(title, *found))

@@ -6,9 +6,9 @@ from textual import on
 from textual.binding import Binding
 from textual.widgets import Input
 
+from ..transcript.scroll import TranscriptScroll
+from ..transcript.view import TranscriptView
 from ..widgets.ask_line import AskInput
-from ..widgets.transcript_base import TranscriptScroll
-from ..widgets.transcript_view import TranscriptView
 from .finding import Finding
 from .panes import Panes
 from .reading import ConversationPane

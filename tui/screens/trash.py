@@ -19,14 +19,15 @@ from hermes_browse.store.trash.manifest import Manifest
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .. import formats, header
+from .. import formats
 from ..clean_rows import BundleRow
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
 from ..marks import Undoable
 from ..places import sessions_folder, trash_folder
-from ..rows import FixedRows, NoteRow
-from ..widgets.conversation_list import ConversationList
+from ..shared import header
+from ..shared.lines import TextLine
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..writer import Written
 from .sub_screen import BACK, SubScreen
 

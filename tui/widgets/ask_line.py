@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from hermes_browse.store.wording import N_
 
-from .line import TextLine
+from ..shared.lines import TextLine
 from .text_box import TextBox
 
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from hermes_browse.store.outcomes import LIMIT, load_json
 from hermes_browse.store.text import one_line, printable
 
-from .highlight import highlight
-from .markdown import render_markdown, table_lines
-from .sgr import coloured, has_colours, without_colours
-from .styled import TAB, Line, Span, wrap_spans, wrap_text
-from .tool_text import MAIN_TEXTS
+from ..sgr import coloured, has_colours, without_colours
+from ..shared.styled import TAB, Line, Span, wrap_spans, wrap_text
+from .markdown import highlight, render_markdown, table_lines
 
+MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
+"""Fields that hold what a tool has to say, the first of them that there is."""
 _LOOKED_AT = 4000
 """Code points by which a text is judged."""
 _MOST_ROWS = 500
@@ -242,3 +242,38 @@ def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]
             continue
         lines += _field(key, value, width, hint, is_main=key == main)
     return lines
+
+
+def as_shown(text: str) -> str:
+    """A text of a tool as the transcript shows it.
+
+    Args:
+        text: Arguments or a result, as stored.
+    """
+    loaded = load_json(text)
+    if loaded is None:
+        return without_colours(text)
+    if isinstance(loaded, dict):  # long strings inside are what one wants to read: show them as text
+        lines = []
+        for key, value in loaded.items():
+            shown = (
+                without_colours(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+            )
+            lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
+        return "\n".join(lines)
+    return json.dumps(loaded, ensure_ascii=False, indent=2)
+
+
+def what_it_said(text: str) -> str:
+    """What a tool gave back, without the object it stands in and without colours.
+
+    Args:
+        text: A result, as stored.
+    """
+    loaded = load_json(text)
+    if isinstance(loaded, dict):
+        for key in MAIN_TEXTS:
+            value = loaded.get(key)
+            if isinstance(value, str) and value:
+                return without_colours(value)
+    return without_colours(text)

@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .styled import Line, wrap_text
-from .tool_blocks import tool_text_lines
+from ..shared.styled import Line, wrap_text
+from .tool_text import tool_text_lines
 
 LIGHT = 2_400
 """Code points of Markdown that are laid out at once: some ten milliseconds where it is full of code."""

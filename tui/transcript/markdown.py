@@ -11,15 +11,16 @@ from rich.cells import cell_len
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
-from .formats import clip, fit
-from .highlight import highlight
-from .styled import Line, Span, indent, line_width, wrap_spans
+from ..formats import clip, fit
+from ..shared.styled import Line, Span, indent, line_width, wrap_spans
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 _MOST_COLUMNS = 40
+_MOST_CODE = 40_000
+"""Characters; longer code stays plain, for colours would take longer than a frame."""
 
 
 @lru_cache(maxsize=1)
@@ -222,3 +223,47 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:
         return lines
     # Nested deeper than the width has room for: plain text loses the structure, but not a word.
     return [line for each in lines for line in (wrap_spans(each, width) if line_width(each) > width else [each])]
+
+
+def highlight(code: str, language: str) -> list[Line]:
+    """Code as lines of spans, one line for each of its own.
+
+    Args:
+        code: Printable code.
+        language: As the fence says; unknown ones stay plain.
+    """
+    plain: list[Line] = [[(line, "code-text")] if line else [] for line in code.split("\n")]
+    if not language or len(code) > _MOST_CODE:
+        return plain
+    from pygments.lexers import get_lexer_by_name
+    from pygments.token import Comment, Keyword, Name, Number, String, Token
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return plain
+    looks = (
+        (Comment, "comment"),
+        (Keyword, "keyword"),
+        (String, "string"),
+        (Number, "number"),
+        (Name.Function, "function"),
+        (Name.Class, "function"),
+        (Name.Decorator, "function"),
+        (Name.Tag, "keyword"),
+        (Name.Attribute, "function"),
+        (Token.Generic.Inserted, "added"),
+        (Token.Generic.Deleted, "removed"),
+        (Token.Generic.Heading, "keyword"),
+        (Token.Generic.Subheading, "keyword"),
+    )
+    lines: list[Line] = [[]]
+    for kind, text in lexer.get_tokens(code):
+        look = next((name for each, name in looks if each in kind.split() or kind is each), "code-text")
+        first, *rest = text.split("\n")
+        if first:
+            lines[-1].append((first, look))
+        for piece in rest:
+            lines.append([(piece, look)] if piece else [])
+    return lines

@@ -12,7 +12,7 @@ from hermes_browse.store.models import ChatMessage, Conversation
 from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.store.wording import _, ngettext
 
-from . import formats
+from .. import formats
 
 GAP_SECONDS = 3600.0
 """A pause this long between messages of one day is shown."""

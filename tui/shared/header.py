@@ -14,9 +14,9 @@ from hermes_browse.store.models import Conversation, Lineage, Reading, Sort, Sta
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from . import formats
-from .formats import clip
-from .list_model import order_name, view_name
+from .. import formats
+from ..formats import clip
+from ..list_model import order_name, view_name
 
 
 def _style(text: str, style: str) -> Content:

@@ -1,18 +1,32 @@
-"""The card of a conversation in words: every field worth knowing that has a value, under a few headings."""
+"""Cards that show a text: the facts of a conversation, and a row as it is stored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
 
-from hermes_browse.store.details import Details, ModelUse
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.details import Details, ModelUse, read_details
 from hermes_browse.store.models import Conversation, Kind, Relation, Session, State, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from . import formats
-from .styled import Line
+from .. import formats
+from ..places import read_radar_at
+from ..screens.card import Card, keys_line
+from ..shared import clipboard
+from ..shared.lines import LinesView
+from ..shared.styled import Line, line_text
+
+if TYPE_CHECKING:
+    from ..screens.main import MainScreen
 
 BYTES_PER_TOKEN = 4
 """By which Hermes guesses as well (agent/model_metadata.py, 0.19: four characters)."""
@@ -262,3 +276,93 @@ def details_lines(conversation: Conversation, details: Details, now: float, fate
             [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")] for label, value in kept
         ]
     return lines
+
+
+class LinesCard(Card[None]):
+    """Lines under a title, to look at and to copy, never to change.
+
+    Args:
+        title: Printable.
+        lines: Printable, not wrapped.
+        copied: What is put on the clipboard.
+        view: Id of the view of the lines.
+        hang: Cells by which what is wrapped stands further right.
+    """
+
+    def __init__(self, title: str, lines: Sequence[Line], copied: str, *, view: str, hang: int = 0) -> None:
+        super().__init__()
+        self._title, self._copied = title, copied
+        self._view = LinesView(lines, hang=hang, id=view)
+
+    def compose(self) -> ComposeResult:
+        """Title, lines, keys."""
+        with Vertical(id="card"):
+            yield Static(Content.styled(self._title, "bold"))
+            yield self._view
+            yield keys_line(self.told_keys())
+
+    def action_copy(self) -> None:
+        """Put the text on the clipboard, and say by which way."""
+
+        async def work() -> None:
+            self.answer(await clipboard.copy(self._copied, self.app.copy_to_clipboard))
+
+        self.run_worker(work(), exclusive=True)
+
+
+class RawScreen(LinesCard):
+    """A chat message as it is stored: the JSON of its row.
+
+    Args:
+        title: Which, in printable words.
+        text: Its JSON.
+        lines: The same in colours, not wrapped.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", N_("copy")),
+        Binding("escape,q,ampersand", "dismiss(None)", N_("back")),
+    ]
+
+    def __init__(self, title: str, text: str, lines: Sequence[Line]) -> None:
+        super().__init__(title, lines, text, view="raw")
+
+
+class DetailsScreen(LinesCard):
+    """Everything worth knowing of a conversation.
+
+    Args:
+        title: Of the conversation, printable.
+        lines: Of the card, not wrapped.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c,y", "copy", N_("copy")),
+        Binding("escape,q,i", "dismiss(None)", N_("back")),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+        copied = "\n".join([title, "", *map(line_text, lines)])
+        super().__init__(title, lines, copied, view="details", hang=LABEL)
+
+
+def show_details(screen: MainScreen, conversation: Conversation) -> None:
+    """Read the details of a conversation and show the card."""
+    now, location = screen.clock(), screen.location
+
+    def work(reader: Reader) -> tuple[Conversation, list[Line]]:
+        from hermes_browse.store.preview import with_details
+
+        known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
+        fate = read_radar_at(location, reader, now).fate(known)
+        days = fate.prune_in_days
+        kept = fate.reason
+        if days is not None:
+            kept = _("in {days:,.0f} days: {reason}").format(days=days, reason=kept)
+        return known, details_lines(known, read_details(reader, known), now, kept)
+
+    def done(result: tuple[Conversation, list[Line]]) -> None:
+        known, lines = result
+        screen.app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
+
+    screen.page_worker.submit("card", work, done, screen.failed)

@@ -7,12 +7,21 @@ from itertools import pairwise
 
 from rich.cells import cell_len, split_graphemes
 
-from .formats import clip
+from ..formats import clip
 
 Span = tuple[str, str]
 """Text and the names of its looks, separated by spaces."""
 Line = list[Span]
 """One line of the screen."""
+
+LOOKS = (
+    "text", "dim", "bold", "italic", "strike", "struck", "code", "link", "heading", "bar", "rule", "note", "error",
+    "user", "assistant", "other", "tool", "output", "reasoning", "hit", "hit-current", "gutter",
+    "code-text", "keyword", "string", "number", "comment", "function", "added", "removed",
+    "underline", "reverse", "sgr-black", "sgr-red", "sgr-green", "sgr-yellow", "sgr-blue", "sgr-magenta", "sgr-cyan",
+    "sgr-white",
+)  # fmt: skip
+"""Names of looks that texts and transcripts use; each has a style in the sheet."""
 
 TAB = "    "
 JOINT, SPACE_JOINT = ("", "joint"), ("", "space-joint")

@@ -11,7 +11,7 @@ from hermes_browse.store.models import Conversation, Kind, Node, Relation, State
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
-from . import formats
+from .. import formats
 from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 Span = tuple[str, str]

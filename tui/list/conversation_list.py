@@ -19,9 +19,12 @@ from textual.strip import Strip
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import N_
 
-from ..row_format import format_below, format_row
-from ..rows import FixedRows, ListRow, NoteRow, RowSource
-from .long_view import LongView
+from ..shared.lines import LongView
+from .row_format import format_below, format_row
+from .rows import FixedRows, ListRow, NoteRow, RowSource
+
+LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
+"""Names of looks that rows use; each has a style in the sheet."""
 
 
 @dataclass
@@ -39,18 +42,8 @@ class _FromList(Message):
 class ConversationList(LongView, can_focus=True):
     """A list over a `RowSource`; one line a row, or as many as `row_lines` says."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "list--title",
-        "list--plain",
-        "list--dim",
-        "list--note",
-        "list--accent",
-        "list--live",
-        "list--hit",
-        "list--mark",
-        "list--cursor",
-        "list--cursor-quiet",
-    }
+    LOOK_PREFIX = "list"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in LOOKS}
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", N_("down"), show=False),
@@ -91,7 +84,6 @@ class ConversationList(LongView, can_focus=True):
         self._source: RowSource = FixedRows([])
         self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
-        self._styles: dict[str, Style] = {}
         self.row_lines = 1
         """Lines of each row; to be set before there are rows."""
         self.is_marked: Callable[[ListRow], bool] = lambda row: False
@@ -183,47 +175,24 @@ class ConversationList(LongView, can_focus=True):
         self.virtual_size = Size(self.scrollable_content_region.width, len(self._source) * self.row_lines)
         self._keep_in_sight()
 
-    def notify_style_update(self) -> None:
-        """Another theme: forget the looks."""
-        super().notify_style_update()
-        self._styles.clear()
-
-    def on_focus(self) -> None:
-        """The cursor is bright while the list has the keys."""
-        self._styles.clear()
-        self.refresh()
-
-    def on_blur(self) -> None:
-        """And quiet while it has not."""
-        self._styles.clear()
-        self.refresh()
-
-    def _look(self, name: str) -> Style:
-        style = self._styles.get(name)
-        if style is None:
-            # Each is worked out from the style sheet at a cost that would be most of what a line takes.
-            style = self.get_component_rich_style(f"list--{name}", partial=True) if name else self.rich_style
-            self._styles[name] = style
-        return style
-
     def _look_over(self, name: str, under: str) -> Style:
         """A look on the background of a row; what was looked for is lit there too."""
-        key = f"{name} {under}"
-        style = self._styles.get(key)
+        key = f"{name} over {under}"
+        style = self._looks.get(key)
         if style is None:
-            base, row = self._look(""), self._look(under) if under else Style()
-            look = self._look(name) if name else Style()
+            base, row = self._look_style(""), self._look_style(under) if under else Style()
+            look = self._look_style(name) if name else Style()
             style = base + row + look if name == "hit" else base + look + row
             if style.color is not None and style.color == style.bgcolor and not style.color.is_default:
                 style += Style(color="default")  # in 16 colours accent and row are one: nothing is drawn in its own
-            self._styles[key] = style
+            self._looks[key] = style
         return style
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         index, part = divmod(y + self.scroll_offset.y, self.row_lines)
         width = self.scrollable_content_region.width
-        base = self._look("")
+        base = self._look_style("")
         if index >= len(self._source):
             return Strip.blank(width, base)
         row = self._source.row(index)

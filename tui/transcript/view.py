@@ -1,4 +1,4 @@
-"""The conversation as one scroll: lays out only what is on screen, and never moves what is being read."""
+"""The conversation as one scroll: folds, tool calls and reasoning shown or not, and what was found lit in it."""
 
 from __future__ import annotations
 
@@ -11,26 +11,49 @@ from textual.binding import Binding, BindingType
 
 from hermes_browse.store.wording import N_, _
 
-from ..blocks import Look, Tools, is_foldable
-from ..entries import TranscriptModel
-from ..styled import line_text
-from .transcript_base import LOOKS
-from .transcript_find import TranscriptFind
-from .transcript_moves import MOVES
+from ..shared.styled import line_text
+from .blocks import Look, Tools, is_foldable
+from .model import TranscriptModel
+from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
 
-__all__ = ["LOOKS", "TranscriptView"]
-
 _TOOLS_ARE = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tools.FULL: N_("tools: full")}
 
 
-class TranscriptView(TranscriptFind):
+_LEAD = 2
+"""Lines shown above a message with a find."""
+
+
+class TranscriptView(TranscriptScroll):
     """The viewer of a conversation over a `TranscriptModel`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *MOVES,
+        Binding("down,j", "scroll_lines(1)", N_("down"), show=False),
+        Binding("up,k", "scroll_lines(-1)", N_("up"), show=False),
+        Binding("pagedown,space,ctrl+f", "scroll_pages(1)", N_("page down"), show=False),
+        Binding("pageup,ctrl+b", "scroll_pages(-1)", N_("page up"), show=False),
+        Binding("ctrl+d", "scroll_pages(0.5)", N_("half a page down"), show=False),
+        Binding("ctrl+u", "scroll_pages(-0.5)", N_("half a page up"), show=False),
+        Binding("home,g", "to_start", N_("start"), show=False),
+        Binding("end,G", "to_end", N_("end"), show=False),
+        Binding("J", "step(1, 'user')", N_("next prompt"), show=False),
+        Binding("K", "step(-1, 'user')", N_("previous prompt"), show=False),
+        Binding("right_curly_bracket", "step(1, '')", N_("next message"), show=False),
+        Binding("left_curly_bracket", "step(-1, '')", N_("previous message"), show=False),
+        Binding("right_square_bracket", "step_rule(1, 'day')", N_("next day"), show=False),
+        Binding("left_square_bracket", "step_rule(-1, 'day')", N_("previous day"), show=False),
+        Binding("right_parenthesis", "step_rule(1, 'seam')", N_("next segment"), show=False),
+        Binding("left_parenthesis", "step_rule(-1, 'seam')", N_("previous segment"), show=False),
+        Binding("m", "mark", N_("mark"), tooltip=N_("Remember this place"), show=False),
+        Binding(
+            "apostrophe",
+            "to_mark",
+            N_("back"),
+            tooltip=N_("To the mark, else to where the last jump began"),
+            show=False,
+        ),
         # With priority: what is typed right behind them must find the box focused, however fast it comes.
         Binding(
             "backslash,ctrl+s", "screen.find", N_("find here"), tooltip=N_("Find in this conversation"), priority=True
@@ -85,6 +108,12 @@ class TranscriptView(TranscriptFind):
         Binding("t", "cycle_tools", N_("tools"), tooltip=N_("Tool calls off, short, full")),
         Binding("r", "toggle_reasoning", N_("reasoning"), tooltip=N_("Reasoning folded or shown")),
     ]
+
+    is_finding = False
+    """Whether a needle is lit: `n`, `N` and Escape are about it then, not about the search."""
+
+    _unfolded: int | None = None
+    """The entry that was opened for a find in it: folded again when another is gone to."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that step through finds are those of the search while nothing is looked for here."""
@@ -188,3 +217,86 @@ class TranscriptView(TranscriptFind):
         """Reasoning folded or shown."""
         self._set_look(replace(self.look, reasoning=not self.look.reasoning))
         self.post_message(self.Told(_("reasoning shown") if self.look.reasoning else _("reasoning folded")))
+
+    # What was found
+
+    def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
+        """Light other terms; nothing moves."""
+        self.page.matchers, self.page.hit, self.page.hit_number = matchers, hit, None
+        self.page.forget()
+        self._place()
+
+    @property
+    def is_find_in_sight(self) -> bool:
+        """Whether the find last gone to is on the page."""
+        hit = self.page.hit
+        index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
+        return any(index == each for each, _ in self.page.frame())
+
+    def step_lit(self, by: int) -> bool:
+        """To the next or previous lit line of the message with the find; False when it has no further one."""
+        hit, number = self.page.hit, self.page.hit_number
+        index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
+        if index is None or number is None or not 0 <= number + by < len(self.page.lit(index)):
+            return False
+        self._show_lit(index, number + by)
+        return True
+
+    def show_find(self, message_id: int, *, last: bool = False) -> bool:
+        """Show a message at its first find, or at its last; it must have been read.
+
+        Args:
+            message_id: Of the message; a result that stands with its call is shown there.
+            last: Whether the reader comes from below.
+
+        Returns:
+            False when this reading leaves the message out.
+        """
+        index = self.model.shown_at(message_id) if self.model is not None else None
+        if index is None or self.model is None:
+            return False
+        shown = self.model.bone(index)
+        before = self.model.entry_of(self.page.hit) if self.page.hit is not None else None
+        self.page.hit, self.page.hit_number = shown.id if shown is not None else message_id, None
+        self.page.forget_entry(before)
+        self.page.forget_entry(index)
+        if self._unfolded is not None and self._unfolded != index:
+            self.page.opened.discard(self._unfolded)
+            self.page.forget_entry(self._unfolded)
+            self._unfolded = None
+        self._unfold_to_find(index)
+        lit = self.page.lit(index)
+        if lit:
+            self._show_lit(index, len(lit) - 1 if last else 0)
+        else:  # it is there, but in what the look hides
+            self._go_to(index, lead=_LEAD)
+        return True
+
+    def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
+        """Show a message, at the first of the terms in it; False when this reading leaves it out."""
+        if matchers is not None and matchers != self.page.matchers:
+            self.page.matchers = matchers
+            self.page.forget()
+        return self.show_find(message_id)
+
+    def _unfold_to_find(self, index: int) -> None:
+        assert self.model is not None
+        message = self.model.message(index)
+        if message is None or index in self.page.opened or self.page.lit(index) or not is_foldable(message, self.model):
+            return
+        self.page.opened.add(index)
+        if self.page.lit(index):
+            self._unfolded = index
+        else:
+            self.page.opened.discard(index)
+            self.page.forget_entry(index)
+
+    def _show_lit(self, index: int, number: int) -> None:
+        self.page.hit_number = number
+        self.page.forget_entry(index)
+        line = self.page.lit(index)[number]
+        self._go_to(index, lead=_LEAD)
+        if line > self.page.height - _LEAD - 3:  # not on the page that begins with the message
+            self.page.go(self.page.moved((index, line), -(self.page.height // 3)))
+            self._place()
+            self._current = index

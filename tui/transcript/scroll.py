@@ -1,43 +1,33 @@
-"""Moving in a transcript: by line, page, message, prompt, day and segment, to an id, to a mark and back."""
+"""The scroll a transcript is shown in: lays out and paints one page, moves in it, and knows the current message."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
 
+from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.wording import N_, _
 
-from ..entries import EntryKind
-from .transcript_base import TranscriptScroll
+from ..shared.lines import LongView
+from ..shared.styled import LOOKS, Line
+from .blocks import Look
+from .layout_cache import Key, draw
+from .model import EntryKind, TranscriptModel
+from .page import Page
 
 _NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further segment")}
 _NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier segment")}
 
-MOVES: list[BindingType] = [
-    Binding("down,j", "scroll_lines(1)", N_("down"), show=False),
-    Binding("up,k", "scroll_lines(-1)", N_("up"), show=False),
-    Binding("pagedown,space,ctrl+f", "scroll_pages(1)", N_("page down"), show=False),
-    Binding("pageup,ctrl+b", "scroll_pages(-1)", N_("page up"), show=False),
-    Binding("ctrl+d", "scroll_pages(0.5)", N_("half a page down"), show=False),
-    Binding("ctrl+u", "scroll_pages(-0.5)", N_("half a page up"), show=False),
-    Binding("home,g", "to_start", N_("start"), show=False),
-    Binding("end,G", "to_end", N_("end"), show=False),
-    Binding("J", "step(1, 'user')", N_("next prompt"), show=False),
-    Binding("K", "step(-1, 'user')", N_("previous prompt"), show=False),
-    Binding("right_curly_bracket", "step(1, '')", N_("next message"), show=False),
-    Binding("left_curly_bracket", "step(-1, '')", N_("previous message"), show=False),
-    Binding("right_square_bracket", "step_rule(1, 'day')", N_("next day"), show=False),
-    Binding("left_square_bracket", "step_rule(-1, 'day')", N_("previous day"), show=False),
-    Binding("right_parenthesis", "step_rule(1, 'seam')", N_("next segment"), show=False),
-    Binding("left_parenthesis", "step_rule(-1, 'seam')", N_("previous segment"), show=False),
-    Binding("m", "mark", N_("mark"), tooltip=N_("Remember this place"), show=False),
-    Binding(
-        "apostrophe", "to_mark", N_("back"), tooltip=N_("To the mark, else to where the last jump began"), show=False
-    ),
-]
-"""Bindings of the transcript that move."""
+_GUTTER = 2
+"""Cells on the left, for the mark of the current message."""
 
 
 class Place(NamedTuple):
@@ -49,16 +39,146 @@ class Place(NamedTuple):
     """Of the message, at the top of the page; less than 0 where rules stand above it there."""
 
 
-class TranscriptMoves(TranscriptScroll):
-    """A transcript one can move in."""
+class TranscriptScroll(LongView, can_focus=True):
+    """A `Page` on the screen that one can move in."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
+
+    @dataclass
+    class Wanted(Message, namespace="transcript_view"):
+        """Messages of these entries are on screen, or nearly, and have not been read."""
+
+        first: int
+        last: int
+
+    @dataclass
+    class Told(Message, namespace="transcript_view"):
+        """Something for the status line."""
+
+        text: str
+
+    @dataclass
+    class Drawn(Message, namespace="transcript_view"):
+        """Texts that take long have been laid out, on another thread."""
+
+        lines: dict[Key, list[Line]]
+
+    class Resized(Message, namespace="transcript_view"):
+        """There is another width for what stands above."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.page = Page()
+        """Where the reader is."""
+        self.page.defers = True
+        self._being_drawn: set[Key] = set()
+        self._current: int | None = None
+        self._wanted: tuple[int, int] | None = None
+        self._placing = False
         self._gone_to: int | None = None
         self._prompt_step = 0
-        """Which way the prompt was stepped to that is current, while it is not known to be one."""
+        """1 or -1 while the current message was stepped to as a prompt and is not known to be one."""
         self._mark: Place | None = None
         self._before: Place | None = None
+
+    @property
+    def model(self) -> TranscriptModel | None:
+        """The conversation on screen."""
+        return self.page.model
+
+    @property
+    def look(self) -> Look:
+        """What is shown of tools and reasoning."""
+        return self.page.look
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the newest line is on screen and new ones will be followed."""
+        return self.page.at_end
+
+    @property
+    def current(self) -> ChatMessage | None:
+        """The message that copying and folding are about."""
+        index = self._current_index()
+        return self.page.model.message(index) if self.page.model is not None and index is not None else None
+
+    @property
+    def current_id(self) -> int | None:
+        """The id of that message, whether or not it has been read."""
+        index = self._current_index()
+        bone = self.page.model.bone(index) if self.page.model is not None and index is not None else None
+        return bone.id if bone is not None else None
+
+    def _current_index(self) -> int | None:
+        """The entry the keys are about: the one last stepped to, else what is in sight."""
+        return self._current if self._current is not None else self.page.entry_in_sight()
+
+    # Layout and painting
+
+    def _place(self) -> None:
+        """Lay out the page and tell the scroll bar; called after every change."""
+        region = self.scrollable_content_region
+        self.page.resize(region.width - _GUTTER, region.height)
+        above = self.page.settle()
+        if self.page.missing is not None and self.page.missing != self._wanted:
+            self._wanted = self.page.missing
+            self.post_message(self.Wanted(*self._wanted))
+        self._placing = True
+        try:
+            self.virtual_size = Size(self.page.width, self.page.heights.total)
+            self.scroll_to(y=above, animate=False, force=True, immediate=True)
+        finally:
+            self._placing = False
+        self.refresh()
+        self._draw()
+
+    def _draw(self) -> None:
+        """Have what takes longer than a frame laid out on another thread."""
+        keys = [key for key in self.page.drawing.wanted if key not in self._being_drawn]
+        self.page.drawing.wanted.clear()
+        if keys:
+            self._being_drawn.update(keys)
+            self.run_worker(lambda: self.post_message(self.Drawn(draw(keys))), thread=True)
+
+    @property
+    def is_drawing(self) -> bool:
+        """Whether something on the page is being laid out elsewhere."""
+        return bool(self._being_drawn)
+
+    def on_transcript_view_drawn(self, event: Drawn) -> None:
+        """It is there."""
+        event.stop()
+        self._being_drawn -= event.lines.keys()
+        self.page.take(event.lines)
+        self._place()
+
+    def watch_scroll_y(self, old: float, new: float) -> None:
+        """The scroll bar was dragged: go there. Our own moves are exact already."""
+        super().watch_scroll_y(old, new)
+        if not self._placing and len(self.page) and round(old) != round(new):
+            self._current = None
+            self.page.go(self.page.heights.locate(round(new)))
+            self._place()
+
+    def on_resize(self) -> None:
+        """Another width: everything is laid out anew, the entry at the top stays there."""
+        self._place()
+        self.post_message(self.Resized())
+
+    def _make_style(self, names: Sequence[str]) -> Style:
+        style = super()._make_style(names)
+        # What is looked for is never dim, wherever it stands.
+        return style + Style(dim=False) if {"hit", "hit-current"}.intersection(names) else style
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width, base = self.scrollable_content_region.width, self._look_style("")
+        frame = self.page.frame()
+        if y >= len(frame):
+            return Strip.blank(width, base)
+        index, line = frame[y]
+        gutter = "▎" if self.has_focus and index == self._current_index() and line else " "
+        return self._strip(line, width, [Segment(f"{gutter} ", base + self._look_style("gutter"))])
 
     # To a place
 
