@@ -24,8 +24,7 @@ from hermes_browse.store.models import (
 )
 from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.tui.app import DARK
-from hermes_browse.tui.transcript.blocks import Look, Tools
-from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.view import TranscriptView
 
 Compare = Callable[..., bool]

@@ -16,10 +16,9 @@ from hermes_browse.store.transcript import Bone, Skeleton
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
 from hermes_browse.tui.transcript import layout_cache as drawing
 from hermes_browse.tui.transcript import tool_text as tool_blocks
-from hermes_browse.tui.transcript.blocks import Look, Tools
-from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OUTPUT, LIGHT_PLAIN, Drawing, Make, at_once, draw
+from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OF, Drawing, Make, at_once, draw
 from hermes_browse.tui.transcript.markdown import render_markdown
-from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.page import Page, draw_message
 from hermes_browse.tui.transcript.tool_text import Hint, tool_text_lines
 
@@ -67,10 +66,10 @@ def test_what_is_dear_is_left_out_and_noted() -> None:
 def test_wrapping_is_cheap() -> None:
     given = Drawing()
     given.waits = False
-    assert given(wrap_text, "x" * LIGHT_PLAIN, 60, "text")
-    assert given(wrap_text, "x" * (LIGHT_PLAIN + 1), 60, "text") == []
-    assert given(tool_text_lines, "x" * LIGHT_OUTPUT, 60, Hint(), True)
-    assert given(tool_text_lines, "x" * (LIGHT_OUTPUT + 1), 60, Hint(), True) == []
+    assert given(wrap_text, "x" * LIGHT_OF[wrap_text], 60, "text")
+    assert given(wrap_text, "x" * (LIGHT_OF[wrap_text] + 1), 60, "text") == []
+    assert given(tool_text_lines, "x" * LIGHT_OF[tool_text_lines], 60, Hint(), True)
+    assert given(tool_text_lines, "x" * (LIGHT_OF[tool_text_lines] + 1), 60, Hint(), True) == []
 
 
 def test_lines_that_are_kept_are_nobodys_to_change() -> None:

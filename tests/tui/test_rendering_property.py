@@ -15,9 +15,8 @@ from hermes_browse.store.models import ChatMessage, Part, State, ToolCall
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.styled import line_text, line_width
-from hermes_browse.tui.transcript.blocks import Look, Tools
 from hermes_browse.tui.transcript.find import needle
-from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.page import Page
 
 PIECES = [

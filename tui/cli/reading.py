@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hermes_browse.store.blocks import SEAM, blocks_of
 from hermes_browse.store.export.commonmark import fenced
-from hermes_browse.store.messages import split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, Conversation, State
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
@@ -42,11 +42,12 @@ def _heading(message: ChatMessage) -> str:
 
 
 def _body(message: ChatMessage) -> str:
-    summary, said = split_summary(without_injections(message.text))
-    lines = [_("[compaction summary left out]")] if summary else []
-    if said:
-        lines.append(said)
-    lines += [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
+    lines: list[str] = []
+    for block in blocks_of(message):
+        if block.kind.shown:
+            lines.append(_(block.kind.shown).format(tool=block.tool, arguments=block.body))
+        elif block.kind.shown is not None and block.body:
+            lines.append(block.body)
     return printable("\n".join(lines))
 
 
@@ -58,7 +59,7 @@ def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Ite
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            seam = _("continued in {id}").format(id=one_line(segment))
+            seam = _(SEAM.shown or "").format(id=one_line(segment))
             yield Line("seam", f"── {seam} ──")
             yield Line("said", "")
         yield Line(message.role if message.role in _NAMES else "other", _heading(message))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from enum import StrEnum
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages import injected_context, split_summary, without_injections
+from hermes_browse.store.blocks import CALL, REASONING, RESULT, SAID, SUMMARY, Block, blocks_of
 from hermes_browse.store.models import ChatMessage, State, ToolCall
 from hermes_browse.store.outcomes import has_failed, load_json
 from hermes_browse.store.text import one_line, printable
@@ -18,13 +16,11 @@ from .. import formats
 from ..shared.styled import Line, Span, clip_line, indent, line_width, wrap_text
 from .layout_cache import Draw, at_once
 from .markdown import render_markdown
-from .model import TranscriptModel
+from .model import TEXT_LIMIT, Look, Tools, TranscriptModel
 from .tool_text import Hint, hint_of, tool_text_lines
 
 MARKDOWN_LIMIT = 16_000
 """Code points rendered as Markdown; a longer text is plain, for Markdown would take longer than a frame or two."""
-TEXT_LIMIT = 60_000
-"""Code points shown of a text before it is unfolded."""
 OPEN_LIMIT = 400_000
 """Code points shown of a text that is unfolded; to lay out more would take a second, and the pager has it all."""
 _SHORT_LINES = 6
@@ -45,22 +41,6 @@ _MAIN_ARGUMENTS = (
     "name",
     "text",
 )
-
-
-class Tools(StrEnum):
-    """How much of tool calls is shown."""
-
-    OFF = "off"
-    SHORT = "short"
-    FULL = "full"
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How messages are shown: everything their lines depend on beside themselves and the width."""
-
-    tools: Tools = Tools.SHORT
-    reasoning: bool = False
 
 
 def main_argument(call: ToolCall) -> str:
@@ -194,46 +174,46 @@ def _head(message: ChatMessage, width: int) -> Line:
     return clip_line(line, width)
 
 
-def _injected(message: ChatMessage, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
-    """What the model was sent beside what was said, folded to a line."""
-    added = injected_context(message.text, message.api_content)
-    if not added:
-        return []
-    label = _("context Hermes put to it · {size}").format(size=formats.size(len(added)))
+def _folded(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
+    """A block under its label, which stands alone while it is folded."""
+    label = _(block.kind.label).format(size=formats.size(len(block.body)))
     lines: list[Line] = [[("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")]]
     if is_open:
-        lines += indent(draw(wrap_text, _printable(added), width - 2, "dim"), ("┊ ", "rule"))
+        make = render_markdown if block.kind.is_markdown else wrap_text
+        lines += indent(draw(make, _printable(block.body), width - 2, "dim"), ("┊ ", "rule"))
     return lines
 
 
-def _body(message: ChatMessage, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
-    text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
-    summary, said = split_summary(text) if message.role in ("user", "assistant") else ("", text)
-    if message.is_summary and not summary:  # flagged as one by Hermes (0.22), without the usual opening
-        summary, said = said, ""
-    lines: list[Line] = []
-    if summary:
-        label = _("compaction summary · {size}").format(size=formats.size(len(summary)))
-        lines.append([("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")])
-        if is_open:
-            lines += indent(draw(render_markdown, _printable(summary), width - 2, "dim"), ("┊ ", "rule"))
-    lines += _injected(message, width, draw, is_open=is_open)
-    if message.role == "tool":
-        return lines + output_lines(said, width, Hint(is_result=True), draw, full=is_open)
-    images = [part for part in message.parts if part.kind == "image"]
-    if images and message.parts:
+def _reasoning(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
+    """What was thought: without a label once it is open, as a key opens it in all messages."""
+    if not is_open:
+        label = "▸ " + _(block.kind.label).format(size=formats.size(len(block.body)))
+        return [[(formats.clip(label, width), "reasoning")]]
+    safe = _printable(block.body)
+    make = render_markdown if len(safe) <= MARKDOWN_LIMIT else wrap_text
+    return indent(draw(make, safe, width - 2, "reasoning"), ("┊ ", "rule"))
+
+
+def _said(message: ChatMessage, said: str, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
+    """What was said; images stand below it, by themselves."""
+    if any(part.kind == "image" for part in message.parts):
         said = "\n".join(part.text for part in message.parts if part.kind != "image" and part.text)
-    base = "struck" if message.state is State.REWOUND else "text"
+    lines: list[Line] = []
     cut = said[: OPEN_LIMIT if is_open else TEXT_LIMIT]
     if cut.strip():
-        safe = _printable(cut).strip("\n")
-        lines += draw(render_markdown if len(cut) <= MARKDOWN_LIMIT else wrap_text, safe, width, base)
+        make = render_markdown if len(cut) <= MARKDOWN_LIMIT else wrap_text
+        lines += draw(make, _printable(cut).strip("\n"), width, "struck" if message.state is State.REWOUND else "text")
     if len(cut) < len(said):
-        more = (_("… {size} more · O opens all") if is_open else _("… {size} more · enter")).format(
-            size=formats.size(len(said) - len(cut))
-        )
-        lines.append([(formats.clip(more, width), "note")])
-    for part in images:
+        more = _("… {size} more · O opens all") if is_open else _("… {size} more · enter")
+        lines.append([(formats.clip(more.format(size=formats.size(len(said) - len(cut))), width), "note")])
+    return lines
+
+
+def _images(message: ChatMessage, width: int) -> list[Line]:
+    lines: list[Line] = []
+    for part in message.parts:
+        if part.kind != "image":
+            continue
         size = f" {formats.size(part.size)}" if part.size else ""
         name = one_line(part.mime.rpartition("/")[2], 30) or _("image")
         shown = _("[image {what}]").format(what=one_line(part.url, 200) if part.url else f"{name}{size}")
@@ -250,17 +230,6 @@ def _divider(message: ChatMessage, label: Line, width: int) -> Line:
     words = "".join(f" · {fact}" for fact in facts if fact)
     line = clip_line([("── ", "rule"), *label, (f"{words} ", "note")], width)
     return [*line, ("─" * (width - 1 - line_width(line)), "rule")]
-
-
-def is_foldable(message: ChatMessage, model: TranscriptModel | None = None) -> bool:
-    """Whether Enter shows more or less of a message."""
-    if model is not None and model.twin(message.id) is not None:
-        return True
-    if message.tool_calls or message.role == "tool" or message.reasoning:
-        return True
-    if len(message.text) > TEXT_LIMIT or message.is_summary or split_summary(message.text)[0]:
-        return True
-    return bool(injected_context(message.text, message.api_content))
 
 
 def plain_lines(message: ChatMessage, width: int) -> list[Line]:
@@ -290,34 +259,28 @@ def message_lines(
     if model.is_paired(message):
         return []
     inner = max(width - 2, 10)
-    lines: list[Line] = []
     twin = model.twin(message.id)
     if twin is not None and not is_open:
         label = formats.clip(_("repeated: the same as message {id}").format(id=twin), inner - 2)
         return [_head(message, width), [("  ", "text"), ("▸ ", "dim"), (label, "note")], []]
-    if message.reasoning:
-        if look.reasoning or is_open:
-            safe = _printable(message.reasoning)
-            is_short = len(safe) <= MARKDOWN_LIMIT
-            thought = draw(render_markdown if is_short else wrap_text, safe, inner - 2, "reasoning")
-            lines += indent(thought, ("┊ ", "rule"))
-        else:
-            label = "▸ " + _("reasoning · {size}").format(size=formats.size(len(message.reasoning)))
-            lines.append([(formats.clip(label, inner), "reasoning")])
-    body = _body(message, inner, draw, is_open=is_open)
-    is_divider = message.is_summary and message.role in ("user", "assistant") and not lines and not message.tool_calls
-    if is_divider and without_injections(message.text).strip():
-        return [_divider(message, body[0], width), *indent(body[1:], ("  ", "text")), []]
-    lines += body
+    lines: list[Line] = []
+    blocks = list(blocks_of(message))
+    for block in blocks:
+        if block.kind is REASONING:
+            lines += _reasoning(block, inner, draw, is_open=is_open or look.reasoning)
+        elif block.kind is RESULT:
+            lines += output_lines(block.body, inner, Hint(is_result=True), draw, full=is_open)
+        elif block.kind is SAID:
+            lines += _said(message, block.body, inner, draw, is_open=is_open)
+        elif block.kind is not CALL:
+            lines += _folded(block, inner, draw, is_open=is_open)
+    if message.role != "tool":
+        lines += _images(message, inner)
+    is_divider = bool(blocks) and blocks[0].kind is SUMMARY and bool(blocks[0].body.strip())
+    if message.is_summary and is_divider and not message.tool_calls:
+        return [_divider(message, lines[0], width), *indent(lines[1:], ("  ", "text")), []]
     if message.tool_calls:
         lines += tool_lines(message, model, inner, look.tools, draw, is_open=is_open)
     if not lines:
         lines = [[(_("(empty)"), "note")]]
     return [_head(message, width), *indent(lines, ("  ", "text")), []]
-
-
-def rule_line(text: str, width: int) -> list[Line]:
-    """A rule across the screen with words in it, and a blank line."""
-    label = formats.clip(f" {text} ", max(width - 6, 1))
-    right = max(width - 3 - cell_len(label), 0)
-    return [[("── "[: max(width, 0)], "rule"), (label.strip() + " ", "note"), ("─" * right, "rule")], []]

@@ -7,8 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from hermes_browse.store.blocks import CALL, RESULT, blocks_of
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.messages import injected_context, without_injections
+from hermes_browse.store.messages import without_injections
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.search import find_ranges
 from hermes_browse.store.search.fold import fold, has_marks
@@ -49,18 +50,10 @@ def needle(text: str) -> Matcher | None:
 
 def texts_of(message: ChatMessage) -> Iterator[str]:
     """The texts of a message as the transcript can show them, folded parts too."""
-    if message.role in ("user", "assistant"):
-        yield without_injections(message.text)
-    elif message.role == "tool":
-        yield as_shown(message.text)
-    else:
-        yield message.text
-    for call in message.tool_calls:
-        yield call.name
-        yield as_shown(call.arguments)
-    if message.reasoning:
-        yield message.reasoning
-    yield injected_context(message.text, message.api_content)
+    for block in blocks_of(message):
+        if block.kind is CALL:
+            yield block.tool
+        yield as_shown(block.body) if block.kind in (CALL, RESULT) else block.body
 
 
 def contains(message: ChatMessage, wanted: Matcher) -> bool:

@@ -7,18 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..shared.styled import Line, wrap_text
-from .tool_text import tool_text_lines
 
 LIGHT = 2_400
 """Code points of Markdown that are laid out at once: some ten milliseconds where it is full of code."""
-LIGHT_OUTPUT, LIGHT_PLAIN = 16_000, 60_000
-"""The same for what tools were given or put out, and for text that is only wrapped."""
 _KEPT = 100
 """Texts whose lines are kept."""
-_LIGHT = {tool_text_lines: LIGHT_OUTPUT, wrap_text: LIGHT_PLAIN}
 
 Make = Callable[..., list[Line]]
 """Makes lines of a text and of what else they depend on: the width first."""
+LIGHT_OF: dict[Make, int] = {wrap_text: 60_000}
+"""The same for what takes less time than Markdown, by what makes the lines."""
 Draw = Callable[..., list[Line]]
 """Takes a `Make`, a text and the rest: `at_once`, or a `Drawing` that may leave it for later."""
 Key = tuple[Any, ...]
@@ -55,7 +53,7 @@ class Drawing:
             text: Of any length.
             rest: What else `make` is given.
         """
-        if len(text) <= _LIGHT.get(make, LIGHT):
+        if len(text) <= LIGHT_OF.get(make, LIGHT):
             return make(text, *rest)
         key = (make, text, *rest)
         if key not in self._drawn:

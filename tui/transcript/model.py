@@ -1,4 +1,4 @@
-"""What a transcript is a list of: chat messages, and the rules between them."""
+"""A conversation ready to be shown: chat messages, the rules between them, and how much of them is wanted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hermes_browse.store.blocks import SAID, SEAM, SUMMARY, blocks_of
 from hermes_browse.store.id_gaps import IdGap
-from hermes_browse.store.messages import split_summary, without_injections
 from hermes_browse.store.models import ChatMessage, Conversation
 from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.store.wording import _, ngettext
@@ -16,6 +16,10 @@ from .. import formats
 
 GAP_SECONDS = 3600.0
 """A pause this long between messages of one day is shown."""
+
+
+TEXT_LIMIT = 60_000
+"""Code points shown of a text before it is unfolded."""
 
 
 class EntryKind(StrEnum):
@@ -27,6 +31,22 @@ class EntryKind(StrEnum):
     LEFT_OUT = "left out"  # not shown
     GONE = "gone"
     MESSAGE = "message"
+
+
+class Tools(StrEnum):
+    """How much of tool calls is shown."""
+
+    OFF = "off"
+    SHORT = "short"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How messages are shown: everything their lines depend on beside themselves and the width."""
+
+    tools: Tools = Tools.SHORT
+    reasoning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +63,7 @@ class Entry:
 def _seam(conversation: Conversation, segment: int) -> str:
     before = conversation.segments[segment - 1]
     moment = before.ended_at if before.ended_at is not None else conversation.segments[segment].started_at
-    return _("compressed {time} · segment {number} of {count}").format(
+    return _(SEAM.label).format(
         time=formats.clock(moment).strip(), number=segment + 1, count=len(conversation.segments)
     )
 
@@ -184,6 +204,15 @@ class TranscriptModel:
         shown = self.entry_of(caller.id)
         return shown if shown is not None else index
 
+    def is_foldable(self, index: int) -> bool:
+        """Whether an entry can be shown whole, or folded again; False for what has not been read."""
+        message = self.message(index)
+        if message is None:
+            return False
+        if self.twin(message.id) is not None or len(message.text) > TEXT_LIMIT:
+            return True
+        return any(block.kind is not SAID for block in blocks_of(message))
+
     def entry_of_segment(self, session_id: str) -> int | None:
         """The first entry of a segment; None when it has none."""
         try:
@@ -212,8 +241,8 @@ class TranscriptModel:
         message = self.message(index)
         if message is None:
             return False
-        summary, said = split_summary(without_injections(message.text))
-        return not said.strip() if summary else message.is_summary
+        kinds = {block.kind: block.body for block in blocks_of(message)}
+        return message.is_summary or (SUMMARY in kinds and not kinds.get(SAID, "").strip())
 
     def step(self, index: int, by: int, role: str = "") -> int | None:
         """The next or previous message entry, of a role if one is named; None when there is none.

@@ -10,10 +10,12 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
+from ..formats import clip
 from ..shared.styled import Line
-from .blocks import Look, message_lines, plain_lines, rule_line
 from .layout_cache import LIGHT, Drawing, Key
-from .model import EntryKind, TranscriptModel
+from .model import EntryKind, Look, TranscriptModel
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
@@ -29,6 +31,13 @@ _AHEAD = 4
 
 Place = tuple[int, int]
 """An entry, and a line in it."""
+
+
+def _rule(text: str, width: int) -> list[Line]:
+    """A rule across the screen with words in it, and a blank line."""
+    label = clip(f" {text} ", max(width - 6, 1))
+    right = max(width - 3 - cell_len(label), 0)
+    return [[("── "[: max(width, 0)], "rule"), (label.strip() + " ", "note"), ("─" * right, "rule")], []]
 
 
 class Heights:
@@ -219,9 +228,7 @@ class Page:
         if lines is None:
             return None
         if self.drawing.has_left_out:
-            message = self.model.message(index)
-            assert message is not None
-            lines = self._plain[key] = plain_lines(message, self.width)
+            self._plain[key] = lines
         else:
             self._laid[key] = lines
             if len(self._laid) > _KEPT:
@@ -230,16 +237,21 @@ class Page:
         return lines
 
     def _lay_out(self, index: int) -> list[Line] | None:
+        # Markdown, colours and tables are a tenth of what the browser loads: they wait for the first message.
+        from .blocks import message_lines, plain_lines
+
         assert self.model is not None
         entry = self.model.entries[index]
         if entry.kind is not EntryKind.MESSAGE:
-            return rule_line(entry.text, self.width)
+            return _rule(entry.text, self.width)
         message = self.model.message(index)
         if message is None:
             return None
         is_open = index in self.opened
         lines = message_lines(message, self.model, self.width, self.look, self.drawing, is_open=is_open)
-        if not self.matchers or self.drawing.has_left_out:
+        if self.drawing.has_left_out:
+            return plain_lines(message, self.width)
+        if not self.matchers:
             return lines
         from .find import light_lines  # there is something to light: the search is loaded already
 
@@ -370,6 +382,8 @@ def draw_message(model: TranscriptModel, message_id: int, width: int, look: Look
         width: Cells of a line.
         look: What is shown of tools and reasoning.
     """
+    from .blocks import message_lines  # for the first message this loads it here, not on the screen's thread
+
     index = model.entry_of(message_id)
     message = model.message(index) if index is not None else None
     drawing = Drawing()

@@ -18,9 +18,8 @@ from hermes_browse.store.wording import N_, _
 
 from ..shared.lines import LongView
 from ..shared.styled import LOOKS, Line
-from .blocks import Look
 from .layout_cache import Key, draw
-from .model import EntryKind, TranscriptModel
+from .model import EntryKind, Look, TranscriptModel
 from .page import Page
 
 _NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further segment")}

@@ -12,6 +12,7 @@ from hermes_browse.store.text import one_line, printable
 
 from ..sgr import coloured, has_colours, without_colours
 from ..shared.styled import TAB, Line, Span, wrap_spans, wrap_text
+from .layout_cache import LIGHT_OF
 from .markdown import highlight, render_markdown, table_lines
 
 MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
@@ -242,6 +243,9 @@ def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]
             continue
         lines += _field(key, value, width, hint, is_main=key == main)
     return lines
+
+
+LIGHT_OF[tool_text_lines] = 16_000
 
 
 def as_shown(text: str) -> str:

@@ -12,8 +12,7 @@ from textual.binding import Binding, BindingType
 from hermes_browse.store.wording import N_, _
 
 from ..shared.styled import line_text
-from .blocks import Look, Tools, is_foldable
-from .model import TranscriptModel
+from .model import Look, Tools, TranscriptModel
 from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
@@ -191,8 +190,7 @@ class TranscriptView(TranscriptScroll):
     def action_toggle_fold(self) -> None:
         """Show all of the current message, or less again."""
         index = self._current_index()
-        message = self.current
-        if index is None or message is None or not is_foldable(message, self.model):
+        if index is None or self.model is None or not self.model.is_foldable(index):
             self.post_message(self.Told(_("nothing is folded here")))
             return
         self.page.opened ^= {index}
@@ -281,8 +279,7 @@ class TranscriptView(TranscriptScroll):
 
     def _unfold_to_find(self, index: int) -> None:
         assert self.model is not None
-        message = self.model.message(index)
-        if message is None or index in self.page.opened or self.page.lit(index) or not is_foldable(message, self.model):
+        if index in self.page.opened or self.page.lit(index) or not self.model.is_foldable(index):
             return
         self.page.opened.add(index)
         if self.page.lit(index):
