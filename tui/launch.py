@@ -6,8 +6,6 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.catalog import read_first_page
@@ -42,22 +40,6 @@ def launch(location: Location) -> int:
     from .cli.resuming import run_plan
 
     return run_plan(plan)
-
-
-@contextmanager
-def _no_encryption() -> Iterator[None]:
-    """While asyncio is imported: it goes without `ssl` where there is none (Python 3.11 to 3.14, base_events.py).
-
-    The browser speaks to no network. That module and its library are 4 MiB and a fortieth of the start.
-    """
-    is_there = "ssl" in sys.modules
-    if not is_there:
-        sys.modules["ssl"] = None  # type: ignore[assignment]  # how the import of a module is said to be impossible
-    try:
-        yield
-    finally:
-        if not is_there:
-            del sys.modules["ssl"]
 
 
 def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:
@@ -97,8 +79,6 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         are_keys_usual=start.are_keys_usual,
     ) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
-        with _no_encryption():
-            import asyncio  # noqa: F401  # before Textual does, which takes it as it finds it
         from .app import BrowseApp
 
         app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)

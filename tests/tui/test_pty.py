@@ -47,18 +47,6 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
     assert {path.name for path in hermes_home.iterdir()} <= {"state.db", "state.db-wal", "state.db-shm"}
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
-def test_no_library_for_encryption_is_loaded(hermes_home: Path) -> None:
-    """No network, so no need of one: asyncio is imported without, and it is 4 MiB less to hold and to load."""
-    terminal = Terminal(["--home", str(hermes_home)])
-    terminal.wait_for("shown")
-    maps = Path(f"/proc/{terminal.child.pid}/maps").read_text()
-    assert "python" in maps
-    assert "libssl" not in maps and "_ssl." not in maps
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
-
-
 def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
     """What is typed while Python still starts is not lost; the q in it is a letter."""
     terminal = Terminal(["--home", str(hermes_home)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import platform
 import subprocess
 import sys
@@ -11,10 +12,10 @@ from pathlib import Path
 import pytest
 from browsing import browsing, demo_app
 
-from hermes_browse.tui import give_back as giving
+from hermes_browse.tui import worker as working
 
 _HOLES = """
-from hermes_browse.tui.give_back import give_back
+from hermes_browse.tui.worker import trim_memory
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
@@ -22,7 +23,7 @@ blocks = [bytes(5000) for _ in range(10_000)]
 kept = blocks[::100]
 del blocks
 before = resident()
-give_back()
+trim_memory()
 print(before - resident(), len(kept))
 """
 """Every hundredth block stays, so that what is free lies between what is not."""
@@ -35,13 +36,14 @@ def test_what_lies_between_goes_back() -> None:
     assert int(told.split()[0]) > 30_000_000
 
 
-def test_other_libraries_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("platform", ["darwin", "linux"])
+def test_other_libraries_are_left_alone(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is nothing to call nothing is called."""
-    giving._trim.cache_clear()
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert giving._trim() is None
-    giving.give_back()
-    giving._trim.cache_clear()
+    opened: list[object] = []
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: opened.append(name) or object())
+    working.trim_memory()
+    assert opened == ([None] if platform == "linux" else [])
 
 
 async def test_the_browser_gives_back_when_it_rests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +51,7 @@ async def test_the_browser_gives_back_when_it_rests(tmp_path: Path, monkeypatch:
     async with browsing(demo_app(tmp_path)) as browser:
         worker = browser.screen.page_worker
         given: list[bool] = []
-        monkeypatch.setattr(giving, "give_back", lambda: given.append(worker.holds_reader))
+        monkeypatch.setattr(working, "trim_memory", lambda: given.append(worker.holds_reader))
         monkeypatch.setattr("hermes_browse.tui.worker.IDLE_SECONDS", 30.0)
         await browser.press("j", "k")
         await browser.settle()
