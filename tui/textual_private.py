@@ -1,19 +1,19 @@
 """Every private name of Textual that the browser relies on; other modules take what they need from here.
 
-Read in Textual 8.2.8. Another minor version may name or use them otherwise: look at each again before the pin moves.
+Another version may name or use them otherwise: look at each again before `READ_IN` and the pin move.
 
 - Layout of a screen: `_compositor.Compositor` and `ChopsUpdate`, `_dirty_regions`, `_get_renders`, `_visible_widgets`;
   `Screen._compositor`.
 - Lines of a widget with its borders: `_styles_cache.StylesCache`, `get_inner_outer`, `Widget._styles_cache`.
 - Scrolling: `ScrollView._scroll_update`.
 - Keys of a class and of a widget: `DOMNode._merge_bindings`, `_merged_bindings`, `_bindings`.
-- The terminal, and the end of an app: `App._driver`, `App._exit_renderables`, `App._close_messages_no_wait`.
+- The terminal, keys in what it sends, the end of an app: `App._driver`, `_xterm_parser.XTermParser`,
+  `App._exit_renderables`, `App._close_messages_no_wait`.
 
 Some are overridden, which is done where the class is: `App._fatal_error` (app.py), `Input._on_key` (text_box.py),
 `Widget._on_mouse_scroll_down` and `_on_mouse_scroll_up` (list, transcript), and in driver.py, which only Unix loads,
 `LinuxDriver._sigcont_application` with what it reads: `_must_signal_resume`, `_auto_restart`, `_writer_thread`,
-`_file`, `_loop`, `_app`, `_mouse`, `_debug`, `_enable_mouse_support`, `_disable_mouse_support`, and `XTermParser` of
-`_xterm_parser`.
+`_file`, `_loop`, `_app`, `_mouse`, `_debug`, `_enable_mouse_support` and `_disable_mouse_support`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual._compositor import ChopsUpdate, Compositor
 from textual._styles_cache import StylesCache
+from textual._xterm_parser import XTermParser as XTermParser  # for driver.py
 from textual.geometry import Region, Size, Spacing
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.widget import Widget
 
+READ_IN = "8.2.8"
+"""The version of Textual in which all of this was read."""
 _OVER = ("tint", "hatch", "text_opacity", "outline_top", "outline_right", "outline_bottom", "outline_left")
 """Rules of a style sheet that change lines without taking room."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from hermes_browse.store.blocks import SAID, SEAM, SUMMARY, blocks_of
 from hermes_browse.store.id_gaps import IdGap
@@ -41,16 +41,14 @@ class Tools(StrEnum):
     FULL = "full"
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How messages are shown: everything their lines depend on beside themselves and the width."""
 
     tools: Tools = Tools.SHORT
     reasoning: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One thing in the scroll."""
 
     kind: EntryKind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -208,12 +207,12 @@ class TranscriptView(TranscriptScroll):
     def action_cycle_tools(self) -> None:
         """Tool calls off → short → full."""
         order = list(Tools)
-        self._set_look(replace(self.look, tools=order[(order.index(self.look.tools) + 1) % len(order)]))
+        self._set_look(self.look._replace(tools=order[(order.index(self.look.tools) + 1) % len(order)]))
         self.post_message(self.Told(_(_TOOLS_ARE[self.look.tools])))
 
     def action_toggle_reasoning(self) -> None:
         """Reasoning folded or shown."""
-        self._set_look(replace(self.look, reasoning=not self.look.reasoning))
+        self._set_look(self.look._replace(reasoning=not self.look.reasoning))
         self.post_message(self.Told(_("reasoning shown") if self.look.reasoning else _("reasoning folded")))
 
     # What was found
