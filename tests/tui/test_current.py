@@ -24,7 +24,7 @@ from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, Lineage
 from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
-from hermes_browse.tui.transcript import cards as details
+from hermes_browse.tui.transcript import cards
 from hermes_browse.tui.worker import Answered
 
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
@@ -58,7 +58,7 @@ class Meant:
         monkeypatch.setattr(screen.changing, "_flag", self._several)
         monkeypatch.setattr(screen.resuming, "start", self.resumed.append)
         monkeypatch.setattr(screen.taking, "copy", lambda text, name: self.notes.append(self._root(text)))
-        monkeypatch.setattr(details, "show_details", self._details(details.show_details))
+        monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False
 

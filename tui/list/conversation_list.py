@@ -1,4 +1,4 @@
-"""The list: draws only the lines on screen, whatever the number of rows; nothing in it jumps."""
+"""The list widget: it draws only the lines on screen, and keeps the cursor on its row when rows change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "curs
 
 @dataclass
 class _FromList(Message):
-    """A message that can be told by which list sent it."""
+    """A message that names the list it comes from."""
 
     list: ConversationList
 
@@ -74,7 +74,7 @@ class ConversationList(LongView, can_focus=True):
 
     @dataclass
     class Shown(_FromList):
-        """Lines have been drawn: what they lack may be read now."""
+        """These rows have been drawn: what is missing in them may be read now."""
 
         first: int
         last: int
@@ -89,10 +89,10 @@ class ConversationList(LongView, can_focus=True):
         self.is_marked: Callable[[ListRow], bool] = lambda row: False
         """Whether a row is drawn as marked."""
         self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
-        """Told within each change, before another key is handled: whether another row is under the cursor than before,
-        and whether the user has moved it or asked for other rows."""
+        """Called within each change, before the next key is handled, with two flags: whether the cursor is on another
+        row, and whether that is what the user did."""
         self.is_current: Callable[[], bool] = lambda: True
-        """Whether the row under the cursor is drawn so: not where something else is current."""
+        """Whether the row under the cursor is drawn as current: not where something that is not listed is."""
         self.clock = time.time
         """Tells the time for ages; tests freeze it."""
 
@@ -146,11 +146,11 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.Highlighted(self, row))
 
     def refresh_rows(self) -> None:
-        """Draw the lines on screen again: their rows know more now."""
+        """Draw the lines on screen again, after more of their rows has been read."""
         self.refresh()
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Draw the two lines that changed, keep the cursor in sight, tell."""
+        """Draw the two lines that changed, keep the cursor in sight, and tell of it."""
         row = self.current
         self._key = row.key if row is not None else None
         for index in (old, new):
@@ -171,12 +171,12 @@ class ConversationList(LongView, can_focus=True):
             self.scroll_to(y=last - height + 1, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
-        """Another width is another layout of columns."""
+        """Lay out the columns for another width."""
         self.virtual_size = Size(self.scrollable_content_region.width, len(self._source) * self.row_lines)
         self._keep_in_sight()
 
     def _look_over(self, name: str, under: str) -> Style:
-        """A look on the background of a row; what was looked for is lit there too."""
+        """The style of a look on the background of a row, where matches are highlighted as well."""
         key = f"{name} over {under}"
         style = self._looks.get(key)
         if style is None:
@@ -235,13 +235,13 @@ class ConversationList(LongView, can_focus=True):
             self.cursor = max(0, min(index, len(self._source) - 1))
 
     def action_select(self) -> None:
-        """Take the row under the cursor."""
+        """Select the row under the cursor."""
         row = self.current
         if row is not None:
             self.post_message(self.Selected(self, row))
 
     def on_click(self, event: events.Click) -> None:
-        """A click puts the cursor there, a double click takes the row."""
+        """Put the cursor on the row under a click; a double click selects it."""
         index = (event.y + self.scroll_offset.y) // self.row_lines
         if index < len(self._source):
             self._go(index)

@@ -20,18 +20,18 @@ Span = tuple[str, str]
 _MODEL_WIDTH = 18
 _NEVER = 1 << 30
 _DEFAULT = ("age", "source", "messages", "cost", "model")
-"""Columns without a choice, each in rows that are wide enough."""
+"""Columns shown where the user has not chosen, each in rows that are wide enough for it."""
 
 
 class Column(NamedTuple):
-    """What a row says at its right."""
+    """A column at the right of a row."""
 
     width: int
-    """Cells, with what parts it from the one before; 0 for that of moments."""
+    """Cells, with the space before it; 0 where it is as wide as moments are told."""
     is_right: bool
-    """Numbers stand at the right of it."""
+    """Whether its text is aligned to the right."""
     from_width: int
-    """The narrowest row that has it, where the user has not chosen."""
+    """The least cells of a row that shows it, where the user has not chosen."""
     text: Callable[[Conversation, float], str]
     """Its text, printable, for a conversation and the time."""
 
@@ -56,12 +56,12 @@ COLUMNS: dict[str, Column] = {
     "branch": Column(18, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(each.git_branch or ''), 16)}"),
     "directory": Column(22, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(_folder(each)), 20)}"),
 }
-"""Columns by the name the configuration calls them by."""
+"""Columns by the names that the configuration uses."""
 _chosen: tuple[str, ...] = ()
 
 
 def set_columns(names: Sequence[str]) -> None:
-    """Which columns rows have from now on.
+    """Choose the columns of all rows.
 
     Args:
         names: Of `COLUMNS`; none for as many as there is room for.
@@ -71,7 +71,7 @@ def set_columns(names: Sequence[str]) -> None:
 
 
 def glyph(conversation: Conversation) -> Span:
-    """The state in one cell: shapes differ, so that it is told without colour."""
+    """The state in one cell; the shapes differ, so that it can be told without colour."""
     if conversation.status is Status.LIVE:
         return "●", "live"
     if conversation.pinned:
@@ -152,7 +152,7 @@ def _job(row: JobRow, width: int, now: float) -> list[Span]:
 
 
 _ROLES = {"user": N_("you"), "assistant": N_("asst"), "tool": N_("tool"), "system": N_("sys")}
-"""In four cells."""
+"""Short names of roles, each in four cells."""
 
 
 def _hit(row: HitRow, width: int, now: float) -> list[Span]:

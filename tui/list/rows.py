@@ -1,4 +1,4 @@
-"""What a list can show: conversations, hits, headings and sentences, each with a key that stays."""
+"""Rows of lists: conversations, hits, sessions, sentences. The key of a row stays when the list is read again."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hermes_browse.store.models import Conversation, Hit, Lineage, Node, Relatio
 
 
 class ConversationRow(NamedTuple):
-    """A conversation; `hits` when it heads its hits in a search."""
+    """A conversation; in a search it stands above its hits, and `hits` counts them."""
 
     conversation: Conversation
     hits: int = 0
     complete: bool = True
-    """Preview and count have been read."""
+    """Whether preview and count have been read."""
 
     @property
     def key(self) -> str:
@@ -54,7 +54,7 @@ class LineageRow(NamedTuple):
     node: Node
     depth: int
     is_target: bool
-    """A resume opens this one."""
+    """Whether a resume opens this one."""
 
     @property
     def key(self) -> str:
@@ -78,7 +78,7 @@ class DrawnRow(Protocol):
 
     @property
     def key(self) -> str:
-        """What it is about; stays when the list is read again."""
+        """Identifies the row when the list is read again."""
         ...
 
     def spans(self, width: int, now: float) -> list[tuple[str, str]]:
@@ -100,7 +100,7 @@ class MoreRow(NamedTuple):
 
 
 class SuggestionRow(NamedTuple):
-    """Another search that finds something, offered where one found nothing."""
+    """Another search that finds something, offered when this one found nothing."""
 
     text: str
     """What it is, in a few words."""
@@ -110,7 +110,7 @@ class SuggestionRow(NamedTuple):
     hits: int
     at_least: bool = False
     of_list: bool = False
-    """`hits` counts conversations."""
+    """Whether `hits` counts conversations."""
     profile: str = ""
     """Another profile it looks in; empty for this one."""
 
@@ -138,7 +138,7 @@ class RowSource(Protocol):
 
 
 class FixedRows:
-    """A few rows, held."""
+    """A source that holds its rows."""
 
     def __init__(self, rows: Sequence[ListRow]) -> None:
         self._rows = list(rows)
@@ -157,7 +157,7 @@ class FixedRows:
 
 
 def lineage_rows(lineage: Lineage) -> list[LineageRow]:
-    """The family tree line by line: continuations stand below each other, everything else one step in."""
+    """The family tree line by line: continuations at the same depth, everything else one step in."""
     depths: dict[str, int] = {}
     rows = []
     for node in lineage.nodes:

@@ -141,7 +141,7 @@ class ConversationPane:
         def done(answer: tuple[TranscriptModel, dict[Key, list[Line]]]) -> None:
             model, drawn = answer
             self._forget_the_row()
-            transcript.page.drawing.add(drawn)
+            transcript.page.layouts.add(drawn)
             at = message_id
             if at is not None and model.entry_of(at) is None:
                 self._screen.say_of_page(_("the hit is in a rewound message: v shows everything"))

@@ -1,6 +1,6 @@
-"""Every sign of ours that is not ASCII, and the ASCII one that can stand in its place; the one table of them.
+"""The table of all signs the browser draws that are not ASCII, each with the ASCII sign that can replace it.
 
-Each takes one cell, and so does what replaces it, so that nothing shifts. Shapes that tell states apart stay apart.
+Both take one cell, so that nothing shifts. Signs that stand for different states have different replacements.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ def _drawn() -> dict[str, str]:
 
 
 TABLE = {ord(sign): plain for sign, plain in (_drawn() | _SIGNS).items()}
-"""For `str.translate`."""
+"""All of them, for `str.translate`."""
 
 
 def plain(text: str) -> str:
-    """The text with every sign of ours in ASCII; as many cells, and all other letters as they are."""
+    """The text with our signs in ASCII and all other letters as they are; it takes as many cells."""
     return text if text.isascii() else text.translate(TABLE)
 
 
 def is_unicode(encoding: str | None) -> bool:
-    """Whether an encoding can hold every letter; what does not name one is taken to."""
+    """Whether an encoding can hold every letter; assumed where it is not known."""
     return encoding is None or encoding.lower().replace("_", "-").startswith("utf")
 
 
 def are_plain(mode: str, encoding: str | None) -> bool:
-    """Whether signs are to be ASCII.
+    """Whether signs have to be ASCII.
 
     Args:
         mode: One of `MODES`.

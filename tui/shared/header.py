@@ -1,4 +1,4 @@
-"""The one-line texts of the main screen, as content: titles, counts, status."""
+"""Texts of one line for the main screen, as `Content`: titles, counts, status."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _style(text: str, style: str) -> Content:
 
 
 def store_name(location: Location) -> str:
-    """What the store is called, for a title."""
+    """The name of the store, for a title."""
     return one_line(location.name, 30)
 
 
 def title(location: Location, shown: str, width: int) -> Content:
-    """Program, store, and what is shown and hidden."""
+    """The title: program, store, and what is shown and hidden."""
     left = " hermes-browse  "
     name = store_name(location)
     space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
@@ -37,7 +37,7 @@ def title(location: Location, shown: str, width: int) -> Content:
 
 
 def marked(count: int, messages: int) -> str:
-    """What is marked, for the line of views."""
+    """How much is marked, for the line of views."""
     return _("✓ {count:,} marked · {messages} msgs").format(count=count, messages=formats.number(messages))
 
 
@@ -52,10 +52,10 @@ def views(
     *,
     width: int = 0,
 ) -> Content:
-    """The views with their counts, and the order; in its place what is marked, if anything is.
+    """The views with their counts, then what is marked, else what is searched for, else the order.
 
-    Where there is no room for all, counts are told shortly, then only of the view on screen, at
-    last beside the bare keys of the others: what is marked is not cut.
+    Where there is no room for all, counts become short (`21k`), then only the view on screen keeps its count, then
+    the others are only numbers. What is marked is never cut.
 
     Args:
         catalog: What is counted.
@@ -90,7 +90,7 @@ def views(
 
 
 def _labels(views: Sequence[tuple[str, int | None, bool]], form: Callable[[float], str]) -> list[str]:
-    """`2 Automation 20,912`, with the count in a form of one's own; `…` where it is not known yet."""
+    """`2 Automation 20,912`, the count as `form` gives it; `…` where it is not known yet."""
     return [f"{name} {form(count) if count is not None else '…'}" for name, count, _ in views]
 
 
@@ -99,7 +99,7 @@ def _line_width(labels: Sequence[str], told: str) -> int:
 
 
 def offers(choices: Sequence[str], width: int) -> Content:
-    """What the end of a query can be completed to, as many as there is room for."""
+    """Completions of a query, as many as there is room for."""
     key = _("Tab takes") + " "
     parts, left = [Content.assemble("  ", (key, "dim"))], width - cell_len(key) - 3
     for number, choice in enumerate(choices):
@@ -112,17 +112,17 @@ def offers(choices: Sequence[str], width: int) -> Content:
 
 
 def status(text: str, state: str) -> Content:
-    """A sentence, and whether the store is being written to."""
+    """The status line: a sentence, and whether the store is being written to."""
     return Content.assemble(" ", (one_line(text, 400), "dim"), ("  " if text else "") + "", (state, "dim"))
 
 
 def failure(text: str) -> Content:
-    """What went wrong."""
+    """The status line after a failure."""
     return Content.assemble(" ", (one_line(text, 400), "$error"))
 
 
 def conversation_title(conversation: Conversation, width: int) -> Content:
-    """What the conversation is called, and where it is from."""
+    """The name of a conversation, and where it is from."""
     model = one_line((conversation.model or "").rpartition("/")[2], 30)
     facts = [one_line(conversation.source, 20), model, formats.messages(conversation.message_count)]
     right = " · ".join(fact for fact in facts if fact)
@@ -156,7 +156,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int)
 
 
 def lineage_title(lineage: Lineage) -> Content:
-    """How large the family is, and a warning where Hermes would open something else."""
+    """The size of the family, and a warning where Hermes would open another session."""
     count = len(lineage.nodes)
     label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(count=count)
     if lineage.predicted != lineage.resume.id:

@@ -1,4 +1,4 @@
-"""Text with looks, wrapped to cells: what message bodies are made of before they are painted."""
+"""Text with named looks, wrapped to cells: the form of all lines before they are painted."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ LOOKS = (
 
 TAB = "    "
 JOINT, SPACE_JOINT = ("", "joint"), ("", "space-joint")
-"""Stand where a line goes on that was broken for want of room, behind whatever is put in front of it: nothing was left
-out there, or one space. They are empty, so they are never painted and never counted.
+"""Empty spans at the start of a line that continues the one above it, behind any prefix. They tell what was left out at
+the break, nothing or one space, so that a term can be found across it; they are never painted and take no cells.
 """
 
 
@@ -74,7 +74,7 @@ def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
 
 
 def breaks(text: str, width: int) -> list[tuple[int, int]]:
-    """Where a line without newlines is broken: half-open ranges, each at most `width` cells.
+    """Break a line without newlines: half-open ranges of it, each at most `width` cells.
 
     Args:
         text: One printable line.
@@ -105,7 +105,7 @@ def _joint(before: int, start: int) -> Span:
 
 
 def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
-    """Spans, which may hold newlines, as lines of at most `width` cells; each that was broken begins with a joint."""
+    """Spans, which may hold newlines, as lines of at most `width` cells; a continued line begins with a joint."""
     lines: list[Line] = []
     current: Line = []
     for text, look in spans:
@@ -130,7 +130,7 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
 
 
 def wrap_text(text: str, width: int, look: str) -> list[Line]:
-    """Plain text as lines of one look, with joints; each piece is wrapped on its own, so that long texts stay quick."""
+    """Plain text as lines of one look, with joints."""
     lines: list[Line] = []
     for line in text.replace("\t", TAB).split("\n"):
         ranges = breaks(line, width)
@@ -141,7 +141,7 @@ def wrap_text(text: str, width: int, look: str) -> list[Line]:
 
 
 def indent(lines: Iterable[Line], prefix: Span, first: Span | None = None) -> list[Line]:
-    """The lines behind a prefix; the first behind another one."""
+    """Lines with a prefix each, the first with another one if that is given."""
     return [[first if first is not None and index == 0 else prefix, *line] for index, line in enumerate(lines)]
 
 
@@ -167,7 +167,7 @@ def clip_line(line: Line, width: int) -> Line:
 
 
 def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
-    """A line with ranges of its text in another look.
+    """A line with another look added to ranges of its text.
 
     Args:
         line: Spans.

@@ -20,12 +20,12 @@ from .model import TEXT_LIMIT, Look, Tools, TranscriptModel
 from .tool_text import Hint, hint_of, tool_text_lines
 
 MARKDOWN_LIMIT = 16_000
-"""Code points rendered as Markdown; a longer text is plain, for Markdown would take longer than a frame or two."""
+"""Code points rendered as Markdown; a longer text is shown plain, as rendering it would take several frames."""
 OPEN_LIMIT = 400_000
-"""Code points shown of a text that is unfolded; to lay out more would take a second, and the pager has it all."""
+"""Code points shown of an unfolded text: laying out more takes a second, and the pager shows all of it."""
 _SHORT_LINES = 6
 _SHORT_LIMIT = 16_000
-"""Code points of a result that are laid out for its first lines; of a longer one only `_SHORT_TEXT` are."""
+"""Code points of a result that is laid out whole for its first lines; of a longer one `_SHORT_TEXT` are."""
 _SHORT_TEXT = 4000
 _MAIN_ARGUMENTS = (
     "command",
@@ -44,7 +44,7 @@ _MAIN_ARGUMENTS = (
 
 
 def main_argument(call: ToolCall) -> str:
-    """The argument that tells what a call is about, on one line."""
+    """The most telling argument of a call, on one line."""
     loaded = load_json(call.arguments)
     if not isinstance(loaded, dict):
         return one_line(call.arguments, 200)
@@ -80,7 +80,7 @@ def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None,
 
 
 def _beginning(text: str) -> tuple[str, int]:
-    """The beginning of a long text, of each long field of an object, and how many code points are left out."""
+    """The beginning of a long text, or of each long field of an object, and how many code points are left out."""
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
@@ -222,7 +222,7 @@ def _images(message: ChatMessage, width: int) -> list[Line]:
 
 
 def _divider(message: ChatMessage, label: Line, width: int) -> Line:
-    """The head of a summary: a rule, for it was said by nobody."""
+    """The head of a summary: a rule instead of a name, as nobody said it."""
     facts = [
         formats.clock(message.timestamp).strip(),
         "" if message.state is State.LIVE else formats.state(message.state),
@@ -233,7 +233,7 @@ def _divider(message: ChatMessage, label: Line, width: int) -> Line:
 
 
 def plain_lines(message: ChatMessage, width: int) -> list[Line]:
-    """A message until it has been laid out as what it is: its head, and what it says wrapped.
+    """A message shown unformatted until it has been laid out: its head, and its text wrapped.
 
     Args:
         message: What to show.
@@ -246,7 +246,7 @@ def plain_lines(message: ChatMessage, width: int) -> list[Line]:
 def message_lines(
     message: ChatMessage, model: TranscriptModel, width: int, look: Look, draw: Draw = at_once, *, is_open: bool
 ) -> list[Line]:
-    """The lines of a message, the blank one that follows included; none when it is shown elsewhere.
+    """The lines of a message and the blank line after it; none for a result that is shown with its call.
 
     Args:
         message: What to show.

@@ -25,19 +25,18 @@ from .tool_text import as_shown
 _BATCH = 40
 """Messages read at a time: a few milliseconds."""
 _SECONDS = 0.05
-"""A slice takes no longer than this by much, so that what comes into sight is read between two of them."""
+"""Seconds after which a slice ends, so that messages that come into sight are read between two slices."""
 _SIGNS = re.compile(r"[*_`~\\\[\]]|\]\([^)\s]*\)")
 _WIDE = 20_000
-"""Cells of a line that is broken nowhere."""
+"""Cells that no line exceeds, so that none is broken."""
 _OVERLAP = 24
-"""Messages before a slice that are read again: a result belongs to the call above it."""
+"""Messages before a slice that are read again, to find the calls that results belong to."""
 
 
 def needle(text: str) -> Matcher | None:
-    """What is typed in the box, ready to be looked for; None for nothing.
+    """What finds a text as it is typed in the box; None for an empty one.
 
-    It is taken literally, in any case and with or without accents, anywhere in a word: whoever looks in a text
-    that is open wants the letters, not the terms of a query.
+    The text is taken literally, ignoring case and accents, anywhere in a word: it is no query.
 
     Args:
         text: As typed.
@@ -66,7 +65,7 @@ def contains(message: ChatMessage, wanted: Matcher) -> bool:
 
 
 def _stands_rendered(text: str, wanted: Matcher) -> bool:
-    """Whether the needle stands in what is shown of a Markdown text, across signs that are not: `**bold** words`."""
+    """Whether the needle is in a Markdown text as it is shown, without its signs: `bold words` in `**bold** words`."""
     if len(text) > MARKDOWN_LIMIT:
         return False
     without_signs = fold(_SIGNS.sub("", text))
@@ -79,7 +78,7 @@ def _stands_rendered(text: str, wanted: Matcher) -> bool:
 
 
 class Slice(NamedTuple):
-    """What a part of a conversation gave."""
+    """What was found in a part of a conversation."""
 
     found: tuple[int, ...]
     """Ids of messages; a result that stands with its call counts as the message that made the call."""
@@ -88,7 +87,7 @@ class Slice(NamedTuple):
 
 
 def look_through(reader: Reader, bones: Sequence[Bone], start: int, stop: int, wanted: Matcher) -> Slice:
-    """Look through a part of a conversation, as much of it as a short while allows; on a worker's thread.
+    """Look through a part of a conversation for a short while; on a worker's thread.
 
     Args:
         reader: An open reader.
@@ -121,7 +120,7 @@ def look_through(reader: Reader, bones: Sequence[Bone], start: int, stop: int, w
 
 
 class Findings:
-    """Where a needle stands in a conversation, in the order of reading, as far as is known.
+    """Messages of a conversation with a needle in them, as far as it has been looked through.
 
     Args:
         wanted: The needle.
@@ -147,7 +146,7 @@ class Findings:
         return self.next_part is None
 
     def take(self, part: Slice) -> None:
-        """Take in what the next part gave."""
+        """Add what was found in the next part."""
         self.found.update(part.found)
         for number, (start, stop) in enumerate(self._parts):
             if start < stop:
@@ -155,12 +154,12 @@ class Findings:
                 return
 
     def grow(self, before: int, count: int) -> None:
-        """The conversation has more bones at its end."""
+        """Look through bones that were added at the end, too."""
         self._parts.append((before, count))
 
 
 def _beginning(line: Line) -> tuple[str, int]:
-    """What stood between a line and the one above it, and where in the line the text goes on."""
+    """The text between a line and the one above it, and where in the line its own text begins."""
     position = 0
     for span in line:
         if span == JOINT:
@@ -172,7 +171,7 @@ def _beginning(line: Line) -> tuple[str, int]:
 
 
 def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[list[tuple[int, int, int]]]:
-    """Where terms stand in lines: for each line the ranges of its text, and with each the line on which it began.
+    """Where terms are in lines: for each line ranges of its text, and with each the line on which the term begins.
 
     Args:
         lines: Of a message; those that were broken have joints.
@@ -208,7 +207,7 @@ def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[
 def light_lines(
     lines: Sequence[Line], matchers: Sequence[Matcher], is_hit: bool, number: int | None
 ) -> tuple[list[Line], list[int]]:
-    """Lines with terms lit, and the numbers of those on which one begins.
+    """Lines with terms highlighted, and the numbers of those on which one begins.
 
     Args:
         lines: Of a message.

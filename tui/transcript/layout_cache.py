@@ -1,4 +1,4 @@
-"""Texts that take longer than a frame to lay out: laid out once, and for the screen on another thread."""
+"""A cache of laid out texts: what takes longer than a frame is laid out once, for the screen on another thread."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from ..shared.styled import Line, wrap_text
 
 LIGHT = 2_400
-"""Code points of Markdown that are laid out at once: some ten milliseconds where it is full of code."""
+"""Code points of Markdown that are laid out at once; they take some ten milliseconds where all of it is code."""
 _KEPT = 100
-"""Texts whose lines are kept."""
+"""How many texts have their lines kept."""
 
 Make = Callable[..., list[Line]]
-"""Makes lines of a text and of what else they depend on: the width first."""
+"""A function that lays out a text; what else the lines depend on comes after the text, the width first."""
 LIGHT_OF: dict[Make, int] = {wrap_text: 60_000}
-"""The same for what takes less time than Markdown, by what makes the lines."""
+"""The same limit for functions that are quicker than the one for Markdown."""
 Draw = Callable[..., list[Line]]
-"""Takes a `Make`, a text and the rest: `at_once`, or a `Drawing` that may leave it for later."""
+"""Calls a `Make` with a text and the rest: `at_once`, or a `LayoutCache`, which may leave it for later."""
 Key = tuple[Any, ...]
-"""What lines are made by, and of: a `Make`, then its arguments, all of which can be hashed."""
+"""A `Make` and its arguments, all of which can be hashed."""
 
 
 def at_once(make: Make, text: str, *rest: Any) -> list[Line]:
@@ -29,27 +29,27 @@ def at_once(make: Make, text: str, *rest: Any) -> list[Line]:
 
 
 def draw(keys: Iterable[Key]) -> dict[Key, list[Line]]:
-    """The lines of all of these; on any thread."""
+    """Lay out all of these; on any thread."""
     return {key: key[0](*key[1:]) for key in keys}
 
 
-class Drawing:
-    """Lays texts out, and keeps what was dear; one that does not wait notes what it lacks."""
+class LayoutCache:
+    """Lays out texts and keeps the lines of long ones; where it may not wait, it leaves these out and notes them."""
 
     def __init__(self) -> None:
         self.waits = True
-        """Whether to lay out what is dear at once, or else to leave it out and note it."""
+        """Whether long texts are laid out at once rather than left out and noted."""
         self.wanted: dict[Key, None] = {}
-        """What was left out and has not come since."""
+        """Texts that were left out and have not been laid out since."""
         self.has_left_out = False
-        """Whether something was left out; for whoever asks to set to false before."""
+        """Whether a text was left out since the caller last set this to False."""
         self._drawn: OrderedDict[Key, list[Line]] = OrderedDict()
 
     def __call__(self, make: Make, text: str, *rest: Any) -> list[Line]:
-        """The lines of a text; none where they are dear, are not known, and this does not wait.
+        """The lines of a text; none when it is long, is not in the cache, and this may not wait.
 
         Args:
-            make: Makes them.
+            make: Lays it out.
             text: Of any length.
             rest: What else `make` is given.
         """
@@ -67,11 +67,11 @@ class Drawing:
 
     @property
     def drawn(self) -> dict[Key, list[Line]]:
-        """What is kept."""
+        """All that is kept."""
         return dict(self._drawn)
 
     def add(self, drawn: Mapping[Key, list[Line]]) -> None:
-        """Keep lines that were laid out elsewhere, and let go of those that have not been asked for longest."""
+        """Keep lines that were laid out elsewhere, and drop those that were asked for least recently."""
         for key, lines in drawn.items():
             self._drawn[key] = lines
             self.wanted.pop(key, None)

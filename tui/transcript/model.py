@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _, ngettext
 from .. import formats
 
 GAP_SECONDS = 3600.0
-"""A pause this long between messages of one day is shown."""
+"""Seconds between messages of one day from which on the pause is shown."""
 
 
 TEXT_LIMIT = 60_000
@@ -23,7 +23,7 @@ TEXT_LIMIT = 60_000
 
 
 class EntryKind(StrEnum):
-    """What an entry is."""
+    """The kinds of entries: messages, and rules between them."""
 
     DAY = "day"
     GAP = "gap"
@@ -42,20 +42,20 @@ class Tools(StrEnum):
 
 
 class Look(NamedTuple):
-    """How messages are shown: everything their lines depend on beside themselves and the width."""
+    """What the reader wants to see of messages."""
 
     tools: Tools = Tools.SHORT
     reasoning: bool = False
 
 
 class Entry(NamedTuple):
-    """One thing in the scroll."""
+    """A message or a rule in the scroll."""
 
     kind: EntryKind
     text: str = ""
-    """Of a rule."""
+    """The words of a rule."""
     bone: int = -1
-    """Index in the skeleton, for a message."""
+    """Of a message: its index in the skeleton."""
 
 
 def _seam(conversation: Conversation, segment: int) -> str:
@@ -92,7 +92,7 @@ def _gone(gap: IdGap) -> Entry:
 
 
 def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
-    """The entries of a conversation: days, pauses, seams, what is left out and what is gone where they belong.
+    """The entries of a conversation: its messages, and between them days, pauses, seams and notes on missing rows.
 
     Args:
         conversation: Whose segments the skeleton has.
@@ -162,7 +162,7 @@ class TranscriptModel:
         return self._results.get(call_id)
 
     def twin(self, message_id: int) -> int | None:
-        """The message that one repeats: compaction writes the tail it keeps a second time; None for all others."""
+        """The message that this one repeats; None for most. Compaction writes the tail that it keeps a second time."""
         return self.skeleton.twins.get(message_id)
 
     def is_paired(self, message: ChatMessage) -> bool:
@@ -189,11 +189,11 @@ class TranscriptModel:
         return found
 
     def entry_of(self, message_id: int) -> int | None:
-        """The entry of a chat message, through folds; None when this reading leaves it out."""
+        """The entry of a chat message, or of the one it is folded into; None when this reading leaves it out."""
         return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
 
     def shown_at(self, message_id: int) -> int | None:
-        """The entry in which a message is on screen: a result stands with its call, as far as that has been read."""
+        """The entry in which a message is shown: for a tool result that of its call, if the call has been read."""
         index = self.entry_of(message_id)
         message = self.message(index) if index is not None else None
         caller = self._callers.get(message.tool_call_id or "") if message is not None else None
@@ -235,7 +235,7 @@ class TranscriptModel:
         return None
 
     def is_summary(self, index: int) -> bool:
-        """Whether nobody said this, for it is only what compaction made; False for what has not been read."""
+        """Whether a message is a compaction summary and nothing else; False for what has not been read."""
         message = self.message(index)
         if message is None:
             return False
@@ -248,7 +248,7 @@ class TranscriptModel:
         Args:
             index: Where the step begins.
             by: 1 or -1.
-            role: Of a role; only what was said is a prompt, no summary that compaction put in its place.
+            role: Only messages of this role; summaries, which nobody said, are passed over then.
         """
         position = index + by
         while 0 <= position < len(self.entries):

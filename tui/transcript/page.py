@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from ..formats import clip
 from ..shared.styled import Line
-from .layout_cache import LIGHT, Drawing, Key
+from .layout_cache import LIGHT, Key, LayoutCache
 from .model import EntryKind, Look, TranscriptModel
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
 _RULE, _OTHER = 2, 4
 _KEPT = 400
-"""Entries whose lines are kept."""
+"""How many entries have their lines kept."""
 _AROUND = 30
-"""Entries before and after the page that are asked for with it."""
+"""How many entries before and after the page are read with it."""
 _AHEAD = 4
-"""Entries before and after the page whose long texts are laid out with it."""
+"""How many entries before and after the page have their long texts laid out with it."""
 
 Place = tuple[int, int]
 """An entry, and a line in it."""
@@ -110,36 +110,36 @@ class Page:
         self.look = Look()
         """What is shown of tools and reasoning."""
         self.at_end = True
-        """The newest line is on the page, and new ones are followed."""
+        """Whether the newest line is on the page; new ones are followed then."""
         self.opened: set[int] = set()
-        """Entries shown whole."""
+        """Entries that are unfolded."""
         self.place: Place = (0, 0)
-        """The top line."""
+        """The line at the top of the page."""
         self.matchers: Sequence[Matcher] = ()
-        """Terms to light."""
+        """Terms that are highlighted."""
         self.hit: int | None = None
-        """The message whose terms are lit more strongly."""
+        """The message whose terms are highlighted more strongly."""
         self.hit_number: int | None = None
-        """Which of its lit lines is, from 0: it is the same one at another width; None for all of them."""
+        """Which of its highlighted lines that is, from 0, the same one at any width; None for all of them."""
         self.heights = Heights([])
         self.missing: tuple[int, int] | None = None
-        """Entries to be read for this page, None when all are there."""
-        self.drawing = Drawing()
-        """Texts that take longer than a frame."""
+        """Entries that have to be read for this page; None when all have been."""
+        self.layouts = LayoutCache()
+        """Lines of long texts."""
         self.defers = False
-        """Such texts are left to another thread, and stand as they are until they come."""
+        """Whether long texts are laid out on another thread; until then they are shown unformatted."""
         self._plain: dict[tuple[int, bool], list[Line]] = {}
-        """Entries that stand so."""
+        """Lines of entries that are shown unformatted."""
         self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
         self._lit: dict[tuple[int, bool], list[int]] = {}
-        """Of what is laid out: lines on which something lit begins."""
+        """For each entry laid out: the lines on which something highlighted begins."""
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
         return len(self.heights)
 
     def open(self, model: TranscriptModel | None) -> None:
-        """Another conversation, at its end."""
+        """Show another conversation, at its end."""
         self.model = model
         self.opened.clear()
         self.at_end, self.place = True, (0, 0)
@@ -147,7 +147,7 @@ class Page:
         self.forget()
 
     def grow(self, model: TranscriptModel) -> int:
-        """A longer reading of the same conversation; the place stays.
+        """Show a later reading of the same conversation; the place stays.
 
         Returns:
             How many messages are new.
@@ -163,7 +163,7 @@ class Page:
         return sum(entry.kind is EntryKind.MESSAGE for entry in model.entries[before:])
 
     def _change(self, old: TranscriptModel, model: TranscriptModel) -> int:
-        """What was there before has changed too, as where rows were deleted: the place stays by its message."""
+        """Show a reading in which earlier entries have changed, as when rows were deleted; the message stays."""
 
         def moved(index: int) -> int | None:
             bone = old.bone(index)
@@ -182,14 +182,14 @@ class Page:
         return sum(bone.id not in known for bone in model.skeleton.bones)
 
     def forget(self) -> None:
-        """Lay out anew: width, look, folds or messages have changed."""
+        """Lay out everything anew: look, folds or messages have changed."""
         self._laid.clear()
         self._plain.clear()
         self._lit.clear()
         self._frame = None
 
     def forget_entry(self, index: int | None) -> None:
-        """Lay out one entry anew: what is lit in it, or its fold, has changed."""
+        """Lay out one entry anew: its fold, or what is highlighted in it, has changed."""
         if index is not None:
             for key in ((index, True), (index, False)):
                 self._laid.pop(key, None)
@@ -197,7 +197,7 @@ class Page:
         self._frame = None
 
     def resize(self, width: int, height: int) -> None:
-        """Another size of the page."""
+        """Give the page another size."""
         if width != self.width:
             self._laid.clear()
             self._plain.clear()
@@ -223,11 +223,11 @@ class Page:
             return self._laid[key]
         if defers and key in self._plain:
             return self._plain[key]
-        self.drawing.waits, self.drawing.has_left_out = not defers, False
+        self.layouts.waits, self.layouts.has_left_out = not defers, False
         lines = self._lay_out(index)
         if lines is None:
             return None
-        if self.drawing.has_left_out:
+        if self.layouts.has_left_out:
             self._plain[key] = lines
         else:
             self._laid[key] = lines
@@ -248,8 +248,8 @@ class Page:
         if message is None:
             return None
         is_open = index in self.opened
-        lines = message_lines(message, self.model, self.width, self.look, self.drawing, is_open=is_open)
-        if self.drawing.has_left_out:
+        lines = message_lines(message, self.model, self.width, self.look, self.layouts, is_open=is_open)
+        if self.layouts.has_left_out:
             return plain_lines(message, self.width)
         if not self.matchers:
             return lines
@@ -260,16 +260,16 @@ class Page:
         return lines
 
     def take(self, drawn: Mapping[Key, list[Line]]) -> None:
-        """Texts have been laid out: what stood plain is shown as it is, and the top line stays near where it was."""
+        """Show texts that have been laid out elsewhere; the top line stays near where it was."""
         (index, line), before = self.place, self._plain.get((self.place[0], self.place[0] in self.opened))
-        self.drawing.add(drawn)
+        self.layouts.add(drawn)
         self._plain.clear()
         self._frame = None
         if before and line and index < len(self):
             self.place = index, line * self._height(index) // len(before)
 
     def lit(self, index: int) -> list[int]:
-        """The lines of an entry on which something lit begins."""
+        """The lines of an entry on which something highlighted begins."""
         return self._lit.get((index, index in self.opened), []) if self.lines(index) is not None else []
 
     def _height(self, index: int) -> int:
@@ -277,7 +277,7 @@ class Page:
         return len(lines) if lines is not None else self.heights[index]
 
     def hide_paired(self, first: int, last: int) -> None:
-        """Messages have been read: tool results that stand with their calls take no lines of their own."""
+        """Give tool results that are shown with their calls no lines of their own, after messages have been read."""
         assert self.model is not None
         for index in range(max(first, 0), min(last, len(self))):
             message = self.model.message(index)
@@ -287,7 +287,7 @@ class Page:
     # The place
 
     def moved(self, place: Place, by: int) -> Place:
-        """A place so many lines further down or up, in exact heights."""
+        """The place so many lines further down or up, by exact heights."""
         index, line = place
         line += by
         while line < 0 and index > 0:
@@ -299,7 +299,7 @@ class Page:
         return index, max(line, 0)
 
     def _last_place(self) -> Place:
-        """The place whose page shows the very end."""
+        """The top of the page that shows the very end."""
         index, left = len(self), self.height
         while index > 0 and left > 0:
             index -= 1
@@ -307,7 +307,7 @@ class Page:
         return (index, -left) if left < 0 else (index, 0)
 
     def go(self, place: Place) -> None:
-        """To a place."""
+        """Go to a place."""
         self.at_end = False
         self.place = place
         self._frame = None
@@ -360,7 +360,7 @@ class Page:
         return self._frame
 
     def entry_in_sight(self) -> int | None:
-        """What keys are about unless a message was stepped to: a third down the page, and at the end the last one."""
+        """The entry that keys act on without a step to one: a third down the page, at the end the last message."""
         frame = self.frame()
         if self.model is None or not frame:
             return None
@@ -386,7 +386,7 @@ def draw_message(model: TranscriptModel, message_id: int, width: int, look: Look
 
     index = model.entry_of(message_id)
     message = model.message(index) if index is not None else None
-    drawing = Drawing()
+    layouts = LayoutCache()
     if message is not None:
-        message_lines(message, model, width, look, drawing, is_open=False)
-    return drawing.drawn
+        message_lines(message, model, width, look, layouts, is_open=False)
+    return layouts.drawn

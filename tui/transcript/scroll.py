@@ -26,26 +26,26 @@ _NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no furth
 _NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier segment")}
 
 _GUTTER = 2
-"""Cells on the left, for the mark of the current message."""
+"""Cells on the left that mark the current message."""
 
 
 class Place(NamedTuple):
-    """A place that outlives another reading of the conversation: a message and a line of it."""
+    """A message and a line of it: unlike an entry, it is the same in every reading of the conversation."""
 
     root_id: str
     message_id: int
     line: int
-    """Of the message, at the top of the page; less than 0 where rules stand above it there."""
+    """The line of the message at the top of the page; negative where the page begins with rules above it."""
 
 
 class TranscriptScroll(LongView, can_focus=True):
-    """A `Page` on the screen that one can move in."""
+    """Paints a `Page` and moves in it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
     @dataclass
     class Wanted(Message, namespace="transcript_view"):
-        """Messages of these entries are on screen, or nearly, and have not been read."""
+        """Messages of these entries are on or near the page and have to be read."""
 
         first: int
         last: int
@@ -58,12 +58,12 @@ class TranscriptScroll(LongView, can_focus=True):
 
     @dataclass
     class Drawn(Message, namespace="transcript_view"):
-        """Texts that take long have been laid out, on another thread."""
+        """Long texts have been laid out on another thread."""
 
         lines: dict[Key, list[Line]]
 
     class Resized(Message, namespace="transcript_view"):
-        """There is another width for what stands above."""
+        """The width has changed, also for the lines above the transcript."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -76,7 +76,7 @@ class TranscriptScroll(LongView, can_focus=True):
         self._placing = False
         self._gone_to: int | None = None
         self._prompt_step = 0
-        """1 or -1 while the current message was stepped to as a prompt and is not known to be one."""
+        """The direction (1 or -1) of a step to a prompt that has not been read, and may turn out to be none."""
         self._mark: Place | None = None
         self._before: Place | None = None
 
@@ -97,19 +97,19 @@ class TranscriptScroll(LongView, can_focus=True):
 
     @property
     def current(self) -> ChatMessage | None:
-        """The message that copying and folding are about."""
+        """The message that keys act on; None where it has not been read."""
         index = self._current_index()
         return self.page.model.message(index) if self.page.model is not None and index is not None else None
 
     @property
     def current_id(self) -> int | None:
-        """The id of that message, whether or not it has been read."""
+        """The id of that message, also where it has not been read."""
         index = self._current_index()
         bone = self.page.model.bone(index) if self.page.model is not None and index is not None else None
         return bone.id if bone is not None else None
 
     def _current_index(self) -> int | None:
-        """The entry the keys are about: the one last stepped to, else what is in sight."""
+        """The entry that keys act on: the one last stepped to, else what is in sight."""
         return self._current if self._current is not None else self.page.entry_in_sight()
 
     # Layout and painting
@@ -132,27 +132,27 @@ class TranscriptScroll(LongView, can_focus=True):
         self._draw()
 
     def _draw(self) -> None:
-        """Have what takes longer than a frame laid out on another thread."""
-        keys = [key for key in self.page.drawing.wanted if key not in self._being_drawn]
-        self.page.drawing.wanted.clear()
+        """Have long texts laid out on another thread."""
+        keys = [key for key in self.page.layouts.wanted if key not in self._being_drawn]
+        self.page.layouts.wanted.clear()
         if keys:
             self._being_drawn.update(keys)
             self.run_worker(lambda: self.post_message(self.Drawn(draw(keys))), thread=True)
 
     @property
     def is_drawing(self) -> bool:
-        """Whether something on the page is being laid out elsewhere."""
+        """Whether a text of the page is being laid out on another thread."""
         return bool(self._being_drawn)
 
     def on_transcript_view_drawn(self, event: Drawn) -> None:
-        """It is there."""
+        """Show texts that have been laid out."""
         event.stop()
         self._being_drawn -= event.lines.keys()
         self.page.take(event.lines)
         self._place()
 
     def watch_scroll_y(self, old: float, new: float) -> None:
-        """The scroll bar was dragged: go there. Our own moves are exact already."""
+        """Go where the scroll bar was dragged to; our own moves are exact already."""
         super().watch_scroll_y(old, new)
         if not self._placing and len(self.page) and round(old) != round(new):
             self._current = None
@@ -160,7 +160,7 @@ class TranscriptScroll(LongView, can_focus=True):
             self._place()
 
     def on_resize(self) -> None:
-        """Another width: everything is laid out anew, the entry at the top stays there."""
+        """Lay out everything anew; the entry at the top stays there."""
         self._place()
         self.post_message(self.Resized())
 
@@ -204,7 +204,7 @@ class TranscriptScroll(LongView, can_focus=True):
     # By steps
 
     def _loosen(self) -> None:
-        """What follows is a move by hand: the keys are about what is in sight again."""
+        """Have keys act on what is in sight again: what follows is a move by hand."""
         self._current = self._gone_to = None
         self._prompt_step = 0
 
@@ -235,7 +235,7 @@ class TranscriptScroll(LongView, can_focus=True):
             self._go_to(0)
 
     def action_to_end(self) -> None:
-        """To the last line, following what comes."""
+        """To the last line; new ones are followed from there."""
         self.remember()
         self.page.at_end = True
         self._loosen()
@@ -255,7 +255,7 @@ class TranscriptScroll(LongView, can_focus=True):
             self._prompt_step = by if role else 0
 
     def _step_on(self) -> None:
-        """Messages have been read: a prompt that was stepped to unread may be a summary, which is none."""
+        """Step on from a prompt that, now that it has been read, is a summary."""
         model, index, by = self.page.model, self._current, self._prompt_step
         if model is None or index is None or not by or model.message(index) is None:
             return
@@ -264,7 +264,7 @@ class TranscriptScroll(LongView, can_focus=True):
             self.action_step(by, "user")
 
     def action_step_rule(self, by: int, name: str) -> None:
-        """To the next or previous day, or segment; backwards first to the beginning of this one."""
+        """To the next or previous day or segment; backwards, first to the beginning of the current one."""
         model, kind = self.page.model, EntryKind(name)
         if model is None or not len(self.page):
             return
@@ -281,7 +281,7 @@ class TranscriptScroll(LongView, can_focus=True):
     # Marks
 
     def here(self) -> Place | None:
-        """The place at the top of the page; None where there is no message."""
+        """The place at the top of the page; None without a message."""
         model = self.page.model
         if model is None or not len(self.page):
             return None
@@ -294,7 +294,7 @@ class TranscriptScroll(LongView, can_focus=True):
         return Place(model.conversation.root_id, message.id, line) if message is not None else None
 
     def remember(self) -> None:
-        """Note where a jump begins, so that it can be gone back to."""
+        """Note where a jump begins, for `'` to go back to."""
         self._before = self.here()
 
     def go_back_to(self, place: Place) -> bool:
@@ -314,7 +314,7 @@ class TranscriptScroll(LongView, can_focus=True):
             self.post_message(self.Told(_("marked · ' comes back here")))
 
     def action_to_mark(self) -> None:
-        """To the mark, or back to where the last jump began; again: back."""
+        """To the mark, else to where the last jump began; the place left becomes the next one to go to."""
         model = self.page.model
         goal = self._mark if self._mark is not None else self._before
         if model is None or goal is None or goal.root_id != model.conversation.root_id:

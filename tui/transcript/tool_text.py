@@ -16,9 +16,9 @@ from .layout_cache import LIGHT_OF
 from .markdown import highlight, render_markdown, table_lines
 
 MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
-"""Fields that hold what a tool has to say, the first of them that there is."""
+"""Fields that hold the output of a tool, the most telling first."""
 _LOOKED_AT = 4000
-"""Code points by which a text is judged."""
+"""Code points at the beginning of a text by which its format is told."""
 _MOST_ROWS = 500
 """Rows of a table; a longer one is plain text."""
 _MOST_COLUMNS = 8
@@ -42,15 +42,15 @@ _TABLE = re.compile(r"^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
 
 
 class Hint(NamedTuple):
-    """What is known of a text before it is looked at."""
+    """What a call tells of the format of its texts."""
 
     language: str = ""
-    """Of files it is about; empty when unknown."""
+    """The language of the file it works on; empty when unknown."""
     is_result: bool = False
 
 
 def hint_of(arguments: str, *, is_result: bool) -> Hint:
-    """What a call says of its texts: the file it is about tells the language.
+    """What a call tells of its texts: the name of the file it works on tells the language.
 
     Args:
         arguments: Of the call, as stored.
@@ -112,7 +112,7 @@ def _log(text: str) -> list[Line]:
 
 
 def _columns(text: str) -> list[list[str]] | None:
-    """Rows of a text of columns parted by tabs; None where it is none."""
+    """The rows of a text of columns separated by tabs; None for any other text."""
     rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
     if not 2 < len(rows) <= _MOST_ROWS or not 1 < len(rows[0]) <= _MOST_COLUMNS:
         return None
@@ -120,7 +120,7 @@ def _columns(text: str) -> list[list[str]] | None:
 
 
 def _numbered(text: str, language: str, width: int) -> list[Line] | None:
-    """A file as it was read, its numbers on the left; None where the lines have none."""
+    """A file with line numbers, as reading tools give it; None for any other text."""
     matches = [_NUMBERED.match(line) for line in text.rstrip("\n").split("\n")]
     found = [match for match in matches if match is not None]
     if len(found) < len(matches) or not found:
@@ -135,7 +135,7 @@ def _numbered(text: str, language: str, width: int) -> list[Line] | None:
 
 
 def block(text: str, width: int, language: str = "") -> list[Line]:
-    """A text of several lines as what it is.
+    """A text of several lines, laid out by its format.
 
     Args:
         text: As stored: may hold anything.
@@ -173,7 +173,7 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
 
 
 def _table_of(value: object) -> list[list[str]] | None:
-    """Objects of the same few plain fields as rows, their names on top; None for anything else."""
+    """A list of objects with the same few plain fields as rows, the names first; None for anything else."""
     if not isinstance(value, list) or not 1 < len(value) <= _MOST_ROWS or not isinstance(value[0], dict):
         return None
     names = list(value[0])
@@ -269,7 +269,7 @@ def as_shown(text: str) -> str:
 
 
 def what_it_said(text: str) -> str:
-    """What a tool gave back, without the object it stands in and without colours.
+    """The output of a tool, without the JSON object around it and without colours.
 
     Args:
         text: A result, as stored.

@@ -1,4 +1,4 @@
-"""The conversation as one scroll: folds, tool calls and reasoning shown or not, and what was found lit in it."""
+"""The transcript widget: keys, folds, how much of tools and reasoning is shown, and what was found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOOLS_ARE = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tool
 
 
 _LEAD = 2
-"""Lines shown above a message with a find."""
+"""Lines shown above a match."""
 
 
 class TranscriptView(TranscriptScroll):
@@ -108,13 +108,13 @@ class TranscriptView(TranscriptScroll):
     ]
 
     is_finding = False
-    """Whether a needle is lit: `n`, `N` and Escape are about it then, not about the search."""
+    """Whether a needle is highlighted: `n`, `N` and Escape act on it then, not on the search."""
 
     _unfolded: int | None = None
-    """The entry that was opened for a find in it: folded again when another is gone to."""
+    """The entry that was unfolded to show a match; it is folded again when another is gone to."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that step through finds are those of the search while nothing is looked for here."""
+        """Leave the keys that step through matches to the search while nothing is looked for here."""
         return self.is_finding or action not in ("find_step", "find_end")
 
     def show(
@@ -130,7 +130,7 @@ class TranscriptView(TranscriptScroll):
         Args:
             model: What to show; None for nothing.
             message_id: Begin at this message, as a hit.
-            matchers: Terms to light.
+            matchers: Terms to highlight.
             segment: Begin at this session instead.
         """
         self.page.matchers, self.page.hit, self.page.hit_number = matchers, message_id, None
@@ -147,7 +147,7 @@ class TranscriptView(TranscriptScroll):
             self._place()
 
     def grow(self, model: TranscriptModel) -> int:
-        """Take a longer reading of the same conversation; follows along when at the end.
+        """Show a later reading of the same conversation, still at its end where it was.
 
         Returns:
             How many messages are new below what is on screen; 0 when they are shown.
@@ -159,7 +159,7 @@ class TranscriptView(TranscriptScroll):
         return 0 if at_end else new
 
     def loaded(self) -> None:
-        """Messages have been read: lay out what is on screen again."""
+        """Lay out the page again, after messages have been read."""
         self.page.forget()
         if self._wanted is not None:
             self.page.hide_paired(*self._wanted)
@@ -168,7 +168,7 @@ class TranscriptView(TranscriptScroll):
         self._step_on()
 
     def on_click(self, event: events.Click) -> None:
-        """A click on a folded line opens it."""
+        """Make the message under a click current; a click on a fold turns it."""
         frame = self.page.frame()
         if event.y < len(frame):
             self._current, line = frame[event.y]
@@ -177,17 +177,17 @@ class TranscriptView(TranscriptScroll):
             self.refresh()
 
     async def action_find_step(self, by: int) -> None:
-        """To the next or previous find."""
+        """To the next or previous match."""
         await self.run_action(f"screen.find_step({by})")
 
     async def action_find_end(self) -> None:
-        """No longer find."""
+        """End finding."""
         await self.run_action("screen.find_end")
 
     # Folding
 
     def action_toggle_fold(self) -> None:
-        """Show all of the current message, or less again."""
+        """Unfold the current message, or fold it again."""
         index = self._current_index()
         if index is None or self.model is None or not self.model.is_foldable(index):
             self.post_message(self.Told(_("nothing is folded here")))
@@ -218,20 +218,20 @@ class TranscriptView(TranscriptScroll):
     # What was found
 
     def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
-        """Light other terms; nothing moves."""
+        """Highlight other terms; nothing moves."""
         self.page.matchers, self.page.hit, self.page.hit_number = matchers, hit, None
         self.page.forget()
         self._place()
 
     @property
     def is_find_in_sight(self) -> bool:
-        """Whether the find last gone to is on the page."""
+        """Whether the match last gone to is on the page."""
         hit = self.page.hit
         index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
         return any(index == each for each, _ in self.page.frame())
 
     def step_lit(self, by: int) -> bool:
-        """To the next or previous lit line of the message with the find; False when it has no further one."""
+        """To the next or previous match in the same message; False when it has no further one."""
         hit, number = self.page.hit, self.page.hit_number
         index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
         if index is None or number is None or not 0 <= number + by < len(self.page.lit(index)):
@@ -240,7 +240,7 @@ class TranscriptView(TranscriptScroll):
         return True
 
     def show_find(self, message_id: int, *, last: bool = False) -> bool:
-        """Show a message at its first find, or at its last; it must have been read.
+        """Show a message at its first match, or at its last; it must have been read.
 
         Args:
             message_id: Of the message; a result that stands with its call is shown there.
@@ -270,7 +270,7 @@ class TranscriptView(TranscriptScroll):
         return True
 
     def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
-        """Show a message, at the first of the terms in it; False when this reading leaves it out."""
+        """Show a message at its first match; False when this reading leaves it out."""
         if matchers is not None and matchers != self.page.matchers:
             self.page.matchers = matchers
             self.page.forget()

@@ -14,9 +14,9 @@ from hermes_browse.store.models import ChatMessage, Conversation, Kind, Reading,
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.transcript import Bone, Skeleton
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
-from hermes_browse.tui.transcript import layout_cache as drawing
-from hermes_browse.tui.transcript import tool_text as tool_blocks
-from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OF, Drawing, Make, at_once, draw
+from hermes_browse.tui.transcript import layout_cache
+from hermes_browse.tui.transcript import tool_text
+from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OF, LayoutCache, Make, at_once, draw
 from hermes_browse.tui.transcript.markdown import render_markdown
 from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.page import Page, draw_message
@@ -52,7 +52,7 @@ def texts_of(page: Page) -> list[str]:
 
 
 def test_what_is_dear_is_left_out_and_noted() -> None:
-    given = Drawing()
+    given = LayoutCache()
     given.waits = False
     assert given(render_markdown, SHORT, 60, "text") == render_markdown(SHORT, 60, "text")
     assert not given.has_left_out
@@ -64,7 +64,7 @@ def test_what_is_dear_is_left_out_and_noted() -> None:
 
 
 def test_wrapping_is_cheap() -> None:
-    given = Drawing()
+    given = LayoutCache()
     given.waits = False
     assert given(wrap_text, "x" * LIGHT_OF[wrap_text], 60, "text")
     assert given(wrap_text, "x" * (LIGHT_OF[wrap_text] + 1), 60, "text") == []
@@ -73,7 +73,7 @@ def test_wrapping_is_cheap() -> None:
 
 
 def test_lines_that_are_kept_are_nobodys_to_change() -> None:
-    given = Drawing()
+    given = LayoutCache()
     dear: list[tuple[Make, str, *tuple[object, ...]]] = [
         (render_markdown, LONG, 60, "text"),
         (tool_text_lines, LONG * 4, 60, Hint(), True),
@@ -85,8 +85,8 @@ def test_lines_that_are_kept_are_nobodys_to_change() -> None:
 
 
 def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "_KEPT", 2)
-    given = Drawing()
+    monkeypatch.setattr(layout_cache, "_KEPT", 2)
+    given = LayoutCache()
     for number in range(4):
         given(render_markdown, f"{number} {LONG}", 60, "text")
     assert [str(key[1])[0] for key in given.drawn] == ["2", "3"]
@@ -95,9 +95,9 @@ def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_is_plain_first_and_then_as_it_is() -> None:
     model = model_of([SHORT, LONG, SHORT])
     page, exact = page_of(model, defers=True), page_of(model, defers=False)
-    assert page.drawing.wanted
+    assert page.layouts.wanted
     assert "- a **lantern** in the harbour" in "\n".join(texts_of(page)), "as it is stored, not a hole"
-    page.take(draw(page.drawing.wanted))
+    page.take(draw(page.layouts.wanted))
     page.settle()
     assert texts_of(page) == texts_of(exact)
     assert page.heights.total == exact.heights.total
@@ -111,7 +111,7 @@ def test_what_is_read_stays_near_the_top() -> None:
     page.go((index, 200))
     page.settle()
     plain = page.heights[index]
-    page.take(draw(page.drawing.wanted))
+    page.take(draw(page.layouts.wanted))
     page.settle()
     assert page.place[0] == index
     assert page.heights[index] != plain
@@ -120,30 +120,30 @@ def test_what_is_read_stays_near_the_top() -> None:
 
 def test_another_width_is_drawn_anew() -> None:
     page = page_of(model_of([LONG]), defers=True)
-    page.take(draw(page.drawing.wanted))
+    page.take(draw(page.layouts.wanted))
     page.settle()
-    assert not page.drawing.wanted
+    assert not page.layouts.wanted
     page.resize(40, 20)
     page.settle()
-    assert {key[2] for key in page.drawing.wanted} == {38}
+    assert {key[2] for key in page.layouts.wanted} == {38}
 
 
 def test_texts_near_the_page_are_drawn_ahead() -> None:
     page = page_of(model_of([f"{number} {LONG}" for number in range(9)] + [SHORT * 100]), defers=True)
-    assert {str(key[1])[0] for key in page.drawing.wanted} >= {"5", "6", "7", "8"}
-    assert len(page.drawing.wanted) < 9
+    assert {str(key[1])[0] for key in page.layouts.wanted} >= {"5", "6", "7", "8"}
+    assert len(page.layouts.wanted) < 9
 
 
 def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
     model = model_of([SHORT, f"{LONG}\n\nThe needle.", SHORT])
     page = page_of(model, defers=True)
-    page.drawing.wanted.clear()
-    page.drawing.add(draw_message(model, 1, page.width, Look()))
+    page.layouts.wanted.clear()
+    page.layouts.add(draw_message(model, 1, page.width, Look()))
     page.matchers, page.hit = tuple(make_plan(parse("needle")).matchers), 1
     page.forget()
     index = model.entry_of(1)
     assert index is not None and len(page.lit(index)) == 1
-    assert not page.drawing.wanted
+    assert not page.layouts.wanted
 
 
 @pytest.mark.parametrize("tools", list(Tools))
@@ -166,8 +166,8 @@ def test_tools_and_reasoning_too(tools: Tools) -> None:
         page.opened = set(range(len(page)))
         page.forget()
         page.settle()
-        while page.drawing.wanted:
-            page.take(draw(page.drawing.wanted))
+        while page.layouts.wanted:
+            page.take(draw(page.layouts.wanted))
             page.settle()
         shown.append(texts_of(page))
     assert shown[0] == shown[1]
@@ -187,7 +187,7 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path: Path, mo
     )
     threads: dict[str, set[threading.Thread]] = {"long": set(), "short": set()}
 
-    def noting(make: drawing.Make) -> drawing.Make:
+    def noting(make: layout_cache.Make) -> layout_cache.Make:
         def made(text: str, *rest: object) -> list[Line]:
             threads["long" if len(text) > LIGHT else "short"].add(threading.current_thread())
             return make(text, *rest)
@@ -198,7 +198,7 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path: Path, mo
     from hermes_browse.tui.transcript import blocks as tool_lines
 
     monkeypatch.setattr(blocks, "render_markdown", noting(render_markdown))
-    monkeypatch.setattr(tool_lines, "tool_text_lines", noting(tool_blocks.tool_text_lines))
+    monkeypatch.setattr(tool_lines, "tool_text_lines", noting(tool_text.tool_text_lines))
     async with browsing(open_app(loose(store)), size=(120, 36)) as browser:
         await browser.settle()
         assert "## Tides" not in browser.text("#transcript")
