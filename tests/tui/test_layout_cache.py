@@ -14,8 +14,7 @@ from hermes_browse.store.models import ChatMessage, Conversation, Kind, Reading,
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.transcript import Bone, Skeleton
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
-from hermes_browse.tui.transcript import layout_cache
-from hermes_browse.tui.transcript import tool_text
+from hermes_browse.tui.transcript import layout_cache, tool_text
 from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OF, LayoutCache, Make, at_once, draw
 from hermes_browse.tui.transcript.markdown import render_markdown
 from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
