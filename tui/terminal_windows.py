@@ -93,7 +93,9 @@ def _title(plan: ResumePlan) -> str:
     return formats.clip(one_line(formats.name(plan.conversation), 60).replace("#", " ").lstrip("-"), 24) or "hermes"
 
 
-def _failed(name: str, answer: _Answer) -> Outcome:
+def _opened(name: str, answer: _Answer, done: str) -> Outcome:
+    if answer.code == 0:
+        return Outcome(True, done)
     reason = answer.err or _("it ended with {code}").format(code=answer.code)
     return Outcome(False, _("{program} opened no window: {reason}").format(program=name, reason=reason))
 
@@ -141,16 +143,12 @@ class Windows:
             return self._tmux(plan)
         if name == "zellij":
             words = ["zellij", "run", "--close-on-exit", "--name", _title(plan), "--cwd", os.getcwd(), "--"]
-            answer = _ask([*words, *_command(plan)])
-            return (
-                Outcome(True, _("Hermes is in a new pane of Zellij")) if answer.code == 0 else _failed("Zellij", answer)
-            )
+            return _opened("Zellij", _ask([*words, *_command(plan)]), _("Hermes is in a new pane of Zellij"))
         if name == "wezterm":
             answer = _ask(["wezterm", "cli", "spawn", "--cwd", os.getcwd(), "--", *_command(plan)])
-            if answer.code != 0:
-                return _failed("WezTerm", answer)
-            self._wezterm[_key(plan)] = answer.out
-            return Outcome(True, _("Hermes is in a new tab of WezTerm"))
+            if answer.code == 0:
+                self._wezterm[_key(plan)] = answer.out
+            return _opened("WezTerm", answer, _("Hermes is in a new tab of WezTerm"))
         if name == "kitty":
             return self._kitty(plan)
         if name == "wt":
@@ -162,11 +160,9 @@ class Windows:
         folder = os.getcwd().replace("#", "##")
         words = ["new-window", "-P", "-F", "#{window_id}", "-n", _title(plan), "-c", folder, *_command(plan)]
         made = _ask(["tmux", *(f"{word[:-1]}\\;" if word.endswith(";") else word for word in words)])
-        if made.code != 0:
-            return _failed("tmux", made)
-        if _ask(["tmux", "set-option", "-w", "-t", made.out, _MARK, _key(plan)]).code != 0:
+        if made.code == 0 and _ask(["tmux", "set-option", "-w", "-t", made.out, _MARK, _key(plan)]).code != 0:
             return Outcome(False, _("Hermes ended at once in its new window of tmux"))
-        return Outcome(True, _("Hermes is in a new window of tmux"))
+        return _opened("tmux", made, _("Hermes is in a new window of tmux"))
 
     def _kitty(self, plan: ResumePlan) -> Outcome:
         if not self._environment.get("KITTY_LISTEN_ON"):
@@ -174,7 +170,7 @@ class Windows:
             return Outcome(False, _("kitty wants allow_remote_control and listen_on in its kitty.conf"))
         words = ["kitty", "@", "launch", "--type=tab", "--tab-title", _title(plan), "--cwd", os.getcwd()]
         answer = _ask([*words, "--var", f"hermes_session={_key(plan)}", *_command(plan)])
-        return Outcome(True, _("Hermes is in a new tab of kitty")) if answer.code == 0 else _failed("kitty", answer)
+        return _opened("kitty", answer, _("Hermes is in a new tab of kitty"))
 
     def _windows_terminal(self, plan: ResumePlan) -> Outcome:
         tab = ["-w", "0", "new-tab"]
@@ -189,5 +185,4 @@ class Windows:
         if not all(_PLAIN.fullmatch(word) for word in words):
             return Outcome(False, _("Windows Terminal would misread this command · Y copies it"))
         answer = _ask([shutil.which("wt.exe") or "wt.exe", *tab, *run])
-        done = Outcome(True, _("Hermes is in a new tab of Windows Terminal"))
-        return done if answer.code == 0 else _failed("Windows Terminal", answer)  # not shown
+        return _opened("Windows Terminal", answer, _("Hermes is in a new tab of Windows Terminal"))  # not shown

@@ -46,15 +46,31 @@ def open_quietly(address: str) -> bool:
     Args:
         address: Checked before: of the web, or of a mail.
     """
-    silent = subprocess.DEVNULL
-    command = [sys.executable, "-I", "-c", _QUIETLY, address]
     try:
-        started = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True)
-        return started.wait(_PATIENCE) == 0
-    except subprocess.TimeoutExpired:
-        return True  # it is still at it
+        return start_quietly([sys.executable, "-I", "-c", _QUIETLY, address], _PATIENCE) in (0, None)
     except OSError:
         return False
+
+
+def start_quietly(command: Sequence[str], patience: float) -> int | None:
+    """Start a program that says nothing and outlives the browser.
+
+    Args:
+        command: Words.
+        patience: Seconds to wait for it to end.
+
+    Returns:
+        Its exit code; None while it runs.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    silent = subprocess.DEVNULL
+    started = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True)
+    try:
+        return started.wait(patience)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def open_here(address: str) -> bool:

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from rich.cells import cell_len, split_graphemes
 
+from hermes_browse.store.text import printable
+
 from ..formats import clip
 
 Span = tuple[str, str]
@@ -131,13 +133,12 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
 
 def wrap_text(text: str, width: int, look: str) -> list[Line]:
     """Plain text as lines of one look, with joints."""
-    lines: list[Line] = []
-    for line in text.replace("\t", TAB).split("\n"):
-        ranges = breaks(line, width)
-        lines.append([(line[: ranges[0][1]], look)] if ranges[0][1] else [])
-        for (_, before), (start, end) in pairwise(ranges):
-            lines.append([_joint(before, start), (line[start:end], look)])
-    return lines
+    return wrap_spans([(text, look)], width)
+
+
+def safe_text(text: str) -> str:
+    """A stored text made printable, its lines ended by newlines and its tabs expanded."""
+    return printable(text.replace("\r\n", "\n")).replace("\t", TAB)
 
 
 def indent(lines: Iterable[Line], prefix: Span, first: Span | None = None) -> list[Line]:

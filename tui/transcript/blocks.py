@@ -9,11 +9,11 @@ from rich.cells import cell_len
 from hermes_browse.store.blocks import CALL, REASONING, RESULT, SAID, SUMMARY, Block, blocks_of
 from hermes_browse.store.models import ChatMessage, State, ToolCall
 from hermes_browse.store.outcomes import has_failed, load_json
-from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..shared.styled import Line, Span, clip_line, indent, line_width, wrap_text
+from ..shared.styled import Line, Span, clip_line, indent, line_width, safe_text, wrap_text
 from .layout_cache import Draw, at_once
 from .markdown import render_markdown
 from .model import TEXT_LIMIT, Look, Tools, TranscriptModel
@@ -153,10 +153,6 @@ def tool_lines(
     return lines
 
 
-def _printable(text: str) -> str:
-    return printable(text.replace("\r\n", "\n")).replace("\t", "    ")
-
-
 def _head(message: ChatMessage, width: int) -> Line:
     name = formats.role(message.role)
     if message.role == "tool":
@@ -180,7 +176,7 @@ def _folded(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[Line
     lines: list[Line] = [[("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")]]
     if is_open:
         make = render_markdown if block.kind.is_markdown else wrap_text
-        lines += indent(draw(make, _printable(block.body), width - 2, "dim"), ("┊ ", "rule"))
+        lines += indent(draw(make, safe_text(block.body), width - 2, "dim"), ("┊ ", "rule"))
     return lines
 
 
@@ -189,7 +185,7 @@ def _reasoning(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[L
     if not is_open:
         label = "▸ " + _(block.kind.label).format(size=formats.size(len(block.body)))
         return [[(formats.clip(label, width), "reasoning")]]
-    safe = _printable(block.body)
+    safe = safe_text(block.body)
     make = render_markdown if len(safe) <= MARKDOWN_LIMIT else wrap_text
     return indent(draw(make, safe, width - 2, "reasoning"), ("┊ ", "rule"))
 
@@ -202,7 +198,7 @@ def _said(message: ChatMessage, said: str, width: int, draw: Draw, *, is_open: b
     cut = said[: OPEN_LIMIT if is_open else TEXT_LIMIT]
     if cut.strip():
         make = render_markdown if len(cut) <= MARKDOWN_LIMIT else wrap_text
-        lines += draw(make, _printable(cut).strip("\n"), width, "struck" if message.state is State.REWOUND else "text")
+        lines += draw(make, safe_text(cut).strip("\n"), width, "struck" if message.state is State.REWOUND else "text")
     if len(cut) < len(said):
         more = _("… {size} more · O opens all") if is_open else _("… {size} more · enter")
         lines.append([(formats.clip(more.format(size=formats.size(len(said) - len(cut))), width), "note")])
@@ -239,7 +235,7 @@ def plain_lines(message: ChatMessage, width: int) -> list[Line]:
         message: What to show.
         width: Cells for everything.
     """
-    text = _printable(message.text[:MARKDOWN_LIMIT]).strip("\n")
+    text = safe_text(message.text[:MARKDOWN_LIMIT]).strip("\n")
     return [_head(message, width), *indent(wrap_text(text, max(width - 2, 10), "text"), ("  ", "text")), []]
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from hermes_browse.store.images import LONGEST_HEAD, suffix_of
 from hermes_browse.store.temporary import TemporaryFolder
 from hermes_browse.store.wording import N_, _
+
+from ..shared.programs import start_quietly
 
 HOW_TO_GET = N_("pip install 'hermes-browse[images]' shows images here · ↵ opens outside")
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
@@ -87,16 +88,10 @@ def open_outside(path: Path) -> str:
     command = _viewer()
     if command is None:
         return _("no program here that opens images (xdg-open)")
-    silent = subprocess.DEVNULL
     name = Path(command[0]).stem
     try:
-        started = subprocess.Popen(
-            [*command, str(path)], stdin=silent, stdout=silent, stderr=silent, start_new_session=True
-        )
-        # The explorer of Windows ends with 1 whatever came of it.
-        failed = started.wait(_PATIENCE) != 0 and sys.platform != "win32"
-    except subprocess.TimeoutExpired:
-        failed = False  # some starters stay as long as the viewer does
+        # Some starters run as long as the viewer does. The explorer of Windows ends with 1 whatever came of it.
+        failed = start_quietly([*command, str(path)], _PATIENCE) not in (0, None) and sys.platform != "win32"
     except OSError as error:
         reason = error.strerror or type(error).__name__
         return _("{program} could not be started: {reason}").format(program=name, reason=reason)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.outcomes import LIMIT, load_json
-from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.text import one_line
 
 from ..sgr import coloured, has_colours, without_colours
-from ..shared.styled import TAB, Line, Span, wrap_spans, wrap_text
+from ..shared.styled import Line, Span, safe_text, wrap_spans, wrap_text
 from .layout_cache import LIGHT_OF
 from .markdown import highlight, render_markdown, table_lines
 
@@ -70,10 +70,6 @@ def _wrapped(lines: Sequence[Line], width: int) -> list[Line]:
     return [piece for line in lines for piece in wrap_spans(line, width)]
 
 
-def _safe(text: str) -> str:
-    return printable(text.replace("\r\n", "\n")).replace("\t", TAB)
-
-
 def _diff(text: str) -> list[Line]:
     looks = (
         (("+++", "---", "diff ", "index "), "function"),
@@ -82,7 +78,7 @@ def _diff(text: str) -> list[Line]:
         (("-",), "removed"),
     )
     lines: list[Line] = []
-    for line in _safe(text).split("\n"):
+    for line in safe_text(text).split("\n"):
         look = next((name for starts, name in looks if line.startswith(starts)), "output")
         lines.append([(line, look)] if line else [])
     return lines
@@ -95,7 +91,7 @@ def _is_log(text: str) -> bool:
 
 def _log(text: str) -> list[Line]:
     lines: list[Line] = []
-    for line in _safe(text).split("\n"):
+    for line in safe_text(text).split("\n"):
         spans: list[Span] = []
         stamp = _STAMP.match(line)
         position = stamp.end() if stamp else 0
@@ -126,7 +122,7 @@ def _numbered(text: str, language: str, width: int) -> list[Line] | None:
     if len(found) < len(matches) or not found:
         return None
     room = len(found[-1][1])
-    code = highlight(_safe("\n".join(match[2] for match in found)), language)
+    code = highlight(safe_text("\n".join(match[2] for match in found)), language)
     lines: list[Line] = []
     for match, line in zip(found, code, strict=True):
         for number, piece in enumerate(wrap_spans(line, max(width - room - 1, 2))):
@@ -143,7 +139,7 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
         language: Of the code it is, where that is known.
     """
     if len(text) > LIMIT:  # to look at it closely would take longer than one waits for a page
-        return wrap_text(_safe(without_colours(text)).rstrip("\n"), width, "output")
+        return wrap_text(safe_text(without_colours(text)).rstrip("\n"), width, "output")
     head = text[:_LOOKED_AT]
     if has_colours(head):
         return _wrapped(coloured(text.rstrip("\n"), "output"), width)
@@ -158,18 +154,18 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
         if numbered is not None:
             return numbered
         if _TABLE.search(head) and text.lstrip().startswith("|") and len(text) < 4 * _LOOKED_AT:
-            return render_markdown(_safe(text), width, "output")
+            return render_markdown(safe_text(text), width, "output")
     if "\t" in head:
         rows = _columns(text)
         if rows is not None:
-            return table_lines([[[(_safe(cell), "output")] for cell in row] for row in rows], [], width)
+            return table_lines([[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width)
     if "Traceback (most recent call last)" in head:  # not shown
-        return _wrapped(highlight(_safe(text.rstrip("\n")), "pytb"), width)
+        return _wrapped(highlight(safe_text(text.rstrip("\n")), "pytb"), width)
     if _is_log(text):
         return _wrapped(_log(text.rstrip("\n")), width)
     if language:
-        return _wrapped(highlight(_safe(text.rstrip("\n")), language), width)
-    return wrap_text(_safe(text).rstrip("\n"), width, "output")
+        return _wrapped(highlight(safe_text(text.rstrip("\n")), language), width)
+    return wrap_text(safe_text(text).rstrip("\n"), width, "output")
 
 
 def _table_of(value: object) -> list[list[str]] | None:
@@ -201,7 +197,7 @@ def pretty(value: object, width: int) -> list[Line]:
         return table_lines(cells, [], width)
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
-    return _wrapped(highlight(_safe(text), "json"), width)
+    return _wrapped(highlight(safe_text(text), "json"), width)
 
 
 def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) -> list[Line]:
@@ -221,7 +217,7 @@ def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) ->
             return [*wrap_spans([(f"{label}:", "dim")], width), *([("  ", "text"), *line] for line in lines)]
         return wrap_spans([(f"{label}: ", "dim"), *lines[0]], width)
     look = "number" if isinstance(value, int | float) and not isinstance(value, bool) else "comment"
-    return wrap_spans([(f"{label}: ", "dim"), (_safe(json.dumps(value, ensure_ascii=False)), look)], width)
+    return wrap_spans([(f"{label}: ", "dim"), (safe_text(json.dumps(value, ensure_ascii=False)), look)], width)
 
 
 def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
