@@ -15,7 +15,7 @@ import pytest
 from hermes_browse.tui.textual_private import READ_IN
 
 ROOT = Path(__file__).parent.parent
-UI_ONLY = ("app", "screens", "widgets", "launch", "worker")
+UI_ONLY = ("app", "screens", "widgets", "transcript", "list", "textual_private", "launch", "worker")
 ON_A_TERMINAL = "terminal"
 """The one module of the command line that uses Rich; imported inside functions, when there is a terminal."""
 
@@ -83,7 +83,7 @@ def test_the_command_line_knows_no_screen() -> None:
         package = each.module.split(".")[0]
         assert package != "textual", each
         if each.is_at_top:
-            name = package if each.level else each.module.rpartition(".")[2]
+            name = package if each.level else each.module.removeprefix("hermes_browse.tui.").split(".")[0]
             assert name not in (*UI_ONLY, ON_A_TERMINAL), each
             assert package != "rich" or each.path.stem == ON_A_TERMINAL, each
 

@@ -12,10 +12,8 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
+from ..shared.styled import Span
 from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
-
-Span = tuple[str, str]
-"""Text and the name of its look: `title`, `plain`, `dim`, `accent`, `live`, `hit`, `note`."""
 
 _MODEL_WIDTH = 18
 _NEVER = 1 << 30
