@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from hermes_browse.store.blocks import CALL, SAID, SUMMARY, blocks_of
+from hermes_browse.store.blocks import CALL, RESULT, SAID, SUMMARY, blocks_of
 from hermes_browse.store.models import ChatMessage, Conversation, Hit, State, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
@@ -130,8 +130,8 @@ def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
             arguments = one_line(block.body, 0 if is_full else kind.spoken_limit)
             yield one_line(_(kind.spoken).format(tool=block.tool, arguments=arguments)).replace("…", "...")
         elif kind.spoken and not is_full and len(body) > kind.spoken_limit:
-            begins = one_line(body, kind.spoken_limit).rstrip("…")
-            yield _(kind.spoken).format(text=begins, count=len(body))
+            begins, count = one_line(body, kind.spoken_limit).rstrip("…"), len(body if kind is RESULT else block.body)
+            yield _(kind.spoken).format(text=begins, count=count)
         elif body:
             yield from body.split("\n")
 
