@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
+from hermes_browse.tui.textual_private import READ_IN
+
 ROOT = Path(__file__).parent.parent
-UI_ONLY = ("app", "screens", "widgets", "launch", "worker")
+UI_ONLY = ("app", "screens", "widgets", "transcript", "list", "textual_private", "launch", "worker")
 ON_A_TERMINAL = "terminal"
 """The one module of the command line that uses Rich; imported inside functions, when there is a terminal."""
 
@@ -86,7 +88,7 @@ def test_the_command_line_knows_no_screen() -> None:
         package = each.module.split(".")[0]
         assert package != "textual", each
         if each.is_at_top:
-            name = package if each.level else each.module.rpartition(".")[2]
+            name = package if each.level else each.module.removeprefix("hermes_browse.tui.").split(".")[0]
             assert name not in (*UI_ONLY, ON_A_TERMINAL), each
             assert package != "rich" or each.path.stem == ON_A_TERMINAL, each
 
@@ -94,7 +96,17 @@ def test_the_command_line_knows_no_screen() -> None:
 def test_widgets_know_neither_screens_nor_readers() -> None:
     """Widgets are given what they show."""
     forbidden = ("screens", "worker", "hermes_browse.store.connect")
-    assert [each for each in imports_of("tui/widgets") if each.module.startswith(forbidden)] == []
+    names = ("list/conversation_list", "shared/lines", "transcript/scroll", "transcript/view", "transcript/page")
+    widgets = [each for each in imports_of("tui") if each.path.with_suffix("").as_posix()[4:].startswith(names)]
+    assert {each.path.stem for each in widgets} == {name.partition("/")[2] for name in names}
+    assert [each for each in (*imports_of("tui/widgets"), *widgets) if each.module.startswith(forbidden)] == []
+
+
+def test_private_names_of_textual_stand_in_one_module() -> None:
+    """With the version in which they were read: a newer one is used when they have been looked at again."""
+    private = [each for each in imports_of("tui") if each.module.startswith("textual._")]
+    assert {each.path.as_posix() for each in private} == {"tui/textual_private.py"}
+    assert f"textual=={READ_IN} " in (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
 
 def modules_after(code: str) -> set[str]:

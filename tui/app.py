@@ -16,7 +16,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual._styles_cache import StylesCache
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -31,15 +30,16 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, language
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.shared.glyphs import are_plain
+from hermes_browse.tui.shared.header import failure
 
 from .bindings import bindings
 from .commands.panes import APP, MAIN, TRANSCRIPT
 from .config.start import Start, set_rows
 from .context import Arrival
-from .glyphs import are_plain
-from .header import failure
 from .logfile import log_failure
-from .screens.main import MainScreen
+from .textual_private import end_with, forget_colours
 
 if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
@@ -160,7 +160,7 @@ class BrowseApp(_App):
         set_rows(self.start.options)
         encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
         if are_plain(self.start.options.glyphs, encoding):
-            from .glyph_filter import GlyphFilter  # start: few terminals need it
+            from hermes_browse.tui.shared.lines import GlyphFilter  # start: few terminals need it
 
             self.glyph_filter = GlyphFilter(encoding)
         if self.start.configuration is not None:
@@ -191,19 +191,12 @@ class BrowseApp(_App):
         sentence = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}").format(
             kind=name, log=log_failure()
         )
-        self._exit_renderables.append(Text(sentence))
-        self._close_messages_no_wait()
+        end_with(self, Text(sentence))
 
     def pop_screen(self) -> AwaitComplete:
-        """Leave a screen, and let go of what was drawn for it.
-
-        Textual 8 remembers two colours for each widget that was drawn, in a cache of 1,024 entries that is shared by
-        all of them and keeps the widget's lines with it: hours of opening and leaving screens cost some 200 MB.
-        """
+        """Leave a screen, and let go of what was drawn for it."""
         left = super().pop_screen()
-        forget = getattr(StylesCache.get_inner_outer, "cache_clear", None)
-        if forget is not None:
-            forget()
+        forget_colours()
         return left
 
     @contextmanager

@@ -18,14 +18,14 @@ from hermes_browse.store.index_health import SearchHealth, search_health
 from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.resume import find_hermes
 from hermes_browse.store.wording import _, ngettext
+from hermes_browse.tui.shared.clipboard import route
 
-from .clipboard_tools import route
 from .config.keymap import troubles_of
 from .config.reading import Configuration, read_config
 from .formats import long_number
 from .logfile import log_path
 from .store_paths import sessions_folder
-from .windows import terminal_of
+from .terminal_windows import terminal_of
 
 _LITTLE = 200_000_000
 """Bytes; a disk with less is as good as full."""

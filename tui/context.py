@@ -18,9 +18,9 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
 
-from . import header
 from .config.options import Options
 from .list_model import Details
+from .shared import header
 from .worker import Worker
 from .writer import Writer
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from textual import constants
-from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+
+from .textual_private import XTermParser
 
 _TAKE = "\x1b[?1049h"
 

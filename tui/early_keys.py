@@ -1,4 +1,4 @@
-"""The cursor follows keys while Textual is being loaded: the rows that are painted ahead can be moved through at once.
+"""Moves the cursor in the rows that are painted ahead, while Textual is being loaded.
 
 Loading takes several times as long as the first rows. A thread takes what is typed meanwhile: as long as these are keys
 that move the cursor by a row, within the rows on screen, it moves it. From the first other key on everything is
@@ -17,14 +17,14 @@ from collections.abc import Callable
 _MOVES = {b"\x1b[B": 1, b"\x1bOB": 1, b"j": 1, b"\x1b[A": -1, b"\x1bOA": -1, b"k": -1}
 _MOVE = re.compile(b"|".join(re.escape(keys) for keys in _MOVES))
 _CUT = re.compile(rb"\x1b(?:\[[0-9;?<]*|O)?\Z|[\xc0-\xff][\x80-\xbf]{0,2}\Z")
-"""Matches a text that ends within a key: what is left of it is on its way."""
+"""Matches a text that ends in the middle of a key, the rest of which is still to come."""
 _MOST = 4096
 _REST = 0.05
 """Seconds that the rest of a key is waited for."""
 
 
 class EarlyKeys:
-    """Moves a cursor that is painted by whoever painted the rows.
+    """Answers the keys that move the cursor, and keeps all others.
 
     Args:
         terminal: Descriptor that keys are read from; it waits for no line end and repeats no letter.
@@ -39,17 +39,17 @@ class EarlyKeys:
         self.cursor = 0
         """The row it is on, from 0."""
         self.typed = b""
-        """What was typed and is not yet answered."""
+        """Keys that have not been answered."""
         self._terminal, self._rows, self._paint, self._may_move = terminal, rows, paint, may_move
         self._told, self._tell = os.pipe()
         self._thread = threading.Thread(target=self._run, name="early-keys", daemon=True)
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Begin to answer keys."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Read no more; harmless when it is over already."""
+        """Read no more keys; does nothing when that is so already."""
         if self._tell < 0:
             return
         tell, self._tell = self._tell, -1

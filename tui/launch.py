@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
+from hermes_browse.tui.shared.glyphs import are_plain
 
 from .config.start import keep, read_start, set_rows
-from .glyphs import are_plain
 from .list_model import read_first
 from .prepaint import painted, terminal_size
 

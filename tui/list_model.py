@@ -13,7 +13,7 @@ from hermes_browse.store.models import Conversation, Session, Sort, View
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.wording import N_, _, pgettext
 
-from .rows import ConversationRow, JobRow, ListRow, NoteRow
+from .list.rows import ConversationRow, JobRow, ListRow, NoteRow
 
 _EMPTY = {
     View.CHATS: N_("No chats in this store · 2 automation · 3 archived · 4 everything"),

@@ -10,9 +10,9 @@ from hermes_browse.store.models import Conversation, Session
 from hermes_browse.store.wording import _
 
 from .clean_rows import PlanJobRow, PlanRow, SparedJobRow, SparedRow
+from .list.rows import ListRow, NoteRow
 from .list_model import job_name
 from .plan_words import spared_kinds
-from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog

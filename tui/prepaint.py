@@ -24,10 +24,10 @@ from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from .formats import clip, fit
+from .list.row_format import format_row
+from .list.rows import NoteRow
 from .list_model import Details, make_rows, order_name, shown_line, view_name
 from .pane_sizes import PaneSizes
-from .row_format import format_row
-from .rows import NoteRow
 
 if TYPE_CHECKING:
     from .early_keys import EarlyKeys
@@ -52,11 +52,11 @@ PALETTES = {
         (250, 249, 246), (38, 40, 44), (234, 232, 226), (137, 90, 0), (60, 107, 33), (216, 201, 172)
     ),
 }
-"""Themes that can be painted ahead."""
+"""Colours of the themes that can be painted ahead."""
 _ABOVE = 3
 """Lines above the list."""
 DIM = 0.66
-"""How much of the foreground is left of dim text."""
+"""The share of the foreground in the colour of dim text."""
 
 _LOOKS: dict[str, tuple[str, bool, str]] = {
     "title": ("foreground", False, ""),
@@ -67,7 +67,7 @@ _LOOKS: dict[str, tuple[str, bool, str]] = {
     "live": ("success", False, "1"),
     "hit": ("accent", False, "1;4"),
 }
-"""Colour of the palette, whether it is dim, attributes."""
+"""For each look: colour of the palette, whether it is dim, SGR attributes."""
 
 
 def _mix(colour: Colour, background: Colour, share: float) -> Colour:
@@ -81,7 +81,7 @@ def _sgr(text: str, colour: Colour, background: Colour, attributes: str = "") ->
 
 
 def is_possible() -> bool:
-    """Whether this terminal is one to paint on: true colours, no settings that ask for another look."""
+    """Whether this terminal has true colours and no setting asks for another look."""
     env = os.environ
     if sys.platform == "win32" or env.get("COLORTERM", "").lower() not in ("truecolor", "24bit"):
         return False
@@ -146,11 +146,11 @@ class _Rows:
         self._rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
         self._width, height = pane_sizes.of(size[0], size[1] - 5)
         self.shown = min(height, len(self._rows))
-        """How many there are."""
+        """How many rows there are."""
 
     @property
     def movable(self) -> int:
-        """How many the cursor may be on: none where the only one is a note."""
+        """How many rows the cursor may be on: none where the only row is a note."""
         return 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
 
     def line(self, index: int, *, is_current: bool) -> str:
@@ -175,7 +175,7 @@ class _Rows:
         return line
 
     def moved(self, before: int, after: int) -> str:
-        """What moves the cursor from a row to another one."""
+        """Escape sequences that move the cursor from one row to another."""
         return "".join(
             f"\x1b[{_ABOVE + index + 1};1H{self.line(index, is_current=index == after)}" for index in (before, after)
         )
@@ -214,13 +214,13 @@ def frame(catalog: Catalog, rows: _Rows, location: Location) -> str:
 
 
 class Taken:
-    """Who has the screen."""
+    """The state of the terminal between the first rows and Textual."""
 
     def __init__(self) -> None:
         self.is_taken = False
-        """The alternate screen is up."""
+        """Whether the alternate screen is up."""
         self.is_handed_over = False
-        """Textual leaves it: leaving it twice would move the cursor over what has been said since."""
+        """Whether Textual leaves it: leaving it twice would move the cursor over what was printed since."""
         self.put_back: Callable[[], None] = lambda: None
         """Puts the terminal's settings back as they were found; Textual knows only those of the silent terminal."""
         self.told = 0
@@ -235,7 +235,7 @@ class Taken:
         """Answers the first keys, until Textual reads them."""
 
     def leave(self, number: int, stack: FrameType | None) -> None:
-        """Told to end: at once, or by Textual once it has the screen."""
+        """End at once after a signal, or leave the ending to Textual once it has the screen."""
         self.told = number
         if not self.is_handed_over and not self.is_held:
             raise SystemExit(128 + number)

@@ -10,8 +10,9 @@ from hermes_browse.store.models import Hit
 from hermes_browse.store.text import one_line
 
 from . import formats
+from .list.row_format import glyph
 from .profiles import Found
-from .row_format import Span, glyph
+from .shared.styled import Span
 
 _PROFILE = 12
 """Cells for the name of a profile."""

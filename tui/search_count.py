@@ -29,8 +29,8 @@ from hermes_browse.store.search import (
     suggest,
 )
 from hermes_browse.store.wording import N_, _
+from hermes_browse.tui.list.rows import SuggestionRow
 
-from .rows import SuggestionRow
 from .search_model import Counted, Found
 
 _BREATH = 0.001

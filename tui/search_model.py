@@ -18,7 +18,7 @@ from hermes_browse.store.search import (
 )
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from .list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),

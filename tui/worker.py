@@ -7,6 +7,7 @@ messages and are dropped when a newer job has been submitted meanwhile.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -58,11 +59,18 @@ class _Job(Generic[Result]):
     failed: Callable[[BrowseError], None]
 
 
-def _rest() -> None:
-    """There is time for what may wait; what it needs is not loaded before."""
-    from .give_back import give_back
+def trim_memory() -> None:
+    """Give memory that is free back to the system; takes a few milliseconds, without Python's lock.
 
-    give_back()
+    The allocator of glibc keeps what a thread has freed for what that thread may want next. With a dozen threads, each
+    of which now and then needs much for a moment, that was 13 of 87 MiB after an hour's worth of keys.
+    """
+    import ctypes  # there is time while a worker rests
+
+    # Only glibc has it.
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform.startswith("linux") else None
+    if trim is not None:
+        trim(0)
 
 
 class Worker:
@@ -229,7 +237,7 @@ class Worker:
                     self._release()
                     if self._closing:
                         return
-                    _rest()
+                    trim_memory()
                     continue
                 if self._reader is not None and self._store.fingerprint()[:2] != inode:
                     self._release()  # the file was replaced: the old connection would read the dead one for ever

@@ -24,7 +24,7 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.models import Reading
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.search import Answer, count, parse, search
-from hermes_browse.tui.page import Page
+from hermes_browse.tui.transcript.page import Page
 
 SCRIPT = (
     "docker deploy",

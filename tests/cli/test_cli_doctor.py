@@ -16,9 +16,9 @@ from hermes_browse.store.health import Problem
 from hermes_browse.store.holders import Holder
 from hermes_browse.tui import checkup
 from hermes_browse.tui.checkup import terminal
-from hermes_browse.tui.clipboard_tools import route
 from hermes_browse.tui.config.folders import config_path
 from hermes_browse.tui.config.reading import read_config
+from hermes_browse.tui.shared.clipboard import route
 
 Capture = pytest.CaptureFixture[str]
 FINE: dict[str, Any] = {

@@ -32,11 +32,11 @@ from hermes_browse.store.search.judge import make_conditions
 from hermes_browse.store.search.terms import make_plan
 from hermes_browse.store.text import as_text, one_line, printable
 from hermes_browse.store.values import as_count, as_flag, as_mapping, as_money, as_time
-from hermes_browse.tui.find_model import needle
-from hermes_browse.tui.page import Page
-from hermes_browse.tui.row_format import format_below, format_row
-from hermes_browse.tui.rows import ConversationRow, HitRow
-from hermes_browse.tui.styled import line_text, line_width
+from hermes_browse.tui.list.row_format import format_below, format_row
+from hermes_browse.tui.list.rows import ConversationRow, HitRow
+from hermes_browse.tui.shared.styled import line_text, line_width
+from hermes_browse.tui.transcript.find import needle
+from hermes_browse.tui.transcript.page import Page
 
 NOW = 1_767_258_000.0
 _NARROWEST = 19

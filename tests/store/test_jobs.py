@@ -12,8 +12,8 @@ from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.connect import Store
 from hermes_browse.store.jobs import job_of
 from hermes_browse.store.models import View
+from hermes_browse.tui.list.rows import JobRow
 from hermes_browse.tui.list_model import CatalogRows, Details
-from hermes_browse.tui.rows import JobRow
 
 RUNS = ["cron_daily_20241206_175337", "cron_daily_20241206_175337_67384", "cron_daily_20241206_175337_297"]
 

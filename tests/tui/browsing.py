@@ -30,7 +30,7 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.rows import ListRow
+from hermes_browse.tui.list.rows import ListRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 

@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests never fill the clipboard of whoever runs them: only the terminal's own route is left."""
-    monkeypatch.setattr("hermes_browse.tui.clipboard.tools", lambda *given: [])
+    monkeypatch.setattr("hermes_browse.tui.shared.clipboard.tools", lambda *given: [])
 
 
 @pytest.fixture(autouse=True)

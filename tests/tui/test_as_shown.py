@@ -13,11 +13,11 @@ from textual.widgets import Input
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Status, View
 from hermes_browse.tui.clean_rows import FateRow, SparedRow
-from hermes_browse.tui.rows import ConversationRow, HitRow
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
-from hermes_browse.tui.widgets.conversation_list import ConversationList
 
 
 def _rows(browser: Browser, widget: str) -> list[object]:

@@ -24,9 +24,8 @@ from hermes_browse.store.models import (
 )
 from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.tui.app import DARK
-from hermes_browse.tui.blocks import Look, Tools
-from hermes_browse.tui.entries import TranscriptModel
-from hermes_browse.tui.widgets.transcript_view import TranscriptView
+from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
+from hermes_browse.tui.transcript.view import TranscriptView
 
 Compare = Callable[..., bool]
 

@@ -18,7 +18,7 @@ from hermes_browse.store.details import read_details
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Reading, View
 from hermes_browse.tui.commands.panes import MAIN, TRANSCRIPT
-from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
+from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.preflight import PreflightScreen, anew_at_most, place_and_cost
 

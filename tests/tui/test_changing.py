@@ -17,7 +17,7 @@ from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.edit import titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.rows import ConversationRow, JobRow
+from hermes_browse.tui.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.screens import cleaning
 from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.exporting import ExportScreen

@@ -30,11 +30,11 @@ from hermes_browse.tui.clean_rows import (
     SparedRow,
     bar,
 )
+from hermes_browse.tui.list.row_format import format_row
+from hermes_browse.tui.list.rows import ListRow, NoteRow
 from hermes_browse.tui.list_model import Details
 from hermes_browse.tui.map_rows import freed_sums, space_rows
 from hermes_browse.tui.plan_rows import LeftOut, PlanRows, freed_by
-from hermes_browse.tui.row_format import format_row
-from hermes_browse.tui.rows import ListRow, NoteRow
 
 TITLES = st.text(st.characters(codec="utf-8"), max_size=40)
 

@@ -18,8 +18,8 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.homes import Location
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui import header
 from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
+from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.deleting import DeleteScreen, DropScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.insights import InsightsScreen
@@ -28,8 +28,8 @@ from hermes_browse.tui.screens.prune import PruneScreen
 from hermes_browse.tui.screens.retention import RetentionScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.screens.trash import TrashScreen
+from hermes_browse.tui.shared import header
 from hermes_browse.tui.store_paths import trash_folder
-from hermes_browse.tui.widgets.conversation_list import ConversationList
 
 
 @pytest.fixture

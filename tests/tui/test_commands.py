@@ -19,15 +19,15 @@ from hermes_browse.tui.commands.panes import APP, ASK, LINES, LIST, MAIN, MAP, S
 from hermes_browse.tui.commands.screens import CARDS, SCREENS
 from hermes_browse.tui.config.keymap import known_commands
 from hermes_browse.tui.key_names import key_names
+from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.insight_panes import TABS
 from hermes_browse.tui.screens.prune import SWITCHES
 from hermes_browse.tui.screens.sub_screen import SubScreen
+from hermes_browse.tui.shared.lines import LinesView
+from hermes_browse.tui.transcript.view import TranscriptView
 from hermes_browse.tui.widgets.ask_line import AskInput
-from hermes_browse.tui.widgets.conversation_list import ConversationList
-from hermes_browse.tui.widgets.lines_view import LinesView
 from hermes_browse.tui.widgets.search_box import SearchBox
-from hermes_browse.tui.widgets.transcript_view import TranscriptView
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 _MODULES = {"profiles": "profiles_card", "dropping": "deleting"}

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hermes_browse.store import surface
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui import row_format
 from hermes_browse.tui.commands import final_keys
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
@@ -22,6 +21,7 @@ from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.reading import parse_config, read_config
 from hermes_browse.tui.formats import DATE_WIDTHS
+from hermes_browse.tui.list import row_format
 
 HERE = Path("config.toml")
 

@@ -13,9 +13,9 @@ from textual.app import App, ComposeResult
 import hermes_browse.styles
 from hermes_browse.store.models import Conversation, Hit, Kind, Relation, Session, Status
 from hermes_browse.store.text import printable
-from hermes_browse.tui.row_format import format_row
-from hermes_browse.tui.rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow
-from hermes_browse.tui.widgets.conversation_list import ConversationList
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.row_format import format_row
+from hermes_browse.tui.list.rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow
 
 NOW = 1_700_000_000.0
 SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"

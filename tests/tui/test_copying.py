@@ -16,13 +16,13 @@ from store_builder import StoreBuilder
 from hermes_browse.store.connect import Store
 from hermes_browse.store.models import ChatMessage, ToolCall
 from hermes_browse.store.raw import read_raw
-from hermes_browse.tui import clipboard
-from hermes_browse.tui.clipboard import Tool, harmless, run_tool
-from hermes_browse.tui.entries import TranscriptModel
-from hermes_browse.tui.outside import private_file
 from hermes_browse.tui.screens.copying import code_blocks, said
-from hermes_browse.tui.screens.raw import RawScreen
-from hermes_browse.tui.tool_text import what_it_said
+from hermes_browse.tui.shared import clipboard
+from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
+from hermes_browse.tui.shared.programs import private_file
+from hermes_browse.tui.transcript.cards import RawScreen
+from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.tool_text import what_it_said
 
 REAL_TOOLS = clipboard.tools
 """Before the fixture takes it away."""

@@ -24,12 +24,12 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.clean_rows import FateRow
 from hermes_browse.tui.context import Context
-from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
-from hermes_browse.tui.screens import details
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
-from hermes_browse.tui.widgets.conversation_list import ConversationList
+from hermes_browse.tui.transcript import cards
 from hermes_browse.tui.worker import Answered
 
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
@@ -63,7 +63,7 @@ class Meant:
         monkeypatch.setattr(screen.controllers.changing, "_flag", self._several)
         monkeypatch.setattr(screen.controllers.resuming, "start", self.resumed.append)
         monkeypatch.setattr(screen.controllers.copying, "copy", lambda text, name: self.notes.append(self._root(text)))
-        monkeypatch.setattr(details, "show_details", self._details(details.show_details))
+        monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False
 

@@ -13,10 +13,9 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.details import read_details
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import printable
-from hermes_browse.tui.details_text import details_lines
-from hermes_browse.tui.screens.details import DetailsScreen
-from hermes_browse.tui.styled import line_text
-from hermes_browse.tui.widgets.lines_view import LinesView
+from hermes_browse.tui.shared.lines import LinesView
+from hermes_browse.tui.shared.styled import line_text
+from hermes_browse.tui.transcript.cards import DetailsScreen, details_lines
 
 
 def cards(path: Path) -> dict[str, str]:

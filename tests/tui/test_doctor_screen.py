@@ -14,8 +14,8 @@ from builders import make_store
 from hermes_browse.store.connect import Store
 from hermes_browse.store.reader import Reader
 from hermes_browse.tui import checkup
+from hermes_browse.tui.cli import doctor
 from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.screens import doctor
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.main import MainScreen
 

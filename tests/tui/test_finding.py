@@ -17,8 +17,8 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.models import ChatMessage, Session, ToolCall
 from hermes_browse.store.reader import Reader, Row
 from hermes_browse.store.transcript import read_skeleton
-from hermes_browse.tui import find_model
-from hermes_browse.tui.find_model import Findings, contains, look_through, needle
+from hermes_browse.tui.transcript import find as finding
+from hermes_browse.tui.transcript.find import Findings, contains, look_through, needle
 
 COUNT = 600
 PLACES = (100, 150, 400)
@@ -49,7 +49,7 @@ def long_store(path: Path) -> Path:
     return builder.write()
 
 
-def needed(text: str) -> find_model.Matcher:
+def needed(text: str) -> finding.Matcher:
     """A needle that is one."""
     found = needle(text)
     assert found is not None
@@ -121,7 +121,7 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path: Path, size
 
 def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However little a slice is given, each message is looked at once, from the origin around the end."""
-    monkeypatch.setattr(find_model, "_SECONDS", 0.0)
+    monkeypatch.setattr(finding, "_SECONDS", 0.0)
     with Store(long_store(tmp_path / "state.db")).reader() as reader:
         bones = read_skeleton(reader, [Session("s", "cli")]).bones
         findings = Findings(needed("needle"), len(bones), 120)

@@ -11,8 +11,9 @@ from rich.cells import cell_len
 
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui import days, formats
-from hermes_browse.tui.styled import breaks
+from hermes_browse.tui import formats
+from hermes_browse.tui.shared import calendar
+from hermes_browse.tui.shared.styled import breaks
 
 NOW = 1_700_000_000.0
 _DAYS = range(0, 900 * 86_400, 86_400)
@@ -54,7 +55,7 @@ def test_moments_keep_to_their_column(language: str) -> None:
             formats.set_dates(form)
             moments = [formats.moment(NOW - passed, NOW) for passed in (*range(0, 90_000, 977), *_DAYS)]
             assert max(map(cell_len, moments)) <= width, form
-        assert max(cell_len(days.weekday(number)) for number in range(7)) <= 4
+        assert max(cell_len(calendar.weekday(number)) for number in range(7)) <= 4
     finally:
         formats.set_dates("relative")
         speak("en")

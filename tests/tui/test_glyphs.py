@@ -20,8 +20,8 @@ from hermes_browse.store.homes import Location, locate_file
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.options import Options
 from hermes_browse.tui.config.start import Start
-from hermes_browse.tui.glyph_filter import GlyphFilter
-from hermes_browse.tui.glyphs import TABLE, are_plain, encodable, plain
+from hermes_browse.tui.shared.glyphs import TABLE, are_plain, encodable, plain
+from hermes_browse.tui.shared.lines import GlyphFilter
 
 ROOT = Path(__file__).parents[2]
 NOT_SIGNS = frozenset("\u2028\ufffc，。；：、？！）》（《")

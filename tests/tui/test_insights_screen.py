@@ -22,12 +22,12 @@ from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.models import Tokens
 from hermes_browse.tui.insight_query import search_for
 from hermes_browse.tui.insight_rows import GroupRow, cost, cost_line, headings, label, tokens_line
-from hermes_browse.tui.rows import ConversationRow, JobRow
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.screens import adding_up
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.insights import InsightsScreen
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.widgets.conversation_list import ConversationList
 from hermes_browse.tui.widgets.plot import BarPlot, Course, WeekPlot, axis, lay_out
 
 

@@ -16,8 +16,9 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.messages import injected_context
 from hermes_browse.store.models import ChatMessage, Reading, Session
 from hermes_browse.store.transcript import END, read_skeleton
-from hermes_browse.tui.blocks import Look, is_foldable, message_lines
-from hermes_browse.tui.styled import line_text
+from hermes_browse.tui.shared.styled import line_text
+from hermes_browse.tui.transcript.blocks import message_lines
+from hermes_browse.tui.transcript.model import Look
 
 MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
 
@@ -154,13 +155,15 @@ def test_what_was_put_to_a_message_is_told_from_what_was_said(text: str, sent: s
 
 def test_it_is_one_line_until_it_is_opened() -> None:
     message = ChatMessage(0, "s", "user", "plan my week", api_content=MEMORY + "plan my week")
-    model = model_of(1)
-    assert is_foldable(message)
+    model = model_of(1, text="plan my week")
+    index = model.entry_of(message.id)
+    assert index is not None and not model.is_foldable(index)
+    model.add([message])
+    assert model.is_foldable(index)
     closed = "\n".join(line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False))
     opened = "\n".join(line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True))
     assert "context Hermes put to it" in closed and "Tova" not in closed and closed.count("plan my week") == 1
     assert "Tova swims on Tuesdays." in opened and opened.count("plan my week") == 1
-    assert not is_foldable(ChatMessage(0, "s", "user", "plan my week"))
 
 
 async def test_title_and_facts_take_the_width_there_is(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import overload
 
 from hermes_browse.store.forest import Forest
 from hermes_browse.store.models import Conversation, Session
+from hermes_browse.tui.list.rows import JobRow
 from hermes_browse.tui.marks import Marks
-from hermes_browse.tui.rows import JobRow
 
 
 class _Counted(Sequence[Conversation]):

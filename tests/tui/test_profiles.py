@@ -11,8 +11,8 @@ from builders import make_store
 from store_builder import T0
 
 from hermes_browse.store.homes import Location, locate_file
+from hermes_browse.tui.list.rows import ConversationRow, ListRow, NoteRow
 from hermes_browse.tui.profile_rows import FoundRow
-from hermes_browse.tui.rows import ConversationRow, ListRow, NoteRow
 from hermes_browse.tui.screens.everywhere import EverywhereScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.preflight import PreflightScreen

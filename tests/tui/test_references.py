@@ -16,9 +16,8 @@ from test_transcript_view import model_of
 
 from hermes_browse.store.models import ChatMessage, ToolCall
 from hermes_browse.store.text import printable
-from hermes_browse.tui import browser as system_browser
-from hermes_browse.tui.references import Kind, Reference, references
-from hermes_browse.tui.screens.references import ReferencesScreen
+from hermes_browse.tui.shared import programs as system_browser
+from hermes_browse.tui.transcript.references import Kind, Reference, ReferencesScreen, references
 
 
 def found_in(text: str, *calls: ToolCall) -> dict[str, Reference]:

@@ -14,11 +14,10 @@ from test_transcript_view import START, ViewApp, model_of
 from hermes_browse.store.models import ChatMessage, Part, State, ToolCall
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
-from hermes_browse.tui.blocks import Look, Tools
-from hermes_browse.tui.entries import TranscriptModel
-from hermes_browse.tui.find_model import needle
-from hermes_browse.tui.page import Page
-from hermes_browse.tui.styled import line_text, line_width
+from hermes_browse.tui.shared.styled import line_text, line_width
+from hermes_browse.tui.transcript.find import needle
+from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
+from hermes_browse.tui.transcript.page import Page
 
 PIECES = [
     *"ab .,\n\t\r*_`#>|-[](){}\"':;/\\<&!~+@0",

@@ -14,7 +14,7 @@ from store_builder import T0
 from hermes_browse.store.connect import Reader, Row, Store
 from hermes_browse.store.models import Hit
 from hermes_browse.store.search import parse, search
-from hermes_browse.tui.rows import HitRow, ListRow, NoteRow
+from hermes_browse.tui.list.rows import HitRow, ListRow, NoteRow
 
 _COUNT = 6000
 _WHERE = (5900, 4000, 2500, 100)

@@ -18,7 +18,7 @@ from hermes_browse.store.connect import Reader, Row, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.models import View
 from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, read_coverage, search
-from hermes_browse.tui.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from hermes_browse.tui.list.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 from hermes_browse.tui.search_run import PAGE, run
 
 

@@ -16,7 +16,6 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import big_store
 from effort import slow_but
-from textual._styles_cache import StylesCache
 
 from hermes_browse.store.catalog import read_catalog, read_first_page
 from hermes_browse.store.connect import Store
@@ -25,6 +24,7 @@ from hermes_browse.store.preview import with_names
 from hermes_browse.store.reader import Reader, Row
 from hermes_browse.store.search import parse, search
 from hermes_browse.tui.screens import listing
+from hermes_browse.tui.textual_private import StylesCache
 
 HEAVY = (
     "argparse",

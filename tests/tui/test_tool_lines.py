@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from hermes_browse.store.text import printable
 from hermes_browse.tui.sgr import coloured, without_colours
-from hermes_browse.tui.styled import Line, line_text, line_width
-from hermes_browse.tui.tool_blocks import Hint, block, hint_of, tool_text_lines
-from hermes_browse.tui.tool_lines import output_lines
-from hermes_browse.tui.tool_text import as_shown, what_it_said
+from hermes_browse.tui.shared.styled import Line, line_text, line_width
+from hermes_browse.tui.transcript.blocks import output_lines
+from hermes_browse.tui.transcript.tool_text import Hint, as_shown, block, hint_of, tool_text_lines, what_it_said
 
 
 def looks(lines: list[Line], part: str) -> set[str]:

@@ -8,8 +8,8 @@ from test_transcript_view import ViewApp, give, screen_text
 from hermes_browse.store.demo.chat import TEXTS
 from hermes_browse.store.models import ChatMessage, Conversation, Kind, Reading, Relation, Session, State, Status
 from hermes_browse.store.transcript import Bone, Skeleton
-from hermes_browse.tui.entries import EntryKind, TranscriptModel
-from hermes_browse.tui.widgets.transcript_view import TranscriptView
+from hermes_browse.tui.transcript.model import EntryKind, TranscriptModel
+from hermes_browse.tui.transcript.view import TranscriptView
 
 DAY = 86_400.0
 START = 1_700_000_000.0

@@ -19,7 +19,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import locate_file
 from hermes_browse.store.resume import ResumePlan, plan_resume
 from hermes_browse.tui.screens.preflight import PreflightScreen
-from hermes_browse.tui.windows import Windows, terminal_of
+from hermes_browse.tui.terminal_windows import Windows, terminal_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 QUIET = "20260115_090000_999001"

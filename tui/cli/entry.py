@@ -14,8 +14,8 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
 from hermes_browse.tui.config.folders import chosen_language
+from hermes_browse.tui.shared.glyphs import is_unicode, replace_unencodable
 
-from ..glyphs import is_unicode, replace_unencodable
 from ..version import version
 from .context import opened_location
 from .output import complain, note, print_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from hermes_browse.store.messages import split_summary, without_injections
+from hermes_browse.store.blocks import CALL, RESULT, SAID, SUMMARY, blocks_of
 from hermes_browse.store.models import ChatMessage, Conversation, Hit, State, Status, View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
@@ -22,8 +22,6 @@ r: resume it in Hermes.
 Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
 _STATUS = {Status.LIVE: N_("live now"), Status.OPEN: N_("not ended"), Status.ENDED: "", Status.EMPTY: ""}
-_TOOL_LETTERS = 200
-"""Letters of a tool's output that are said unless all of it is asked for."""
 
 
 def ago(moment: float | None, now: float) -> str:
@@ -110,28 +108,24 @@ def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
     who = {"user": _("You"), "assistant": _("Assistant")}.get(message.role, message.role.capitalize())
     if message.role == "tool":
         who = _("Output of {tool}").format(tool=message.tool_name or _("a tool"))
-    summary, said = split_summary(without_injections(message.text))
-    if message.is_summary and not summary:  # flagged as one by Hermes (0.22), without the usual opening
-        summary, said = said, ""
-    if summary and not said:
+    blocks = list(blocks_of(message))
+    kinds = {block.kind for block in blocks}
+    if SUMMARY in kinds and SAID not in kinds:
         who = _("Compaction")
     state = {State.LIVE: "", State.COMPACTED: _("compacted"), State.REWOUND: _("taken back")}[message.state]
     yield one_line(_("{words}:").format(words=_clauses([who, timestamp(message.timestamp) or _("no time"), state])))
-    if summary and is_full:
-        yield from printable(summary).strip().split("\n")
-    elif summary:
-        left_out = _("A compaction summary of {count:,} letters stands here and is left out, t reads it.")
-        yield left_out.format(count=len(summary))
-    said = printable(said).strip()
-    if message.role == "tool" and not is_full and len(said) > _TOOL_LETTERS:
-        begins = one_line(said, _TOOL_LETTERS).rstrip("…")
-        yield _("{text} ... {count:,} letters in all, t reads them.").format(text=begins, count=len(said))
-    elif said:
-        yield from said.split("\n")
-    for call in message.tool_calls:
-        arguments = one_line(call.arguments, 0 if is_full else _TOOL_LETTERS)
-        calls = _("Calls {tool} with {arguments}").format(tool=call.name, arguments=arguments)
-        yield one_line(calls).replace("…", "...")
+    for block in blocks:
+        kind, body = block.kind, printable(block.body).strip()
+        if kind.spoken is None:
+            continue
+        if kind is CALL:
+            arguments = one_line(block.body, 0 if is_full else kind.spoken_limit)
+            yield one_line(_(kind.spoken).format(tool=block.tool, arguments=arguments)).replace("…", "...")
+        elif kind.spoken and not is_full and len(body) > kind.spoken_limit:
+            begins, count = one_line(body, kind.spoken_limit).rstrip("…"), len(body if kind is RESULT else block.body)
+            yield _(kind.spoken).format(text=begins, count=count)
+        elif body:
+            yield from body.split("\n")
 
 
 def snippet_of(hit: Hit) -> str:

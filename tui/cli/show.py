@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from hermes_browse.store.messages import split_summary, without_injections
+from hermes_browse.store.blocks import SEAM, blocks_of
 from hermes_browse.store.models import ChatMessage, Conversation, Reading, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import fenced, one_line, printable
@@ -59,7 +59,7 @@ class ShowCommand(Command):
         elif wanted.markdown:
             print_text(_as_markdown(conversation, messages))
         else:
-            print_lines(_as_lines(conversation, messages))
+            print_lines(as_lines(conversation, messages))
         return 0
 
 
@@ -100,15 +100,16 @@ def _heading(message: ChatMessage) -> str:
 
 
 def _body(message: ChatMessage) -> str:
-    summary, said = split_summary(without_injections(message.text))
-    lines = [_("[compaction summary left out]")] if summary else []
-    if said:
-        lines.append(said)
-    lines += [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
+    lines: list[str] = []
+    for block in blocks_of(message):
+        if block.kind.shown:
+            lines.append(_(block.kind.shown).format(tool=block.tool, arguments=block.body))
+        elif block.kind.shown is not None and block.body:
+            lines.append(block.body)
     return printable("\n".join(lines))
 
 
-def _as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Iterator[Line]:
+def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Iterator[Line]:
     """The conversation as printable lines, with a seam where a segment ends and the next one continues it."""
     yield Line("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
     yield Line("said", "")
@@ -116,7 +117,7 @@ def _as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> It
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            seam = _("continued in {id}").format(id=one_line(segment))
+            seam = _(SEAM.shown or "").format(id=one_line(segment))
             yield Line("seam", f"── {seam} ──")
             yield Line("said", "")
         yield Line(message.role if message.role in _NAMES else "other", _heading(message))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, N_, _
 
-from ..glyphs import MODES
+from ..shared.glyphs import MODES
 
 AUTO = "auto"
 FOREVER = "forever"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.models import Sort, View
+from hermes_browse.tui import formats
+from hermes_browse.tui.list import row_format
 
-from .. import formats, row_format
 from ..pane_sizes import PaneSizes
 from .folders import config_path, memory_path
 from .memory import Memory, read_memory, write_memory

@@ -11,10 +11,10 @@ from hermes_browse.store.edit.titles import Renamed, rename
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import N_, _
+from hermes_browse.tui.list.rows import ListRow
 
 from ..context import Context
 from ..marks import Journal, Marks, Undoable, conversations_of
-from ..rows import ListRow
 from .panes import Panes
 from .renaming import RenameScreen
 

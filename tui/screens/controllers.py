@@ -13,14 +13,14 @@ from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, View
 from hermes_browse.store.wording import ngettext
+from hermes_browse.tui.list.rows import RowSource
+from hermes_browse.tui.shared import header
+from hermes_browse.tui.transcript.model import TranscriptModel
 
-from .. import header
 from ..context import Arrival, Context
-from ..entries import TranscriptModel
 from ..history import History, history_path
 from ..list_model import CatalogRows
 from ..marks import Marks
-from ..rows import RowSource
 from ..store_paths import trash_folder
 from .by_name import load
 from .current import Current

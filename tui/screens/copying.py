@@ -15,20 +15,19 @@ from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.raw import read_raw
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
+from hermes_browse.tui import formats
+from hermes_browse.tui.shared import clipboard
+from hermes_browse.tui.shared.programs import editor, pager, show
+from hermes_browse.tui.shared.styled import Line
+from hermes_browse.tui.transcript.cards import RawScreen
+from hermes_browse.tui.transcript.images import Pictures
+from hermes_browse.tui.transcript.markdown import highlight, parse
+from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.references import ReferencesScreen, references
+from hermes_browse.tui.transcript.tool_text import as_shown, what_it_said
 
-from .. import clipboard, formats
 from ..context import Context
-from ..entries import TranscriptModel
-from ..highlight import highlight
-from ..markdown import parse
-from ..outside import editor, pager, show
-from ..pictures import Pictures
-from ..references import references
-from ..styled import Line
-from ..tool_text import as_shown, what_it_said
 from .panes import Panes
-from .raw import RawScreen
-from .references import ReferencesScreen
 
 
 class Piece(NamedTuple):

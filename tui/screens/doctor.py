@@ -10,15 +10,14 @@ from textual.content import Content
 
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .. import header
 from ..checkup import Checkup, examine, facts
 from ..commands.screens import DOCTOR
 from ..formats import fit
 from ..logfile import log_failure
-from ..styled import Line
+from ..shared import header
+from ..shared.lines import LinesView, TextLine
+from ..shared.styled import Line
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
-from ..widgets.lines_view import LinesView
 from .controllers import Controllers
 from .sub_screen import SubScreen
 

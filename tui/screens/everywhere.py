@@ -16,15 +16,15 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.shared import header
 
-from .. import header
 from ..commands.screens import EVERYWHERE
+from ..list.rows import FixedRows, ListRow, NoteRow
 from ..profile_rows import FoundRow
 from ..profiles import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
-from ..rows import FixedRows, ListRow, NoteRow
-from ..widgets.conversation_list import ConversationList
+from ..shared.lines import TextLine
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..widgets.text_box import TextBox
 from .controllers import Controllers
 from .sub_screen import SubScreen

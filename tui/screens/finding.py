@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.transcript import read_messages
 from hermes_browse.store.wording import _, ngettext
+from hermes_browse.tui.transcript.find import Findings, Slice
+from hermes_browse.tui.transcript.model import TranscriptModel
 
 from ..context import Context
-from ..entries import TranscriptModel
-from ..find_model import Findings, Slice, look_through, needle
 from ..widgets.ask_line import AskInput, AskLine
 from .panes import Panes
 
 if TYPE_CHECKING:
     from hermes_browse.store.models import ChatMessage
     from hermes_browse.store.search import Matcher
+    from hermes_browse.tui.transcript.scroll import Place
 
-    from ..widgets.transcript_moves import Place
+    from ..transcript.find import Findings, Slice
 
 _WINDOW = 30
 
@@ -126,6 +127,8 @@ class Finding:
         """Look for another text; called within the keystroke."""
         if self._asks_for_id:
             return
+        from ..transcript.find import Findings, needle
+
         self._text = text
         wanted, model = needle(text), self._panes.transcript.model
         if wanted is None or model is None:
@@ -152,6 +155,8 @@ class Finding:
         bones, wanted = model.skeleton.bones, findings.wanted
 
         def work(reader: Reader) -> Slice:
+            from ..transcript.find import look_through
+
             return look_through(reader, bones, *part, wanted)
 
         def done(slice_: Slice) -> None:
@@ -310,6 +315,8 @@ class Finding:
         if grown:
             findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
         else:
+            from ..transcript.find import Findings
+
             self._findings = Findings(findings.wanted, len(model.skeleton.bones), 0)
             self._panes.transcript.is_finding = True
             self._panes.transcript.light([findings.wanted])

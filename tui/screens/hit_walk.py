@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import _
+from hermes_browse.tui.list.rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
 
 from ..context import Context
-from ..rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
 from ..search_model import Fold, Found
 from .panes import Panes
 

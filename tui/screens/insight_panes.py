@@ -15,9 +15,9 @@ from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.wording import N_, _
+from hermes_browse.tui.list.conversation_list import ConversationList
 
-from .. import formats, header
-from ..days import MONTHS
+from .. import formats
 from ..insight_rows import (
     METRICS,
     TOOL_METRICS,
@@ -32,10 +32,11 @@ from ..insight_rows import (
     tools_line,
     value_of,
 )
-from ..rows import FixedRows, NoteRow
-from ..widgets.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..shared import header
+from ..shared.calendar import MONTHS
+from ..shared.lines import TextLine
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..widgets.plot import BarPlot, Course, WeekPlot
 from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, Answer

@@ -9,14 +9,14 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.shared import header
 
-from .. import header
 from ..commands.screens import INSIGHTS
 from ..insight_query import search_for
 from ..insight_rows import METRICS, TOOL_METRICS, GroupRow, cost_line, label
+from ..list.rows import ConversationRow, FixedRows, JobRow, NoteRow
 from ..list_model import CatalogRows, incomplete
-from ..rows import ConversationRow, FixedRows, JobRow, NoteRow
-from ..widgets.conversation_list import ConversationList
 from ..widgets.plot import BarPlot, WeekPlot
 from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, Question

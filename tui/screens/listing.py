@@ -13,10 +13,10 @@ from hermes_browse.store.increment import Mark, read_increment, read_mark
 from hermes_browse.store.models import Conversation, Sort, Status, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.wording import _
+from hermes_browse.tui.list.rows import FixedRows, NoteRow, RowSource
 
 from ..context import Context
 from ..list_model import CatalogRows, incomplete, make_rows
-from ..rows import FixedRows, NoteRow, RowSource
 from .panes import Panes
 
 _PAUSE = 0.4

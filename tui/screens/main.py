@@ -19,18 +19,18 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import _
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
+from hermes_browse.tui.shared import header
+from hermes_browse.tui.transcript.scroll import TranscriptScroll
+from hermes_browse.tui.transcript.view import TranscriptView
 
-from .. import header
 from ..bindings import bindings
 from ..commands.panes import MAIN
 from ..config.options import FOREVER
 from ..context import Context, Host
 from ..list_model import shown_line
-from ..rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
-from ..widgets.conversation_list import ConversationList
 from ..widgets.search_box import SearchBox
-from ..widgets.transcript_base import TranscriptScroll
-from ..widgets.transcript_view import TranscriptView
 from ..worker import Answered, StoreChanged
 from ..writer import Written
 from .callees import callees

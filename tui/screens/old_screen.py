@@ -20,11 +20,11 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.legacy.shelf import Shelf
 from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
+from hermes_browse.tui.list.rows import ConversationRow, ListRow
+from hermes_browse.tui.shared import header
 
-from .. import header
 from ..bindings import bindings
 from ..commands.panes import MAIN
-from ..rows import ConversationRow, ListRow
 from .controllers import Controllers
 from .main import MainScreen
 

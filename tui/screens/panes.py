@@ -7,13 +7,14 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 from textual.screen import Screen
 
-from ..compositor import NearCompositor
+from hermes_browse.tui.list.conversation_list import ConversationList
+
 from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes
-from ..widgets.conversation_list import ConversationList
+from ..shared.lines import TextLine
+from ..textual_private import use_near_compositor
+from ..transcript.view import TranscriptView
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..widgets.search_box import SearchBox
-from ..widgets.transcript_view import TranscriptView
 
 __all__ = ["NARROW", "SHORT", "Panes"]
 
@@ -30,7 +31,7 @@ class Panes(Screen[object]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._compositor = NearCompositor()
+        use_near_compositor(self)
         self.pane_sizes = PaneSizes()
         """How much of the panes is the list's."""
         self._shared: tuple[str | None, str | None] = None, None

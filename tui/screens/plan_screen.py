@@ -12,14 +12,14 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.wording import _, ngettext
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.shared import header
 
-from .. import header
 from ..clean_rows import KindRow, PlanJobRow, PlanOrder, PlanRow, SpaceRow, SparedJobRow, SparedRow
+from ..list.rows import ListRow
 from ..list_model import job_name
 from ..plan_rows import LeftOut, PlanRows
 from ..plan_view import PlanLooks, PlanView, look_at
-from ..rows import ListRow
-from ..widgets.conversation_list import ConversationList
 from .cleaning import Planned
 from .controllers import Controllers
 from .space_pane import SpacePane

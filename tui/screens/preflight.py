@@ -17,10 +17,11 @@ from hermes_browse.store.recap import RecapLine
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
+from hermes_browse.tui import formats
+from hermes_browse.tui.shared import clipboard
+from hermes_browse.tui.transcript.cards import BYTES_PER_TOKEN
 
-from .. import clipboard, formats
 from ..commands.screens import PREFLIGHT
-from ..details_text import BYTES_PER_TOKEN
 from .card import Card, keys_line
 
 _CACHED = 0.1

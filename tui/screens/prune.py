@@ -18,16 +18,16 @@ from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled, with_age
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.wording import N_, _
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import FixedRows, NoteRow
+from hermes_browse.tui.shared import header
 
-from .. import header
 from ..clean_rows import plan_head
 from ..cleanup.axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
 from ..cleanup.widgets import TimeAxis, TreeMap
 from ..commands.screens import PRUNE
-from ..rows import FixedRows, NoteRow
-from ..widgets.conversation_list import ConversationList
+from ..shared.lines import TextLine
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..widgets.text_box import TextBox
 from ..widgets.toggles import ToggleLine
 from .cleaning import Planned

@@ -13,14 +13,14 @@ from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Readi
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import _
+from hermes_browse.tui.list.rows import FixedRows, LineageRow, lineage_rows
+from hermes_browse.tui.shared import header
+from hermes_browse.tui.shared.styled import Line
+from hermes_browse.tui.transcript.layout_cache import Key
+from hermes_browse.tui.transcript.model import EntryKind, TranscriptModel
+from hermes_browse.tui.transcript.page import draw_message
 
-from .. import header
 from ..context import Context
-from ..drawing import Key
-from ..entries import EntryKind, TranscriptModel
-from ..page import draw_message
-from ..rows import FixedRows, LineageRow, lineage_rows
-from ..styled import Line
 from .panes import Panes
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class ConversationPane:
         def done(answer: tuple[TranscriptModel, dict[Key, list[Line]]]) -> None:
             model, drawn = answer
             self._forget_the_row()
-            transcript.page.drawing.add(drawn)
+            transcript.page.layouts.add(drawn)
             at = message_id
             if at is not None and model.entry_of(at) is None:
                 self._context.say_of_page(_("the hit is in a rewound message: v shows everything"))

@@ -18,9 +18,9 @@ from hermes_browse.store.recap import RecapLine, read_recap
 from hermes_browse.store.resume import ResumePlan, plan_resume
 from hermes_browse.store.surface import on_surface
 from hermes_browse.store.wording import _
+from hermes_browse.tui.terminal_windows import Outcome, Windows
 
 from ..context import Context
-from ..windows import Outcome, Windows
 from .panes import Panes
 from .preflight import PreflightScreen
 

@@ -19,18 +19,18 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import FixedRows, NoteRow
+from hermes_browse.tui.shared.lines import TextLine
 
-from .. import header
 from ..clean_rows import FateRow
 from ..cleanup.axis import coming
 from ..cleanup.widgets import TimeAxis
 from ..commands.screens import RETENTION
 from ..list_model import Details
-from ..rows import FixedRows, NoteRow
+from ..shared import header
 from ..store_paths import read_radar_at, sessions_folder, trash_folder
-from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from .controllers import Controllers
 from .sub_screen import SubScreen
 

@@ -13,11 +13,11 @@ from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.search import Conditions, Matcher, Query, asks_for_conversations, make_conditions
 from hermes_browse.store.search.trigrams import variants
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.tui.list.rows import FixedRows, NoteRow, SuggestionRow
 
 from .. import search_model, search_run
 from ..context import Context
 from ..list_model import CatalogRows
-from ..rows import FixedRows, NoteRow, SuggestionRow
 from ..search_model import Found
 from .counting import Counting, whole_catalog
 from .hit_walk import HitWalk

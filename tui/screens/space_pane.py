@@ -18,15 +18,16 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import FixedRows, ListRow
 
-from .. import formats, header
+from .. import formats
 from ..clean_rows import KindRow, SpaceRow
 from ..cleanup.treemap import Block
 from ..cleanup.widgets import TreeMap
 from ..map_rows import below, freed_sums, space_blocks, space_rows
 from ..plan_view import PlanView, jobs_of
-from ..rows import FixedRows, ListRow
-from ..widgets.conversation_list import ConversationList
+from ..shared import header
 from ..worker import Worker
 from .cleaning import Planned
 from .sub_screen import SubScreen

@@ -10,14 +10,14 @@ from textual.screen import Screen
 
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import N_
+from hermes_browse.tui.pane_sizes import NARROW
+from hermes_browse.tui.shared.lines import TextLine
 
 from ..bindings import bindings
 from ..commands import Command
-from ..widgets.line import TextLine
 from .by_name import load
 from .card import STYLES
 from .controllers import Controllers
-from .panes import NARROW
 
 
 class SubScreen(Screen[None]):

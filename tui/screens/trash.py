@@ -19,16 +19,17 @@ from hermes_browse.store.trash.format import Manifest
 from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import FixedRows, NoteRow
 
-from .. import formats, header
+from .. import formats
 from ..clean_rows import BundleRow
 from ..commands.screens import TRASH
 from ..marks import Undoable
-from ..rows import FixedRows, NoteRow
+from ..shared import header
+from ..shared.lines import TextLine
 from ..store_paths import sessions_folder, trash_folder
-from ..widgets.conversation_list import ConversationList
 from ..widgets.keys import KeyLine
-from ..widgets.line import TextLine
 from ..writer import Written
 from .controllers import Controllers
 from .deleting import DropScreen

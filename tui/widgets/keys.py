@@ -17,7 +17,7 @@ from textual.screen import Screen
 
 from hermes_browse.store.wording import _
 
-from .line import TextLine
+from ..shared.lines import TextLine
 
 
 class _Key(NamedTuple):

@@ -18,7 +18,7 @@ from textual.widget import Widget
 
 from hermes_browse.store.wording import _
 
-from ..days import weekday
+from ..shared.calendar import weekday
 
 _SCALE = 7
 """Cells for the numbers on the left."""

@@ -7,6 +7,8 @@ from textual.geometry import Offset
 from textual.reactive import Reactive
 from textual.widgets import Input
 
+from ..textual_private import bindings_of
+
 
 class TextBox(Input):
     """Textual's input, which handles keys in the order in which they come.
@@ -31,7 +33,7 @@ class TextBox(Input):
             self.app.cursor_position = self.cursor_screen_offset
 
     async def _on_key(self, event: events.Key) -> None:
-        for binding in () if event.is_printable else self._bindings.key_to_bindings.get(event.key, ()):
+        for binding in () if event.is_printable else bindings_of(self, event.key):
             if not binding.priority and await self.app.run_action(binding.action, self):
                 event.stop()
                 event.prevent_default()

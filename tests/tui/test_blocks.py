@@ -1,0 +1,70 @@
+"""A block of a message is described once, and every output that tells messages draws from that."""
+
+from __future__ import annotations
+
+import pytest
+from test_transcript_view import model_of
+
+from hermes_browse.store import blocks
+from hermes_browse.store.models import ChatMessage
+from hermes_browse.tui.cli.show import as_lines
+from hermes_browse.tui.shared.styled import line_text
+from hermes_browse.tui.transcript.blocks import message_lines
+from hermes_browse.tui.transcript.blocks import message_lines as spoken_lines
+from hermes_browse.tui.transcript.find import contains, needle
+from hermes_browse.tui.transcript.model import Look
+
+SUMMARY = "[CONTEXT COMPACTION] what came before"
+
+
+def _screen(message: ChatMessage, *, is_open: bool) -> str:
+    model = model_of(1)
+    return "\n".join(map(line_text, message_lines(message, model, 60, Look(), is_open=is_open)))
+
+
+def _spoken(message: ChatMessage, *, is_full: bool = False) -> str:
+    return "\n".join(spoken_lines(message, is_full=is_full))
+
+
+def _shown(message: ChatMessage) -> str:
+    return "\n".join(line.text for line in as_lines(model_of(1).conversation, [message]))
+
+
+def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folded on the screen until it is opened, found, said in `--plain` and by `show`."""
+    note = blocks.Kind(
+        "note",
+        lambda message, texts: message.effect,
+        label="a note · {size}",
+        spoken="A note of {count} letters is left out.",
+        shown="[note left out]",
+    )
+    monkeypatch.setattr(blocks, "KINDS", (*blocks.KINDS, note))
+    message = ChatMessage(0, "s", "user", "plan my week", effect="**for** the curious")
+    model = model_of(1)
+    model.add([message])
+    index = model.entry_of(0)
+    assert index is not None and model.is_foldable(index)
+    assert "▸ a note · 19 B" in _screen(message, is_open=False) and "curious" not in _screen(message, is_open=False)
+    assert "┊ **for** the curious" in _screen(message, is_open=True)
+    wanted = needle("curious")
+    assert wanted is not None and contains(message, wanted)
+    assert "A note of 19 letters is left out." in _spoken(message)
+    assert "**for** the curious" in _spoken(message, is_full=True)
+    assert "[note left out]" in _shown(message)
+
+
+@pytest.mark.parametrize("text", [f"{SUMMARY}\nof a log", "<memory-context>kept</memory-context> of a log"])
+def test_the_output_of_a_tool_is_told_whatever_it_begins_with(text: str) -> None:
+    """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
+    message = ChatMessage(0, "s", "tool", text, tool_call_id="none")
+    for told in (_screen(message, is_open=True), _spoken(message), _shown(message)):
+        assert text.split("\n")[0] in told and "of a log" in told
+
+
+def test_a_summary_that_is_only_flagged_is_one_everywhere() -> None:
+    """Hermes 0.22 marks it in a column, and it begins like any text."""
+    message = ChatMessage(0, "s", "user", "what came before", is_summary=True)
+    assert "compaction summary" in _screen(message, is_open=False)
+    assert "is left out, t reads it" in _spoken(message)
+    assert "[compaction summary left out]" in _shown(message) and "what came before" not in _shown(message)

@@ -1,0 +1,213 @@
+"""Long texts are laid out on another thread: plain until then, and the same as if they had been laid out at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from browsing import browsing, loose, open_app
+from builders import make_store
+
+from hermes_browse.store.models import ChatMessage, Conversation, Kind, Reading, Relation, Session, State, Status
+from hermes_browse.store.search import make_plan, parse
+from hermes_browse.store.transcript import Bone, Skeleton
+from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
+from hermes_browse.tui.transcript import layout_cache, tool_text
+from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OF, LayoutCache, Make, at_once, draw
+from hermes_browse.tui.transcript.markdown import render_markdown
+from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
+from hermes_browse.tui.transcript.page import Page, draw_message
+from hermes_browse.tui.transcript.tool_text import Hint, tool_text_lines
+
+LONG = "## Tides\n\n" + "- a **lantern** in the harbour\n" * 200
+SHORT = "The *ferry* is late."
+
+
+def model_of(texts: Sequence[str]) -> TranscriptModel:
+    """A conversation of these messages."""
+    session = Session("s", "cli", started_at=0.0)
+    conversation = Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, "Tides", 0.0)
+    bones = tuple(Bone(number, 0, "assistant", 0.0, State.LIVE, False) for number in range(len(texts)))
+    model = TranscriptModel(conversation, Skeleton(("s",), bones, Reading.SAID))
+    model.add([ChatMessage(number, "s", "assistant", text, 0.0) for number, text in enumerate(texts)])
+    return model
+
+
+def page_of(model: TranscriptModel, *, defers: bool) -> Page:
+    """Its end on a page."""
+    page = Page()
+    page.defers = defers
+    page.resize(60, 20)
+    page.open(model)
+    page.settle()
+    return page
+
+
+def texts_of(page: Page) -> list[str]:
+    """What is on it."""
+    return [line_text(line) for _, line in page.frame()]
+
+
+def test_what_is_dear_is_left_out_and_noted() -> None:
+    given = LayoutCache()
+    given.waits = False
+    assert given(render_markdown, SHORT, 60, "text") == render_markdown(SHORT, 60, "text")
+    assert not given.has_left_out
+    assert given(render_markdown, LONG, 60, "text") == []
+    assert given.has_left_out
+    given.add(draw(given.wanted))
+    assert not given.wanted
+    assert given(render_markdown, LONG, 60, "text") == at_once(render_markdown, LONG, 60, "text")
+
+
+def test_wrapping_is_cheap() -> None:
+    given = LayoutCache()
+    given.waits = False
+    assert given(wrap_text, "x" * LIGHT_OF[wrap_text], 60, "text")
+    assert given(wrap_text, "x" * (LIGHT_OF[wrap_text] + 1), 60, "text") == []
+    assert given(tool_text_lines, "x" * LIGHT_OF[tool_text_lines], 60, Hint(), True)
+    assert given(tool_text_lines, "x" * (LIGHT_OF[tool_text_lines] + 1), 60, Hint(), True) == []
+
+
+def test_lines_that_are_kept_are_nobodys_to_change() -> None:
+    given = LayoutCache()
+    dear: list[tuple[Make, str, *tuple[object, ...]]] = [
+        (render_markdown, LONG, 60, "text"),
+        (tool_text_lines, LONG * 4, 60, Hint(), True),
+    ]
+    for make, text, *rest in dear:
+        given(make, text, *rest).clear()
+        assert given(make, text, *rest) == make(text, *rest) != []
+    assert len(given.drawn) == 2
+
+
+def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout_cache, "_KEPT", 2)
+    given = LayoutCache()
+    for number in range(4):
+        given(render_markdown, f"{number} {LONG}", 60, "text")
+    assert [str(key[1])[0] for key in given.drawn] == ["2", "3"]
+
+
+def test_a_page_is_plain_first_and_then_as_it_is() -> None:
+    model = model_of([SHORT, LONG, SHORT])
+    page, exact = page_of(model, defers=True), page_of(model, defers=False)
+    assert page.layouts.wanted
+    assert "- a **lantern** in the harbour" in "\n".join(texts_of(page)), "as it is stored, not a hole"
+    page.take(draw(page.layouts.wanted))
+    page.settle()
+    assert texts_of(page) == texts_of(exact)
+    assert page.heights.total == exact.heights.total
+
+
+def test_what_is_read_stays_near_the_top() -> None:
+    """The line at the top of the page is about as far into its message as it was."""
+    page = page_of(model_of([LONG * 2, SHORT * 300]), defers=True)
+    index = page.model.entry_of(0) if page.model is not None else None
+    assert index is not None
+    page.go((index, 200))
+    page.settle()
+    plain = page.heights[index]
+    page.take(draw(page.layouts.wanted))
+    page.settle()
+    assert page.place[0] == index
+    assert page.heights[index] != plain
+    assert page.place[1] == pytest.approx(200 * page.heights[index] / plain, abs=1)
+
+
+def test_another_width_is_drawn_anew() -> None:
+    page = page_of(model_of([LONG]), defers=True)
+    page.take(draw(page.layouts.wanted))
+    page.settle()
+    assert not page.layouts.wanted
+    page.resize(40, 20)
+    page.settle()
+    assert {key[2] for key in page.layouts.wanted} == {38}
+
+
+def test_texts_near_the_page_are_drawn_ahead() -> None:
+    page = page_of(model_of([f"{number} {LONG}" for number in range(9)] + [SHORT * 100]), defers=True)
+    assert {str(key[1])[0] for key in page.layouts.wanted} >= {"5", "6", "7", "8"}
+    assert len(page.layouts.wanted) < 9
+
+
+def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
+    model = model_of([SHORT, f"{LONG}\n\nThe needle.", SHORT])
+    page = page_of(model, defers=True)
+    page.layouts.wanted.clear()
+    page.layouts.add(draw_message(model, 1, page.width, Look()))
+    page.matchers, page.hit = tuple(make_plan(parse("needle")).matchers), 1
+    page.forget()
+    index = model.entry_of(1)
+    assert index is not None and len(page.lit(index)) == 1
+    assert not page.layouts.wanted
+
+
+@pytest.mark.parametrize("tools", list(Tools))
+def test_tools_and_reasoning_too(tools: Tools) -> None:
+    """A message with everything in it comes out the same."""
+    session = Session("s", "cli", started_at=0.0)
+    conversation = Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, "Tides", 0.0)
+    bones = (Bone(1, 0, "assistant", 0.0, State.LIVE, False), Bone(2, 0, "tool", 0.0, State.LIVE, False))
+    model = TranscriptModel(conversation, Skeleton(("s",), bones, Reading.SAID))
+    model.add(
+        [
+            ChatMessage(1, "s", "assistant", LONG, 0.0, reasoning=LONG),
+            ChatMessage(2, "s", "tool", '{"output": "' + "quay\\n" * 3000 + '"}', 0.0, tool_call_id="c"),
+        ]
+    )
+    shown = []
+    for defers in (True, False):
+        page = page_of(model, defers=defers)
+        page.look = Look(tools, reasoning=True)
+        page.opened = set(range(len(page)))
+        page.forget()
+        page.settle()
+        while page.layouts.wanted:
+            page.take(draw(page.layouts.wanted))
+            page.settle()
+        shown.append(texts_of(page))
+    assert shown[0] == shown[1]
+
+
+async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither when a conversation is opened, nor at another width, nor where everything of a result is asked for."""
+    output = '{"output": "' + "2026-01-01 10:00:00 INFO the ferry left\\n" * 2000 + '"}'
+    store = make_store(
+        tmp_path / "state.db",
+        sessions=[{"id": "a", "title": "Tides"}],
+        messages=[
+            {"session_id": "a", "role": "user", "content": "Tell me of the **needle**"},
+            {"session_id": "a", "role": "assistant", "content": f"{LONG}\n\n```python\n{'tide = 1' * 400}\n```"},
+            {"session_id": "a", "role": "tool", "content": output, "tool_name": "terminal"},
+        ],
+    )
+    threads: dict[str, set[threading.Thread]] = {"long": set(), "short": set()}
+
+    def noting(make: layout_cache.Make) -> layout_cache.Make:
+        def made(text: str, *rest: object) -> list[Line]:
+            threads["long" if len(text) > LIGHT else "short"].add(threading.current_thread())
+            return make(text, *rest)
+
+        return made
+
+    from hermes_browse.tui.transcript import blocks
+    from hermes_browse.tui.transcript import blocks as tool_lines
+
+    monkeypatch.setattr(blocks, "render_markdown", noting(render_markdown))
+    monkeypatch.setattr(tool_lines, "tool_text_lines", noting(tool_text.tool_text_lines))
+    async with browsing(open_app(loose(store)), size=(120, 36)) as browser:
+        await browser.settle()
+        assert "## Tides" not in browser.text("#transcript")
+        await browser.press("tab", "end", "enter", "pageup", "home")
+        assert "Tides" in browser.text("#transcript")
+        browser.screen.query_one("#transcript").styles.width = 50
+        await browser.settle()
+        await browser.press("escape", "slash")
+        await browser.type("lantern")
+        assert "lantern" in browser.text("#transcript")
+    assert threads["long"] and threads["short"]
+    assert threading.main_thread() not in threads["long"]
+    assert threading.main_thread() in threads["short"]

@@ -1,0 +1,66 @@
+"""What is free goes back to the system, and the browser does so when it rests."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browsing import browsing, demo_app
+
+from hermes_browse.tui import worker as working
+
+_HOLES = """
+from hermes_browse.tui.worker import trim_memory
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+blocks = [bytes(5000) for _ in range(10_000)]
+kept = blocks[::100]
+del blocks
+before = resident()
+trim_memory()
+print(before - resident(), len(kept))
+"""
+"""Every hundredth block stays, so that what is free lies between what is not."""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc")
+def test_what_lies_between_goes_back() -> None:
+    """Most of fifty megabytes, though the last block is still in use."""
+    told = subprocess.run([sys.executable, "-c", _HOLES], capture_output=True, text=True, check=True).stdout
+    assert int(told.split()[0]) > 30_000_000
+
+
+@pytest.mark.parametrize("platform", ["darwin", "linux"])
+def test_other_libraries_are_left_alone(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is nothing to call nothing is called."""
+    opened: list[object] = []
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: opened.append(name) or object())
+    working.trim_memory()
+    assert opened == ([None] if platform == "linux" else [])
+
+
+async def test_the_browser_gives_back_when_it_rests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a worker lets go of the file, and not before."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        worker = browser.screen.context.page_worker
+        given: list[bool] = []
+        monkeypatch.setattr(working, "trim_memory", lambda: given.append(worker.holds_reader))
+        monkeypatch.setattr("hermes_browse.tui.worker.IDLE_SECONDS", 30.0)
+        await browser.press("j", "k")
+        await browser.settle()
+        await asyncio.sleep(0.5)
+        assert worker.holds_reader
+        given.clear()  # of workers that had begun to rest by then
+        worker.let_go()
+        for _ in range(100):
+            if given:
+                break
+            await asyncio.sleep(0.05)
+        assert given == [False]

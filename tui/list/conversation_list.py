@@ -1,0 +1,248 @@
+"""The list widget: it draws only the lines on screen, and keeps the cursor on its row when rows change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from hermes_browse.store.text import printable
+
+from ..bindings import bindings
+from ..commands.panes import LIST
+from ..shared.lines import LongView
+from .row_format import format_below, format_row
+from .rows import FixedRows, ListRow, NoteRow, RowSource
+
+LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
+"""Names of looks that rows use; each has a style in the sheet."""
+
+
+@dataclass
+class _FromList(Message):
+    """A message that names the list it comes from."""
+
+    list: ConversationList
+
+    @property
+    def control(self) -> ConversationList:
+        """The list."""
+        return self.list
+
+
+class ConversationList(LongView, can_focus=True):
+    """A list over a `RowSource`; one line a row, or as many as `row_lines` says."""
+
+    LOOK_PREFIX = "list"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in LOOKS}
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    """Index of the row the cursor is on."""
+
+    @dataclass
+    class Highlighted(_FromList):
+        """The cursor is on another row."""
+
+        row: ListRow
+
+    @dataclass
+    class Selected(_FromList):
+        """Enter, or a second click on a row."""
+
+        row: ListRow
+
+    @dataclass
+    class Shown(_FromList):
+        """These rows have been drawn: what is missing in them may be read now."""
+
+        first: int
+        last: int
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._source: RowSource = FixedRows([])
+        self._key: str | None = None
+        self._drawn: tuple[int, int] = (-1, -1)
+        self.row_lines = 1
+        """Lines of each row; to be set before there are rows."""
+        self.is_marked: Callable[[ListRow], bool] = lambda row: False
+        """Whether a row is drawn as marked."""
+        self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
+        """Called within each change, before the next key is handled, with two flags: whether the cursor is on another
+        row, and whether that is what the user did."""
+        self.is_current: Callable[[], bool] = lambda: True
+        """Whether the row under the cursor is drawn as current: not where something that is not listed is."""
+        self.clock = time.time
+        """Tells the time for ages; tests freeze it."""
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    @property
+    def source(self) -> RowSource:
+        """What is shown."""
+        return self._source
+
+    @property
+    def current(self) -> ListRow | None:
+        """The row under the cursor."""
+        return self._source.row(self.cursor) if 0 <= self.cursor < len(self._source) else None
+
+    def show(self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
+        """Show other rows; the cursor stays on its row and the row on its line.
+
+        Args:
+            source: The rows.
+            key: Put the cursor on the row with this key instead.
+            top: Begin at the first row instead.
+            at: The row the cursor is on then; one that fits on the screen.
+        """
+        line = self.cursor * self.row_lines - self.scroll_offset.y
+        wanted = None if top else key or self._key
+        index = source.index_of(wanted) if wanted is not None else None
+        kept = index is not None
+        if index is None:
+            index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
+        self._source = source
+        size = Size(self.scrollable_content_region.width, len(source) * self.row_lines)
+        if size != self.virtual_size:
+            self.virtual_size = size
+        before = self._key
+        self.set_reactive(ConversationList.cursor, index)
+        row = self.current
+        self._key = row.key if row is not None else None
+        top_line = index * self.row_lines
+        offset = top_line - line if kept and not top else 0 if top else self.scroll_offset.y
+        if self.scroll_offset.y == 0 and top_line + self.row_lines <= self.size.height:
+            offset = 0  # at the very top what is new is to be seen; the cursor stays on its row
+        self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
+        self._keep_in_sight()
+        self.refresh()
+        self._drawn = (-1, -1)
+        is_moved = self._key != before or top
+        self.follow(is_moved, top)
+        if row is not None and is_moved:
+            self.post_message(self.Highlighted(self, row))
+
+    def refresh_rows(self) -> None:
+        """Draw the lines on screen again, after more of their rows has been read."""
+        self.refresh()
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Draw the two lines that changed, keep the cursor in sight, and tell of it."""
+        row = self.current
+        self._key = row.key if row is not None else None
+        for index in (old, new):
+            self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
+        self._keep_in_sight()
+        self.follow(True, True)
+        if row is not None:
+            self.post_message(self.Highlighted(self, row))
+
+    def _keep_in_sight(self) -> None:
+        top, height = self.scroll_offset.y, self.size.height
+        if not height:  # not laid out yet
+            return
+        first, last = self.cursor * self.row_lines, (self.cursor + 1) * self.row_lines - 1
+        if first < top:
+            self.scroll_to(y=first, animate=False, force=True, immediate=True)
+        elif last >= top + height:
+            self.scroll_to(y=last - height + 1, animate=False, force=True, immediate=True)
+
+    def on_resize(self) -> None:
+        """Lay out the columns for another width."""
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self._source) * self.row_lines)
+        self._keep_in_sight()
+
+    def _look_over(self, name: str, under: str) -> Style:
+        """The style of a look on the background of a row, where matches are highlighted as well."""
+        key = f"{name} over {under}"
+        style = self._looks.get(key)
+        if style is None:
+            base, row = self._look_style(""), self._look_style(under) if under else Style()
+            look = self._look_style(name) if name else Style()
+            style = base + row + look if name == "hit" else base + look + row
+            if style.color is not None and style.color == style.bgcolor and not style.color.is_default:
+                style += Style(color="default")  # in 16 colours accent and row are one: nothing is drawn in its own
+            self._looks[key] = style
+        return style
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        index, part = divmod(y + self.scroll_offset.y, self.row_lines)
+        width = self.scrollable_content_region.width
+        base = self._look_style("")
+        if index >= len(self._source):
+            return Strip.blank(width, base)
+        row = self._source.row(index)
+        if y == 0 or index == len(self._source) - 1 or y == self.size.height - 1:
+            self._tell_drawn()
+        spans = format_row(row, width, self.clock()) if part == 0 else format_below(row, width)
+        if part == 0 and self.is_marked(row):
+            spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
+        under = ""
+        if index == self.cursor and not isinstance(row, NoteRow) and self.is_current():
+            under = "cursor" if self.has_focus else "cursor-quiet"
+            # A mark beside the background: not every theme has one, and not everyone sees it.
+            spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
+        # Rows are printable already; this is the last door before the terminal, so it is shut as well.
+        segments = [Segment(printable(text), self._look_over(look, under)) for text, look in spans if text]
+        return Strip(segments).adjust_cell_length(width, self._look_over("", under))
+
+    def _tell_drawn(self) -> None:
+        first = self.scroll_offset.y // self.row_lines
+        last = -(-(self.scroll_offset.y + self.size.height) // self.row_lines) - 1
+        drawn = (first, min(last, len(self._source) - 1))
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.post_message(self.Shown(self, *drawn))
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by rows."""
+        self._go(self.cursor + rows)
+
+    def action_page(self, pages: float) -> None:
+        """Move by pages of the screen."""
+        self._go(self.cursor + int(pages * max(self.size.height // self.row_lines - 1, 1)))
+
+    def action_jump(self, index: int) -> None:
+        """To the first row, or with -1 to the last."""
+        self._go(index if index >= 0 else len(self._source) - 1)
+
+    def _go(self, index: int) -> None:
+        if len(self._source):
+            self.cursor = max(0, min(index, len(self._source) - 1))
+
+    def action_select(self) -> None:
+        """Select the row under the cursor."""
+        row = self.current
+        if row is not None:
+            self.post_message(self.Selected(self, row))
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the row under a click; a double click selects it."""
+        index = (event.y + self.scroll_offset.y) // self.row_lines
+        if index < len(self._source):
+            self._go(index)
+            if event.chain >= 2:
+                self.action_select()
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.scroll_relative(y=3, animate=False)
+        event.stop()
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.scroll_relative(y=-3, animate=False)
+        event.stop()

@@ -1,0 +1,290 @@
+"""A row of the list as spans of text and look: columns come and go with the width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.models import Conversation, Kind, Node, Relation, State, Status
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import N_, _, ngettext
+
+from .. import formats
+from ..shared.styled import Span
+from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
+
+_MODEL_WIDTH = 18
+_NEVER = 1 << 30
+_DEFAULT = ("age", "source", "messages", "cost", "model")
+"""Columns shown where the user has not chosen, each in rows that are wide enough for it."""
+
+
+class Column(NamedTuple):
+    """A column at the right of a row."""
+
+    width: int
+    """Cells, with the space before it; 0 where it is as wide as moments are told."""
+    is_right: bool
+    """Whether its text is aligned to the right."""
+    from_width: int
+    """The least cells of a row that shows it, where the user has not chosen."""
+    text: Callable[[Conversation, float], str]
+    """Its text, printable, for a conversation and the time."""
+
+
+def _folder(conversation: Conversation) -> str:
+    return (conversation.cwd or "").rstrip("/").rpartition("/")[2]
+
+
+COLUMNS: dict[str, Column] = {
+    "age": Column(0, True, 0, lambda each, now: formats.moment(each.last_active, now)),
+    "source": Column(7, False, 44, lambda each, now: f" {formats.fit(formats.source(each.source), 6)}"),
+    "messages": Column(5, True, 50, lambda each, now: formats.number(each.message_count)),
+    "cost": Column(8, True, 70, lambda each, now: formats.money(each.cost_usd)),
+    "model": Column(
+        2 + _MODEL_WIDTH,
+        False,
+        110,
+        lambda each, now: f"  {formats.clip(one_line((each.model or '').rpartition('/')[2]), _MODEL_WIDTH)}",
+    ),
+    "tokens": Column(7, True, _NEVER, lambda each, now: formats.number(each.tokens.total) if each.tokens.total else ""),
+    "started": Column(0, True, _NEVER, lambda each, now: formats.moment(each.root.started_at, now)),
+    "branch": Column(18, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(each.git_branch or ''), 16)}"),
+    "directory": Column(22, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(_folder(each)), 20)}"),
+}
+"""Columns by the names that the configuration uses."""
+_chosen: tuple[str, ...] = ()
+
+
+def set_columns(names: Sequence[str]) -> None:
+    """Choose the columns of all rows.
+
+    Args:
+        names: Of `COLUMNS`; none for as many as there is room for.
+    """
+    global _chosen
+    _chosen = tuple(names)
+
+
+def glyph(conversation: Conversation) -> Span:
+    """The state in one cell; the shapes differ, so that it can be told without colour."""
+    if conversation.status is Status.LIVE:
+        return "●", "live"
+    if conversation.pinned:
+        return "★", "accent"
+    if conversation.archived:
+        return "▪", "dim"
+    if conversation.kind is Kind.SUBAGENT:
+        return "⊕", "dim"
+    if conversation.kind is Kind.AUTOMATION:
+        return "↻", "dim"
+    return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(conversation.status, ("·", "dim"))
+
+
+def badges(conversation: Conversation) -> str:
+    """Segments, branches and subagents where there are any: `≡3 ⑂1 ⊕2`."""
+    parts = []
+    if len(conversation.segments) > 1:
+        parts.append(f"≡{len(conversation.segments)}")
+    if conversation.branches:
+        parts.append(f"⑂{conversation.branches}")
+    if conversation.subagents:
+        parts.append(f"⊕{conversation.subagents}")
+    return " ".join(parts)
+
+
+def _columns(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
+    """The columns on the right for a width, and how wide they are."""
+    text, taken = "", 0
+    for name in _chosen or _DEFAULT:
+        column = COLUMNS[name]
+        cells = column.width or formats.date_width() + (1 if text else 0)
+        if width < column.from_width and not _chosen:
+            break
+        if _chosen and taken + cells > width // 2:  # at least half of the row is the title's
+            break
+        known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
+        text += formats.fit(column.text(conversation, now) if known else "…", cells, right=column.is_right)
+        taken += cells
+    return text, taken
+
+
+def _hits(count: int) -> str:
+    return ngettext("1 hit", "{count} hits", count).format(count=count)
+
+
+def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
+    conversation = row.conversation
+    mark, look = glyph(conversation)
+    columns, taken = _columns(conversation, width, now, complete=row.complete)
+    extra = _hits(row.hits) if row.hits else badges(conversation)
+    note = one_line(conversation.note)
+    room = width - 3 - taken - 2
+    extra = extra if cell_len(extra) <= room // 2 else ""
+    space = room - (cell_len(extra) + 1 if extra else 0)
+    title = one_line(formats.name(conversation), 400)
+    name = formats.clip(title, space)
+    remaining = space - cell_len(name)
+    noted = formats.clip(note, remaining - 2) if note and remaining > 12 else ""
+    spans: list[Span] = [(f" {mark} ", look), (name, "title" if conversation.title else "plain")]
+    if noted:
+        spans.append((f"  {noted}", "note"))
+        remaining -= cell_len(noted) + 2
+    spans.append((" " * remaining, "plain"))
+    if extra:
+        spans.append((f" {extra}", "accent" if row.hits else "dim"))
+    spans.append((f" {columns} ", "dim"))
+    return spans
+
+
+def _job(row: JobRow, width: int, now: float) -> list[Span]:
+    newest = row.runs[0]
+    columns, taken = _columns(newest, width, now, complete=True)
+    count = _("{count} runs").format(count=len(row.runs))
+    arrow = "▾" if row.expanded else "▸"
+    room = width - 3 - taken - 2 - cell_len(count) - 1
+    name = formats.fit(one_line(row.name), room)
+    return [(f" {arrow} ", "dim"), (name, "title"), (f" {count}", "accent"), (f" {columns} ", "dim")]
+
+
+_ROLES = {"user": N_("you"), "assistant": N_("asst"), "tool": N_("tool"), "system": N_("sys")}
+"""Short names of roles, each in four cells."""
+
+
+def _hit(row: HitRow, width: int, now: float) -> list[Span]:
+    hit = row.hit
+    state = f"{formats.state(hit.state)} " if hit.state is not State.LIVE else ""
+    role = _(_ROLES[hit.role]) if hit.role in _ROLES else one_line(hit.role)
+    lead = f"   {formats.fit(role, 4)} "
+    time = formats.fit(formats.moment(hit.timestamp, now), formats.date_width(), right=True)
+    room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
+    spans: list[Span] = [(lead, "dim"), (state, "note")]
+    used, position = 0, 0
+    snippet = hit.snippet
+    # Start near the match where the line is narrow, or what was found would be cut off.
+    if hit.match and hit.match[0][1] > room - 4:
+        start = max(hit.match[0][0] - room // 3, 0)
+        position = start if start > 10 else 0
+        if position:
+            spans.append(("…", "dim"))
+            used = 1
+    for start, end in [*hit.match, (len(snippet), len(snippet))]:
+        for text, look in (
+            (snippet[position : max(start, position)], "plain"),
+            (snippet[max(start, position) : end], "hit"),
+        ):
+            safe = printable(text).replace("\n", " ").replace("\t", " ")
+            piece = formats.clip(safe, room - used)
+            if piece:
+                spans.append((piece, look))
+                used += cell_len(piece)
+            if piece != safe:  # cut off: what follows would be a dot and no more
+                room = used
+        position = max(end, position)
+    spans.append((" " * max(width - cell_len(lead) - cell_len(state) - cell_len(time) - 2 - used, 0), "plain"))
+    spans.append((f" {time} ", "dim"))
+    return spans
+
+
+_EDGES = {
+    Relation.ROOT: "◆",
+    Relation.CONTINUED: "≡",
+    Relation.BRANCHED: "⑂",
+    Relation.DELEGATED: "⊕",
+    Relation.RESET: "↺",
+    Relation.UNKNOWN: "?",
+    Relation.ORPHAN: "◇",
+}
+
+
+def _node_name(node: Node) -> str:
+    session = node.session
+    said = session.title or formats.end_reason(session.end_reason) or formats.status(node.status)
+    return one_line(said, 200)
+
+
+def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
+    node = row.node
+    session = node.session
+    lead = f" {'  ' * min(row.depth, 12)}{_EDGES[node.relation]} "
+    relation = formats.relation(node.relation) if node.relation not in (Relation.ROOT, Relation.CONTINUED) else ""
+    facts = [
+        formats.messages(node.rows),
+        formats.money(session.cost_usd),
+        formats.moment(session.last_active, now),
+    ]
+    tail = " · ".join(fact for fact in facts if fact)
+    target = f" ▶ {_('resumes here')}" if row.is_target else ""
+    note = one_line(node.note)
+    room = width - cell_len(lead) - cell_len(tail) - 2
+    target = target if cell_len(target) < room - 8 else " ▶" if row.is_target else ""
+    room -= cell_len(target)
+    name = _node_name(node)
+    label = _("{relation}: {name}").format(relation=relation, name=name) if relation and name != relation else name
+    name = formats.clip(label, room)
+    room -= cell_len(name)
+    noted = formats.clip(f"  {note}", room) if note and room > 12 else ""
+    look = "title" if node.on_path else "plain"
+    spans: list[Span] = [(lead, "accent" if node.on_path else "dim"), (name, look), (target, "accent"), (noted, "note")]
+    return [*spans, (" " * max(room - cell_len(noted), 0), "plain"), (f" {tail} ", "dim")]
+
+
+def _more(row: MoreRow, width: int) -> list[Span]:
+    more = ngettext("1 more hit", "{count:,} more hits", row.hidden).format(count=row.hidden)
+    return [(formats.fit(f"   ▸ {more}", width), "dim")]
+
+
+def _suggestion(row: SuggestionRow, width: int) -> list[Span]:
+    count = formats.fit(f"{row.hits:,}{'+' if row.at_least else ''}", 8, right=True)
+    room = max(width - cell_len(count) - 3, 0)
+    if row.of_list:
+        what = ngettext("conversation {where}", "conversations {where}", row.hits)
+    else:
+        what = ngettext("hit {where}", "hits {where}", row.hits)
+    text = formats.fit(what.format(where=one_line(row.text, 300)), room)
+    return [(f" {count}", "accent"), (f"  {text}", "plain")]
+
+
+def format_row(row: ListRow, width: int, now: float) -> list[Span]:
+    """The row in exactly `width` cells.
+
+    Args:
+        row: What to show.
+        width: Cells, at least a few.
+        now: Unix seconds, for ages.
+    """
+    if isinstance(row, ConversationRow):
+        return _conversation(row, width, now)
+    if isinstance(row, JobRow):
+        return _job(row, width, now)
+    if isinstance(row, HitRow):
+        return _hit(row, width, now)
+    if isinstance(row, LineageRow):
+        return _lineage(row, width, now)
+    if isinstance(row, MoreRow):
+        return _more(row, width)
+    if isinstance(row, SuggestionRow):
+        return _suggestion(row, width)
+    if isinstance(row, NoteRow):
+        return [(formats.fit(f" {one_line(row.text)}", width), "note")]
+    return row.spans(width, now)
+
+
+def format_below(row: ListRow, width: int) -> list[Span]:
+    """The second line of a row, where rows have two, in exactly `width` cells.
+
+    What was said first, where the first line is a title; then directory and branch.
+
+    Args:
+        row: What to show.
+        width: Cells.
+    """
+    text = ""
+    if isinstance(row, ConversationRow):
+        conversation = row.conversation
+        said = conversation.preview if conversation.title else ""
+        parts = (said, conversation.cwd or "", conversation.git_branch or "")
+        text = " · ".join(one_line(each, 400) for each in parts if each)
+    return [("   ", "dim"), (formats.fit(text, max(width - 4, 0)), "dim"), (" ", "dim")]

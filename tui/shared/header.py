@@ -1,0 +1,165 @@
+"""Texts of one line for the main screen, as `Content`: titles, counts, status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.style import Style
+
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.homes import Location
+from hermes_browse.store.models import Conversation, Lineage, Reading, Sort, Status, View
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, ngettext, pgettext
+
+from .. import formats
+from ..formats import clip
+from ..list_model import order_name, view_name
+
+
+def _style(text: str, style: str) -> Content:
+    return Content.styled(text, style) if text else Content("")
+
+
+def store_name(location: Location) -> str:
+    """The name of the store, for a title."""
+    return one_line(location.name, 30)
+
+
+def title(location: Location, shown: str, width: int) -> Content:
+    """The title: program, store, and what is shown and hidden."""
+    left = " hermes-browse  "
+    name = store_name(location)
+    space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
+    return Content.assemble((left, "bold"), (name, "$accent"), " " * max(space, 2), (shown, "dim"))
+
+
+def marked(count: int, messages: int) -> str:
+    """How much is marked, for the line of views."""
+    return _("✓ {count:,} marked · {messages} msgs").format(count=count, messages=formats.number(messages))
+
+
+def views(
+    catalog: Catalog,
+    view: View | None,
+    sort: Sort,
+    reverse: bool,
+    search: str,
+    marks: str = "",
+    old: int = 0,
+    *,
+    width: int = 0,
+) -> Content:
+    """The views with their counts, then what is marked, else what is searched for, else the order.
+
+    Where there is no room for all, counts become short (`21k`), then only the view on screen keeps its count, then
+    the others are only numbers. What is marked is never cut.
+
+    Args:
+        catalog: What is counted.
+        view: The one on screen; None for that of old transcripts.
+        sort: The order.
+        reverse: Turned round.
+        search: What is searched for, in the place of the order.
+        marks: What is marked.
+        old: Old transcripts beside the store; their view is there when there are some.
+        width: Cells; 0 for as many as it takes.
+    """
+    counts = catalog.counts()
+    every: list[tuple[str, int | None, bool]] = [
+        (f"{number} {view_name(each)}", counts[each] if catalog.exact else None, each is view)
+        for number, each in enumerate(View, 1)
+    ]
+    if old:
+        every.append((f"5 {pgettext('view', 'Old')}", old, view is None))
+    arrow = "↑" if reverse else "↓"
+    told = marks or search or f"{arrow} {order_name(sort)}"
+    exact, short = _labels(every, "{:,}".format), _labels(every, formats.number)
+    own = [label if is_shown else label.rpartition(" ")[0] for label, (*_, is_shown) in zip(short, every, strict=True)]
+    if _line_width(own, told) > width > 0:
+        own = [label if is_shown else label[0] for label, (*_, is_shown) in zip(own, every, strict=True)]
+    fitting = (each for each in (exact, short) if not width or _line_width(each, told) <= width)
+    parts: list[Content] = [Content(" ")]
+    commands = ["view-chats", "view-auto", "view-archived", "view-all", "view-old"]
+    for label, command, (*_facts, is_shown) in zip(next(fitting, own), commands, every, strict=False):
+        click = Style.from_meta({"@click": f"screen.do('{command}')"})
+        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim").stylize(click), Content(" ")]  # not shown
+    return Content("").join([*parts, _style(f"  {told}", "bold $accent" if marks else "dim")])
+
+
+def _labels(views: Sequence[tuple[str, int | None, bool]], form: Callable[[float], str]) -> list[str]:
+    """`2 Automation 20,912`, the count as `form` gives it; `…` where it is not known yet."""
+    return [f"{name} {form(count) if count is not None else '…'}" for name, count, _ in views]
+
+
+def _line_width(labels: Sequence[str], told: str) -> int:
+    return 1 + sum(cell_len(each) + 3 for each in labels) + 2 + cell_len(told)
+
+
+def offers(choices: Sequence[str], width: int) -> Content:
+    """Completions of a query, as many as there is room for."""
+    key = _("Tab takes") + " "
+    parts, left = [Content.assemble("  ", (key, "dim"))], width - cell_len(key) - 3
+    for number, choice in enumerate(choices):
+        label = one_line(choice, 60).strip()
+        left -= cell_len(label) + 2
+        if left < 0:
+            break
+        parts += [_style(label, "bold $accent" if number == 0 else "dim"), Content("  ")]
+    return Content("").join(parts)
+
+
+def status(text: str, state: str) -> Content:
+    """The status line: a sentence, and whether the store is being written to."""
+    return Content.assemble(" ", (one_line(text, 400), "dim"), ("  " if text else "") + "", (state, "dim"))
+
+
+def failure(text: str) -> Content:
+    """The status line after a failure."""
+    return Content.assemble(" ", (one_line(text, 400), "$error"))
+
+
+def conversation_title(conversation: Conversation, width: int) -> Content:
+    """The name of a conversation, and where it is from."""
+    model = one_line((conversation.model or "").rpartition("/")[2], 30)
+    facts = [one_line(conversation.source, 20), model, formats.messages(conversation.message_count)]
+    right = " · ".join(fact for fact in facts if fact)
+    name = clip(one_line(formats.name(conversation), 300), max(width - cell_len(right) - 5, 10))
+    space = max(width - cell_len(name) - cell_len(right) - 3, 1)
+    return Content.assemble("  ", (name, "bold"), " " * space, (right, "dim"))
+
+
+def conversation_facts(conversation: Conversation, reading: Reading, width: int) -> Content:
+    """Directory, branch, tokens, cost, state, and what a resume opens."""
+    state = formats.status(conversation.status)
+    if conversation.status is Status.ENDED:
+        state = formats.end_reason(conversation.tip.end_reason) or state
+    count = len(conversation.segments)
+    total = conversation.tokens.total
+    facts = [
+        one_line(conversation.note, 60),
+        state,
+        _("archived") if conversation.archived else "",
+        _("pinned") if conversation.pinned else "",
+        _("resumes …{id} (tip of {count})").format(id=conversation.id[-6:], count=count) if count > 1 else "",
+        one_line(conversation.cwd or "", 60),
+        one_line(conversation.git_branch or "", 30),
+        _("{count} tok").format(count=formats.number(total)) if total else "",
+        formats.money(conversation.cost_usd),
+    ]
+    if reading is not Reading.SAID:
+        is_live = reading is Reading.LIVE
+        facts.insert(0, _("what the model still sees") if is_live else pgettext("reading", "everything"))
+    return Content.assemble("  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim"))
+
+
+def lineage_title(lineage: Lineage) -> Content:
+    """The size of the family, and a warning where Hermes would open another session."""
+    count = len(lineage.nodes)
+    label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(count=count)
+    if lineage.predicted != lineage.resume.id:
+        warning = "  " + _("Hermes would open {id} instead").format(id=one_line(lineage.predicted, 60))
+        return Content.assemble((label, "bold"), (warning, "$warning"))
+    return Content.assemble((label, "bold"), (f" · {lineage.resume.reason}", "dim"))

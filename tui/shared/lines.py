@@ -1,0 +1,194 @@
+"""Widgets made of lines: one line of text, a long scroll of them, a text to look at; and the filter of all lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import BindingType
+from textual.color import Color
+from textual.content import Content
+from textual.filter import LineFilter
+from textual.geometry import Size
+from textual.reactive import Reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import VisualType
+from textual.widgets import Static
+
+from hermes_browse.store.text import printable
+
+from ..bindings import bindings
+from ..commands.panes import LINES
+from ..textual_private import take_bare_lines, tell_scroll_bar
+from .glyphs import encodable, is_unicode, plain
+from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
+
+
+class GlyphFilter(LineFilter):
+    """Puts ASCII signs in the place of ours in all that is painted, after everything else.
+
+    Args:
+        encoding: Of the terminal's stream; None where it is not known. What a narrow one lacks becomes a question mark.
+    """
+
+    def __init__(self, encoding: str | None) -> None:
+        super().__init__()
+        self._narrow = None if is_unicode(encoding) else encoding
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """A line with its signs replaced; each part keeps its width."""
+        return [
+            segment if segment.control or segment.text.isascii() else Segment(self._text(segment.text), segment.style)
+            for segment in segments
+        ]
+
+    def _text(self, text: str) -> str:
+        text = plain(text)
+        return encodable(text, self._narrow) if self._narrow is not None else text
+
+
+class TextLine(Static):
+    """One line of `Content`, set as a whole; text of a store comes as plain content, never as markup."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__("", id=id, markup=False)
+        self.auto_links = False  # what can be clicked looks as it is drawn
+
+    def update(self, content: VisualType = "", *, layout: bool = False) -> None:
+        """Show another text; the line keeps its height, so nothing else has to be laid out."""
+        before = self.content
+        if isinstance(before, Content) and isinstance(content, Content) and content.is_same(before):
+            return  # said with every letter typed, and drawn once
+        super().update(content, layout=layout)
+
+
+class LongView(ScrollView):
+    """A Line-API view whose length may change with every key.
+
+    In Textual 8 another `virtual_size` lays out all widgets of the screen, which takes several times as long as drawing
+    the lines that changed: where rows follow each letter typed, and heights are corrected while scrolling, that is most
+    of a frame. Here only the scroll bar is told, unless the height of the view itself follows from its content.
+    """
+
+    LOOK_PREFIX = "transcript"
+    """What the names of its component classes begin with."""
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    """Columns and lines of the whole content."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        self._looks: dict[str, Style] = {}  # Textual tells of styles while the widget is being made
+        super().__init__(id=id)
+        take_bare_lines(self)
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Tell the scroll bar, and the layout where that matters."""
+        if self.styles.is_auto_height:
+            self.refresh(layout=True)
+        else:
+            tell_scroll_bar(self, size)
+
+    def notify_style_update(self) -> None:
+        """Another theme: forget the looks."""
+        super().notify_style_update()
+        self._looks.clear()
+
+    def on_focus(self) -> None:
+        """Draw what the keys are about."""
+        self._looks.clear()
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Draw it as what the keys are no longer about."""
+        self._looks.clear()
+        self.refresh()
+
+    def _look_style(self, looks: str) -> Style:
+        """The style of some looks, separated by spaces; that of the widget itself for none.
+
+        Working one out from the style sheet takes most of the time that a line takes, so each is kept.
+        """
+        style = self._looks.get(looks)
+        if style is None:
+            style = self._looks[looks] = self._make_style(looks.split()) if looks else self.rich_style
+        return style
+
+    def _make_style(self, names: Sequence[str]) -> Style:
+        style = Style()
+        for name in names:
+            style += self.get_component_rich_style(f"{self.LOOK_PREFIX}--{name}", partial=True)
+        return style
+
+    def _strip(self, spans: Iterable[Span], width: int, first: Sequence[Segment] = ()) -> Strip:
+        """Spans as a line of the screen, behind segments that are there already."""
+        base = self._look_style("")
+        # Spans are printable already; this is the last door before the terminal, so it is shut as well.
+        segments = [Segment(printable(text), base + self._look_style(looks)) for text, looks in spans if text]
+        return Strip([*first, *segments]).adjust_cell_length(width, base)
+
+
+class LinesView(LongView, can_focus=True):
+    """A text of any length to look at: lines with looks, wrapped to the width; only those on screen are painted.
+
+    Args:
+        lines: Printable, not wrapped.
+        hang: Cells by which what is wrapped stands further right.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
+
+    def __init__(self, lines: Sequence[Line], *, hang: int = 0, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines, self._hang = lines, hang
+        self._wrapped: list[Line] = []
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show other lines."""
+        self._lines = lines
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Another width."""
+        width = max(self.scrollable_content_region.width, 8)
+        self._wrapped = [piece for line in self._lines for piece in self._wrap(line, width)]
+        self.virtual_size = Size(width, len(self._wrapped))
+        self.refresh()
+
+    def _wrap(self, line: Line, width: int) -> list[Line]:
+        if not self._hang or line_width(line) <= width or width < 3 * self._hang:
+            return wrap_spans(line, width)
+        text = line_text(line)
+        first = breaks(text, width)[0][1]
+        rest = slice_spans(line, first, len(text))
+        if rest and rest[0][0].startswith(" "):
+            rest[0] = (rest[0][0][1:], rest[0][1])
+        space = (" " * self._hang, "text")
+        return [slice_spans(line, 0, first), *([space, *piece] for piece in wrap_spans(rest, width - self._hang))]
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width, number = self.scrollable_content_region.width, y + self.scroll_offset.y
+        if number >= len(self._wrapped):
+            return Strip.blank(width, self._look_style(""))
+        return self._strip(self._wrapped[number], width)
+
+    def action_move(self, lines: int) -> None:
+        """Scroll by lines."""
+        self.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages."""
+        self.scroll_relative(y=pages * max(self.size.height - 2, 1), animate=False)
+
+    def action_scroll_home(self, animate: bool = False) -> None:
+        """To the first line."""
+        self.scroll_home(animate=animate)
+
+    def action_scroll_end(self, animate: bool = False) -> None:
+        """To the last line."""
+        self.scroll_end(animate=animate)

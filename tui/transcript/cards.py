@@ -1,0 +1,359 @@
+"""Cards that show a text: the facts of a conversation, and a row as it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.details import Details, ModelUse, read_details
+from hermes_browse.store.models import Conversation, Kind, Relation, Session, State, Status
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.tui.store_paths import read_radar_at
+
+from .. import formats
+from ..commands.screens import DETAILS, RAW
+from ..context import Context
+from ..screens.card import Card, keys_line
+from ..shared import clipboard
+from ..shared.lines import LinesView
+from ..shared.styled import Line, line_text
+
+BYTES_PER_TOKEN = 4
+"""By which Hermes guesses as well (agent/model_metadata.py, 0.19: four characters)."""
+_TITLE_SOURCES = {
+    "user": N_("given by you"),
+    "llm": N_("found by a model"),
+    "derived": N_("from the first message"),
+}
+_COST_STATUS = {
+    "actual": N_("as billed"),
+    "estimated": N_("an estimate"),
+    "included": N_("included in a subscription"),
+    "unknown": N_("not known"),
+}
+_COST_SOURCES = {
+    "provider_cost_api": N_("from the provider's cost API"),
+    "provider_generation_api": N_("told by the provider with each answer"),
+    "provider_models_api": N_("by the provider's list of prices"),
+    "official_docs_snapshot": N_("by published prices Hermes knows"),
+    "user_override": N_("by your own prices"),
+    "custom_contract": N_("by your contract"),
+    "none": N_("no price known"),
+}
+_KINDS = {Kind.CHAT: N_("chat"), Kind.AUTOMATION: N_("automation"), Kind.SUBAGENT: N_("subagent")}
+_ROLES = {"user": N_("user"), "assistant": N_("assistant"), "tool": N_("tool"), "system": N_("system")}
+LABEL = 14
+"""Cells of the labels."""
+
+Row = tuple[str, str]
+"""A label and its value, both printable and on one line."""
+
+
+def _when(moment: float | None, now: float) -> str:
+    if moment is None:
+        return ""
+    ago = formats.ago(moment, now)
+    told = _("{day}, {time}").format(day=formats.day(moment), time=formats.clock(moment))
+    return f"{told} · {ago}" if ago else told
+
+
+def _known(texts: dict[str, str], code: str) -> str:
+    """The words for a code, or what stands there of it."""
+    return _(texts[code]) if code in texts else one_line(code, 40)
+
+
+def _status(status: Status) -> str:
+    return _("no messages") if status is Status.EMPTY else formats.status(status)
+
+
+def _ended(tip: Session, status: Status, now: float) -> str:
+    reason = formats.end_reason(tip.end_reason)
+    stored = f" ({one_line(tip.end_reason, 60)})" if tip.end_reason and reason != tip.end_reason else ""
+    if tip.ended_at is None:
+        return f"{_status(status)} · {reason}{stored}" if reason else _status(status)
+    return f"{_when(tip.ended_at, now)} · {reason or _('no reason given')}{stored}"
+
+
+def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
+    tokens = conversation.tokens
+    if tokens.total:
+        yield _("tokens"), _("{count:,} in all").format(count=tokens.total)
+        seen = tokens.input + tokens.cache_read + tokens.cache_write
+        sent = [
+            _("{count:,} anew").format(count=tokens.input),
+            _("{count:,} from cache").format(count=tokens.cache_read),
+        ]
+        if seen and tokens.cache_read:
+            sent.append(_("{share:.0%} of what was sent").format(share=tokens.cache_read / seen))
+        yield f"  {_('sent')}", " · ".join(sent)
+        if tokens.cache_write:
+            yield "", _("{count:,} written to cache").format(count=tokens.cache_write)
+        thought = _("{count:,} of them reasoning").format(count=tokens.reasoning) if tokens.reasoning else ""
+        yield f"  {pgettext('tokens', 'written')}", f"{tokens.output:,}{f' · {thought}' if thought else ''}"
+    if details.api_calls:
+        yield _("requests"), f"{details.api_calls:,}"
+    size = details.live_bytes + details.prompt_bytes
+    if details.live_images:
+        told = ngettext(
+            "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
+            "{messages}, {size} and {count:,} messages with images: "
+            "about {tokens} tokens (guessed, {bytes} bytes each)",
+            details.live_images,
+        )
+    else:
+        told = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
+    yield (
+        _("live context"),
+        told.format(
+            messages=formats.counted(details.live_rows, "message"),
+            size=formats.size(size),
+            count=details.live_images,
+            tokens=formats.number(size / BYTES_PER_TOKEN),
+            bytes=BYTES_PER_TOKEN,
+        ),
+    )
+
+
+def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
+    status, source = details.facts.get("cost_status", ""), details.facts.get("cost_source", "")
+    words = [
+        formats.money(conversation.cost_usd)
+        or (pgettext("cost", "nothing") if conversation.cost_usd == 0 else pgettext("cost", "unknown")),
+        _known(_COST_STATUS, status),
+        _known(_COST_SOURCES, source),
+    ]
+    yield _("cost"), " · ".join(word for word in words if word)
+    if details.actual_usd is not None and details.estimated_usd is not None:
+        billed, estimated = (formats.money(each) or "$0" for each in (details.actual_usd, details.estimated_usd))
+        yield "", _("{billed} billed · {estimated} estimated").format(billed=billed, estimated=estimated)
+
+
+def _origin(facts: dict[str, str]) -> Iterator[Row]:
+    def named(name: str, number: str) -> str:
+        texts = [one_line(facts[key], 80) for key in (name, number) if key in facts]
+        return " · ".join(texts)
+
+    chat = named("chat_name" if "chat_name" in facts else "display_name", "chat_id")
+    if "chat_type" in facts and chat:
+        chat += f" ({one_line(facts['chat_type'], 30)})"
+    yield _("chat"), chat
+    yield _("person"), named("user_name", "user_id")
+    yield _("topic"), named("chat_topic", "thread_id")
+    yield _("platform"), one_line(facts.get("platform", ""), 40)
+
+
+def _model(use: ModelUse) -> str:
+    words = [
+        one_line(use.model, 60) or _("unnamed"),
+        one_line(use.provider, 30),
+        _("for {task}").format(task=one_line(use.task, 40)) if use.task else "",
+        formats.counted(use.calls, "request") if use.calls else "",
+        _("{count} tok").format(count=formats.number(use.tokens)) if use.tokens else "",
+        formats.money(use.cost_usd),
+    ]
+    return " · ".join(word for word in words if word)
+
+
+def _role(role: str) -> str:
+    """As stored where a filter would ask for it; in words of the language where there are some."""
+    return _(_ROLES[role]) if role in _ROLES else one_line(role, 20)
+
+
+def _messages(details: Details) -> Iterator[Row]:
+    shown = sum(details.roles.values())
+    parts = _(", ").join(f"{count:,} {_role(each)}" for each, count in details.roles.items())
+    told = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
+    yield _("messages"), told.format(count=shown, parts=parts)
+    left = [
+        (details.states.get(State.COMPACTED, 0), _("{count:,} summarised away for the model")),
+        (details.states.get(State.REWOUND, 0), _("{count:,} rewound")),
+        (details.hidden, _("{count:,} hidden: bookkeeping, or for the model alone")),
+        (details.repeated, _("{count:,} repeated by a compaction, shown once")),
+    ]
+    for count, words in left:
+        if count:
+            yield "", words.format(count=count)
+
+
+def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
+    facts, tip = details.facts, conversation.tip
+    kind = _(_KINDS[conversation.kind])
+    relation = formats.relation(conversation.relation) if conversation.relation is not Relation.ROOT else ""
+    marks = [
+        kind,
+        relation,
+        _("archived") if conversation.archived else "",
+        _("pinned") if conversation.pinned else "",
+        _("hidden by Hermes") if conversation.hidden else "",
+        one_line(conversation.note, 80),
+    ]
+    yield _("kind"), " · ".join(mark for mark in marks if mark)
+    if conversation.title:
+        source = facts.get("title_source", "")
+        yield _("title"), _known(_TITLE_SOURCES, source)
+    yield _("source"), one_line(conversation.source, 40)
+    yield _("profile"), one_line(facts.get("profile_name", ""), 40)
+    yield _("started"), _when(conversation.root.started_at, now)
+    yield _("last active"), _when(conversation.last_active, now)
+    yield (
+        pgettext("session", "ended") if tip.ended_at is not None else pgettext("session", "state"),
+        _ended(tip, conversation.status, now),
+    )
+    yield _("doing"), one_line(facts.get("last_activity_description", ""), 120)
+    yield _("directory"), one_line(conversation.cwd or "", 200)
+    yield _("repository"), one_line(facts.get("git_repo_root", ""), 200)
+    yield _("branch"), one_line(conversation.git_branch or "", 100)
+    yield (
+        _("family"),
+        _(", ").join(
+            formats.counted(count, word)
+            for count, word in ((conversation.branches, "branch"), (conversation.subagents, "subagent"))
+            if count
+        ),
+    )
+
+
+def _identity(conversation: Conversation) -> Iterator[Row]:
+    for number, segment in enumerate(conversation.segments, 1):
+        label = "id" if len(conversation.segments) == 1 else _("segment {number}").format(number=number)
+        yield label, one_line(segment.id, 200) + (f"  {_('resumes here')}" if segment is conversation.tip else "")
+    if conversation.tip.parent_id and len(conversation.segments) == 1:
+        yield pgettext("session", "parent"), one_line(conversation.tip.parent_id, 200)
+    yield _("session key"), one_line(conversation.tip.session_key or "", 200)
+
+
+def details_lines(conversation: Conversation, details: Details, now: float, fate: str = "") -> list[Line]:
+    """The card as lines, not wrapped.
+
+    Args:
+        conversation: Whose.
+        details: Read for it.
+        now: Unix seconds; for how long ago things were.
+        fate: When Hermes deletes it by itself, or why it does not.
+    """
+    facts = details.facts
+    route = [one_line(facts.get(name, ""), 120) for name in ("billing_provider", "billing_mode", "billing_base_url")]
+    models = [
+        (_("model"), one_line(conversation.model or "", 80)),
+        (_("provider"), " · ".join(each for each in route if each)),
+    ]
+    models += [(_("used") if not number else "", _model(use)) for number, use in enumerate(details.models)]
+    tools = [
+        (
+            one_line(tool.name, 40) or _("unnamed"),
+            f"{formats.counted(tool.results, 'result')} · {formats.size(tool.bytes)}",
+        )
+        for tool in details.tools
+    ]
+    sections: list[tuple[str, list[Row]]] = [
+        ("", [*_about(conversation, details, now), (_("retention"), one_line(fate, 200))]),
+        (_("Where it comes from"), list(_origin(facts))),
+        (_("Model, tokens, cost"), [*models, *_tokens(conversation, details), *_cost(conversation, details)]),
+        (_("Messages"), list(_messages(details))),
+        (_("Tools"), tools),
+        (_("Ids"), list(_identity(conversation))),
+    ]
+    lines: list[Line] = []
+    for title, rows in sections:
+        kept = [(label, value) for label, value in rows if value]
+        if not kept:
+            continue
+        if lines:
+            lines.append([])
+        if title:
+            lines.append([(title, "heading")])
+        lines += [
+            [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")] for label, value in kept
+        ]
+    return lines
+
+
+class LinesCard(Card[None]):
+    """Lines under a title, to look at and to copy, never to change.
+
+    Args:
+        title: Printable.
+        lines: Printable, not wrapped.
+        copied: What is put on the clipboard.
+        view: Id of the view of the lines.
+        hang: Cells by which what is wrapped stands further right.
+    """
+
+    def __init__(self, title: str, lines: Sequence[Line], copied: str, *, view: str, hang: int = 0) -> None:
+        super().__init__()
+        self._title, self._copied = title, copied
+        self._view = LinesView(lines, hang=hang, id=view)
+
+    def compose(self) -> ComposeResult:
+        """Title, lines, keys."""
+        with Vertical(id="card"):
+            yield Static(Content.styled(self._title, "bold"))
+            yield self._view
+            yield keys_line(self.told_keys())
+
+    def action_copy(self) -> None:
+        """Put the text on the clipboard, and say by which way."""
+
+        async def work() -> None:
+            self.answer(await clipboard.copy(self._copied, self.app.copy_to_clipboard))
+
+        self.run_worker(work(), exclusive=True)
+
+
+class RawScreen(LinesCard):
+    """A chat message as it is stored: the JSON of its row.
+
+    Args:
+        title: Which, in printable words.
+        text: Its JSON.
+        lines: The same in colours, not wrapped.
+    """
+
+    KEYS = RAW
+
+    def __init__(self, title: str, text: str, lines: Sequence[Line]) -> None:
+        super().__init__(title, lines, text, view="raw")
+
+
+class DetailsScreen(LinesCard):
+    """Everything worth knowing of a conversation.
+
+    Args:
+        title: Of the conversation, printable.
+        lines: Of the card, not wrapped.
+    """
+
+    KEYS = DETAILS
+
+    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+        copied = "\n".join([title, "", *map(line_text, lines)])
+        super().__init__(title, lines, copied, view="details", hang=LABEL)
+
+
+def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
+    """Read the details of a conversation and show the card."""
+    now, location = context.clock(), context.location
+
+    def work(reader: Reader) -> tuple[Conversation, list[Line]]:
+        known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
+        fate = read_radar_at(location, reader, now).fate(known)
+        days = fate.prune_in_days
+        kept = fate.reason
+        if days is not None:
+            kept = _("in {days:,.0f} days: {reason}").format(days=days, reason=kept)
+        return known, details_lines(known, read_details(reader, known), now, kept)
+
+    def done(result: tuple[Conversation, list[Line]]) -> None:
+        known, lines = result
+        app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
+
+    context.page_worker.submit("card", work, done, context.failed)

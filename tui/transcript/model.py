@@ -1,0 +1,261 @@
+"""A conversation ready to be shown: chat messages, the rules between them, and how much of them is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from hermes_browse.store.blocks import SAID, SEAM, SUMMARY, blocks_of
+from hermes_browse.store.id_gaps import IdGap
+from hermes_browse.store.models import ChatMessage, Conversation
+from hermes_browse.store.transcript import END, Bone, Skeleton
+from hermes_browse.store.wording import _, ngettext
+
+from .. import formats
+
+GAP_SECONDS = 3600.0
+"""Seconds between messages of one day from which on the pause is shown."""
+
+
+TEXT_LIMIT = 60_000
+"""Code points shown of a text before it is unfolded."""
+
+
+class EntryKind(StrEnum):
+    """The kinds of entries: messages, and rules between them."""
+
+    DAY = "day"
+    GAP = "gap"
+    SEAM = "seam"
+    LEFT_OUT = "left out"  # not shown
+    GONE = "gone"
+    MESSAGE = "message"
+
+
+class Tools(StrEnum):
+    """How much of tool calls is shown."""
+
+    OFF = "off"
+    SHORT = "short"
+    FULL = "full"
+
+
+class Look(NamedTuple):
+    """What the reader wants to see of messages."""
+
+    tools: Tools = Tools.SHORT
+    reasoning: bool = False
+
+
+class Entry(NamedTuple):
+    """A message or a rule in the scroll."""
+
+    kind: EntryKind
+    text: str = ""
+    """The words of a rule."""
+    bone: int = -1
+    """Of a message: its index in the skeleton."""
+
+
+def _seam(conversation: Conversation, segment: int) -> str:
+    before = conversation.segments[segment - 1]
+    moment = before.ended_at if before.ended_at is not None else conversation.segments[segment].started_at
+    return _(SEAM.label).format(
+        time=formats.clock(moment).strip(), number=segment + 1, count=len(conversation.segments)
+    )
+
+
+def _left_out(rewound: int, compacted: int) -> Entry:
+    if rewound and compacted:
+        words = _("{rewound:,} rewound · {compacted:,} compacted messages left out here · v shows more")
+    elif compacted:
+        words = ngettext(
+            "1 compacted message left out here · v shows more",
+            "{compacted:,} compacted messages left out here · v shows more",
+            compacted,
+        )
+    else:
+        words = ngettext(
+            "1 rewound message left out here · v shows more",
+            "{rewound:,} rewound messages left out here · v shows more",
+            rewound,
+        )
+    return Entry(EntryKind.LEFT_OUT, words.format(rewound=rewound, compacted=compacted))
+
+
+def _gone(gap: IdGap) -> Entry:
+    if gap.number == 1:
+        return Entry(EntryKind.GONE, _("id {id} is in no row: deleted, here or elsewhere").format(id=gap.first))
+    words = _("{count:,} ids ({first} to {last}) are in no row: deleted, here or elsewhere")
+    return Entry(EntryKind.GONE, words.format(count=gap.number, first=gap.first, last=gap.last))
+
+
+def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
+    """The entries of a conversation: its messages, and between them days, pauses, seams and notes on missing rows.
+
+    Args:
+        conversation: Whose segments the skeleton has.
+        skeleton: Its rows.
+    """
+    entries: list[Entry] = []
+    segment, day, last = 0, "", None
+    for index, bone in enumerate(skeleton.bones):
+        if bone.segment != segment:
+            segment = bone.segment
+            entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment)))
+        key = formats.day_key(bone.timestamp)
+        if bone.timestamp is not None and key and key != day:
+            day = key
+            entries.append(Entry(EntryKind.DAY, formats.day(bone.timestamp)))
+        elif bone.timestamp is not None and last is not None and bone.timestamp - last >= GAP_SECONDS:
+            pause = formats.duration(bone.timestamp - last)
+            entries.append(Entry(EntryKind.GAP, _("{duration} later").format(duration=pause)))
+        last = bone.timestamp if bone.timestamp is not None else last
+        if bone.id in skeleton.gaps:
+            entries.append(_left_out(*skeleton.gaps[bone.id]))
+        if bone.id in skeleton.id_gaps:
+            entries.append(_gone(skeleton.id_gaps[bone.id]))
+        if bone.id in skeleton.lost_calls:
+            words = _("the call of this result is gone: no row of this conversation has it")
+            entries.append(Entry(EntryKind.GONE, words))
+        entries.append(Entry(EntryKind.MESSAGE, bone=index))
+    if END in skeleton.gaps:
+        entries.append(_left_out(*skeleton.gaps[END]))
+    return entries
+
+
+class TranscriptModel:
+    """A conversation ready to be shown: its entries, and the messages read so far."""
+
+    def __init__(self, conversation: Conversation, skeleton: Skeleton) -> None:
+        self.conversation = conversation
+        """What is shown."""
+        self.skeleton = skeleton
+        """Its rows; texts come in windows."""
+        self.entries = make_entries(conversation, skeleton)
+        """In reading order."""
+        self._messages: dict[int, ChatMessage] = {}
+        self._results: dict[str, ChatMessage] = {}
+        self._callers: dict[str, ChatMessage] = {}
+        self._entry_of = {
+            skeleton.bones[entry.bone].id: index
+            for index, entry in enumerate(self.entries)
+            if entry.kind is EntryKind.MESSAGE
+        }
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def bone(self, index: int) -> Bone | None:
+        """The skeleton's row of an entry; None for rules."""
+        entry = self.entries[index]
+        return self.skeleton.bones[entry.bone] if entry.kind is EntryKind.MESSAGE else None
+
+    def message(self, index: int) -> ChatMessage | None:
+        """The chat message of an entry, None when it is a rule or not read yet."""
+        bone = self.bone(index)
+        return self._messages.get(bone.id) if bone is not None else None
+
+    def result(self, call_id: str) -> ChatMessage | None:
+        """The result of a tool call, as far as it has been read."""
+        return self._results.get(call_id)
+
+    def twin(self, message_id: int) -> int | None:
+        """The message that this one repeats; None for most. Compaction writes the tail that it keeps a second time."""
+        return self.skeleton.twins.get(message_id)
+
+    def is_paired(self, message: ChatMessage) -> bool:
+        """Whether a tool result is shown with its call, so that it needs no place of its own."""
+        return message.role == "tool" and bool(message.tool_call_id) and message.tool_call_id in self._callers
+
+    def add(self, messages: Sequence[ChatMessage]) -> None:
+        """Take in a window of messages."""
+        for message in messages:
+            self._messages[message.id] = message
+            if message.role == "tool" and message.tool_call_id:
+                self._results[message.tool_call_id] = message
+            for call in message.tool_calls:
+                if call.id:
+                    self._callers[call.id] = message
+
+    def missing(self, first: int, last: int) -> list[Bone]:
+        """Rows of a range of entries that have not been read, with a few around them for pairing."""
+        found = []
+        for index in range(max(first - 4, 0), min(last + 12, len(self.entries))):
+            bone = self.bone(index)
+            if bone is not None and bone.id not in self._messages:
+                found.append(bone)
+        return found
+
+    def entry_of(self, message_id: int) -> int | None:
+        """The entry of a chat message, or of the one it is folded into; None when this reading leaves it out."""
+        return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
+
+    def shown_at(self, message_id: int) -> int | None:
+        """The entry in which a message is shown: for a tool result that of its call, if the call has been read."""
+        index = self.entry_of(message_id)
+        message = self.message(index) if index is not None else None
+        caller = self._callers.get(message.tool_call_id or "") if message is not None else None
+        if message is None or message.role != "tool" or caller is None:
+            return index
+        shown = self.entry_of(caller.id)
+        return shown if shown is not None else index
+
+    def is_foldable(self, index: int) -> bool:
+        """Whether an entry can be shown whole, or folded again; False for what has not been read."""
+        message = self.message(index)
+        if message is None:
+            return False
+        if self.twin(message.id) is not None or len(message.text) > TEXT_LIMIT:
+            return True
+        return any(block.kind is not SAID for block in blocks_of(message))
+
+    def entry_of_segment(self, session_id: str) -> int | None:
+        """The first entry of a segment; None when it has none."""
+        try:
+            segment = self.skeleton.session_ids.index(session_id)
+        except ValueError:
+            return None
+        for index in range(len(self.entries)):
+            bone = self.bone(index)
+            if bone is not None and bone.segment >= segment:
+                while index > 0 and self.bone(index - 1) is None:  # the seam, and what else stands above it
+                    index -= 1
+                return index if segment else 0
+        return None
+
+    def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
+        """The next or previous rule of a kind; None when there is none."""
+        position = index + by
+        while 0 <= position < len(self.entries):
+            if self.entries[position].kind is kind:
+                return position
+            position += by
+        return None
+
+    def is_summary(self, index: int) -> bool:
+        """Whether a message is a compaction summary and nothing else; False for what has not been read."""
+        message = self.message(index)
+        if message is None:
+            return False
+        kinds = {block.kind: block.body for block in blocks_of(message)}
+        return message.is_summary or (SUMMARY in kinds and not kinds.get(SAID, "").strip())
+
+    def step(self, index: int, by: int, role: str = "") -> int | None:
+        """The next or previous message entry, of a role if one is named; None when there is none.
+
+        Args:
+            index: Where the step begins.
+            by: 1 or -1.
+            role: Only messages of this role; summaries, which nobody said, are passed over then.
+        """
+        position = index + by
+        while 0 <= position < len(self.entries):
+            bone = self.bone(position)
+            if bone is None or (role and bone.role != role) or (not role and bone.role == "tool"):
+                pass
+            elif not role or not self.is_summary(position):
+                return position
+            position += by
+        return None

@@ -1,0 +1,392 @@
+"""Where the reader is in a conversation, and the lines of the page there: layout without a widget.
+
+Heights of entries are estimated until they are laid out, and corrected then. The place is an entry and
+a line in it, never a distance from the start, so a correction above or below moves nothing that is read.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from ..formats import clip
+from ..shared.styled import Line
+from .layout_cache import LIGHT, Key, LayoutCache
+from .model import EntryKind, Look, TranscriptModel
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search import Matcher
+
+_ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
+_RULE, _OTHER = 2, 4
+_KEPT = 400
+"""How many entries have their lines kept."""
+_AROUND = 30
+"""How many entries before and after the page are read with it."""
+_AHEAD = 4
+"""How many entries before and after the page have their long texts laid out with it."""
+
+Place = tuple[int, int]
+"""An entry, and a line in it."""
+
+
+def _rule(text: str, width: int) -> list[Line]:
+    """A rule across the screen with words in it, and a blank line."""
+    label = clip(f" {text} ", max(width - 6, 1))
+    right = max(width - 3 - cell_len(label), 0)
+    return [[("── "[: max(width, 0)], "rule"), (label.strip() + " ", "note"), ("─" * right, "rule")], []]
+
+
+class Heights:
+    """Lines of each entry, in a Fenwick tree: changing one and finding the entry at a line cost O(log n)."""
+
+    def __init__(self, heights: Sequence[int]) -> None:
+        self._heights = list(heights)
+        self._tree = [0, *self._heights]
+        for index in range(1, len(self._tree)):
+            above = index + (index & -index)
+            if above < len(self._tree):
+                self._tree[above] += self._tree[index]
+        self._top = 1 << max(len(self._heights).bit_length() - 1, 0)
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def __getitem__(self, index: int) -> int:
+        return self._heights[index]
+
+    @property
+    def total(self) -> int:
+        """Lines of all entries."""
+        return self.before(len(self._heights))
+
+    def set(self, index: int, height: int) -> None:
+        """Give an entry another height."""
+        change = height - self._heights[index]
+        if change:
+            self._heights[index] = height
+            node = index + 1
+            while node < len(self._tree):
+                self._tree[node] += change
+                node += node & -node
+
+    def before(self, index: int) -> int:
+        """Lines of all entries before one."""
+        total = 0
+        while index > 0:
+            total += self._tree[index]
+            index -= index & -index
+        return total
+
+    def locate(self, line: int) -> tuple[int, int]:
+        """The entry at a line of the whole, and the line inside it; past the end, the last entry's end."""
+        if not self._heights:
+            return 0, 0
+        node, rest, step = 0, max(line, 0), self._top
+        while step:
+            following = node + step
+            if following < len(self._tree) and self._tree[following] <= rest:
+                node = following
+                rest -= self._tree[following]
+            step >>= 1
+        if node >= len(self._heights):
+            return len(self._heights) - 1, max(self._heights[-1] - 1, 0)
+        return node, rest
+
+
+class Page:
+    """The part of a conversation that is on screen."""
+
+    def __init__(self) -> None:
+        self.model: TranscriptModel | None = None
+        """The conversation."""
+        self.width = 80
+        """Cells of a line."""
+        self.height = 24
+        """Lines of the page."""
+        self.look = Look()
+        """What is shown of tools and reasoning."""
+        self.at_end = True
+        """Whether the newest line is on the page; new ones are followed then."""
+        self.opened: set[int] = set()
+        """Entries that are unfolded."""
+        self.place: Place = (0, 0)
+        """The line at the top of the page."""
+        self.matchers: Sequence[Matcher] = ()
+        """Terms that are highlighted."""
+        self.hit: int | None = None
+        """The message whose terms are highlighted more strongly."""
+        self.hit_number: int | None = None
+        """Which of its highlighted lines that is, from 0, the same one at any width; None for all of them."""
+        self.heights = Heights([])
+        self.missing: tuple[int, int] | None = None
+        """Entries that have to be read for this page; None when all have been."""
+        self.layouts = LayoutCache()
+        """Lines of long texts."""
+        self.defers = False
+        """Whether long texts are laid out on another thread; until then they are shown unformatted."""
+        self._plain: dict[tuple[int, bool], list[Line]] = {}
+        """Lines of entries that are shown unformatted."""
+        self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
+        self._lit: dict[tuple[int, bool], list[int]] = {}
+        """For each entry laid out: the lines on which something highlighted begins."""
+        self._frame: list[tuple[int, Line]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.heights)
+
+    def open(self, model: TranscriptModel | None) -> None:
+        """Show another conversation, at its end."""
+        self.model = model
+        self.opened.clear()
+        self.at_end, self.place = True, (0, 0)
+        self.heights = Heights([self._estimate(index) for index in range(len(model) if model is not None else 0)])
+        self.forget()
+
+    def grow(self, model: TranscriptModel) -> int:
+        """Show a later reading of the same conversation; the place stays.
+
+        Returns:
+            How many messages are new.
+        """
+        before, old = len(self), self.model
+        if old is not None and model.entries[:before] != old.entries:
+            return self._change(old, model)
+        self.model = model
+        self.heights = Heights(
+            [self.heights[index] if index < before else self._estimate(index) for index in range(len(model))]
+        )
+        self.forget()
+        return sum(entry.kind is EntryKind.MESSAGE for entry in model.entries[before:])
+
+    def _change(self, old: TranscriptModel, model: TranscriptModel) -> int:
+        """Show a reading in which earlier entries have changed, as when rows were deleted; the message stays."""
+
+        def moved(index: int) -> int | None:
+            bone = old.bone(index)
+            return model.entry_of(bone.id) if bone is not None else None
+
+        (index, line), last = self.place, len(old) - 1
+        while index < last and moved(index) is None:
+            index, line = index + 1, 0
+        kept = moved(index) if last >= 0 else None
+        self.opened = {each for each in map(moved, self.opened) if each is not None}
+        self.model = model
+        self.heights = Heights([self._estimate(each) for each in range(len(model))])
+        self.place = (kept, line) if kept is not None else (max(len(model) - 1, 0), 0)
+        self.forget()
+        known = {bone.id for bone in old.skeleton.bones}
+        return sum(bone.id not in known for bone in model.skeleton.bones)
+
+    def forget(self) -> None:
+        """Lay out everything anew: look, folds or messages have changed."""
+        self._laid.clear()
+        self._plain.clear()
+        self._lit.clear()
+        self._frame = None
+
+    def forget_entry(self, index: int | None) -> None:
+        """Lay out one entry anew: its fold, or what is highlighted in it, has changed."""
+        if index is not None:
+            for key in ((index, True), (index, False)):
+                self._laid.pop(key, None)
+                self._plain.pop(key, None)
+        self._frame = None
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the page another size."""
+        if width != self.width:
+            self._laid.clear()
+            self._plain.clear()
+        self.width, self.height = max(width, 12), max(height, 1)
+        self._frame = None
+
+    def _estimate(self, index: int) -> int:
+        assert self.model is not None
+        bone = self.model.bone(index)
+        return _RULE if bone is None else _ESTIMATES.get(bone.role, _OTHER)
+
+    # Lines
+
+    def lines(self, index: int) -> list[Line] | None:
+        """The lines of an entry, exactly; None when its message has not been read."""
+        return self._lines(index, defers=False)
+
+    def _lines(self, index: int, *, defers: bool) -> list[Line] | None:
+        assert self.model is not None
+        key = (index, index in self.opened)
+        if key in self._laid:
+            self._laid.move_to_end(key)
+            return self._laid[key]
+        if defers and key in self._plain:
+            return self._plain[key]
+        self.layouts.waits, self.layouts.has_left_out = not defers, False
+        lines = self._lay_out(index)
+        if lines is None:
+            return None
+        if self.layouts.has_left_out:
+            self._plain[key] = lines
+        else:
+            self._laid[key] = lines
+            if len(self._laid) > _KEPT:
+                self._lit.pop(self._laid.popitem(last=False)[0], None)
+        self.heights.set(index, len(lines))
+        return lines
+
+    def _lay_out(self, index: int) -> list[Line] | None:
+        # Markdown, colours and tables are a tenth of what the browser loads: they wait for the first message.
+        from .blocks import message_lines, plain_lines
+
+        assert self.model is not None
+        entry = self.model.entries[index]
+        if entry.kind is not EntryKind.MESSAGE:
+            return _rule(entry.text, self.width)
+        message = self.model.message(index)
+        if message is None:
+            return None
+        is_open = index in self.opened
+        lines = message_lines(message, self.model, self.width, self.look, self.layouts, is_open=is_open)
+        if self.layouts.has_left_out:
+            return plain_lines(message, self.width)
+        if not self.matchers:
+            return lines
+        from .find import light_lines  # there is something to light: the search is loaded already
+
+        key = (index, is_open)
+        lines, self._lit[key] = light_lines(lines, self.matchers, message.id == self.hit, self.hit_number)
+        return lines
+
+    def take(self, drawn: Mapping[Key, list[Line]]) -> None:
+        """Show texts that have been laid out elsewhere; the top line stays near where it was."""
+        (index, line), before = self.place, self._plain.get((self.place[0], self.place[0] in self.opened))
+        self.layouts.add(drawn)
+        self._plain.clear()
+        self._frame = None
+        if before and line and index < len(self):
+            self.place = index, line * self._height(index) // len(before)
+
+    def lit(self, index: int) -> list[int]:
+        """The lines of an entry on which something highlighted begins."""
+        return self._lit.get((index, index in self.opened), []) if self.lines(index) is not None else []
+
+    def _height(self, index: int) -> int:
+        lines = self._lines(index, defers=self.defers)
+        return len(lines) if lines is not None else self.heights[index]
+
+    def hide_paired(self, first: int, last: int) -> None:
+        """Give tool results that are shown with their calls no lines of their own, after messages have been read."""
+        assert self.model is not None
+        for index in range(max(first, 0), min(last, len(self))):
+            message = self.model.message(index)
+            if message is not None and self.model.is_paired(message):
+                self.heights.set(index, 0)
+
+    # The place
+
+    def moved(self, place: Place, by: int) -> Place:
+        """The place so many lines further down or up, by exact heights."""
+        index, line = place
+        line += by
+        while line < 0 and index > 0:
+            index -= 1
+            line += self._height(index)
+        while index < len(self) - 1 and line >= self._height(index):
+            line -= self._height(index)
+            index += 1
+        return index, max(line, 0)
+
+    def _last_place(self) -> Place:
+        """The top of the page that shows the very end."""
+        index, left = len(self), self.height
+        while index > 0 and left > 0:
+            index -= 1
+            left -= self._height(index)
+        return (index, -left) if left < 0 else (index, 0)
+
+    def go(self, place: Place) -> None:
+        """Go to a place."""
+        self.at_end = False
+        self.place = place
+        self._frame = None
+
+    def settle(self) -> int:
+        """Keep the place within the conversation and lay out its page.
+
+        Returns:
+            Lines above the page, for a scroll bar.
+        """
+        self._frame = None
+        if not len(self) or self.height <= 1:
+            self.place = (0, 0)
+            return 0
+        last = self._last_place()
+        if self.at_end or self.place >= last:
+            self.place, self.at_end = last, True
+        frame = self.frame()
+        if self.defers and frame:
+            self._look_ahead(frame[0][0], frame[-1][0])
+        return self.heights.before(self.place[0]) + self.place[1]
+
+    def _look_ahead(self, first: int, last: int) -> None:
+        """Have long texts near the page laid out before they are on it."""
+        assert self.model is not None
+        for index in (*range(max(first - _AHEAD, 0), first), *range(last + 1, min(last + 1 + _AHEAD, len(self)))):
+            message = self.model.message(index)
+            if message is not None and len(message.text) > LIGHT:
+                self._lines(index, defers=True)
+
+    def frame(self) -> list[tuple[int, Line]]:
+        """The lines of the page, each with its entry; notes in `missing` what is to be read."""
+        if self._frame is not None:
+            return self._frame
+        self.missing = None
+        frame: list[tuple[int, Line]] = []
+        index, skip = self.place
+        first, is_missing = index, False
+        while self.model is not None and index < len(self) and len(frame) < self.height:
+            lines = self._lines(index, defers=self.defers)
+            if lines is None:
+                is_missing = True
+                lines = [[("…", "dim")]] * self.heights[index]
+            frame += [(index, line) for line in lines[skip:]]
+            skip = 0
+            index += 1
+        if is_missing:
+            self.missing = (max(first - _AROUND, 0), min(index + _AROUND, len(self)))
+        self._frame = frame[: self.height]
+        return self._frame
+
+    def entry_in_sight(self) -> int | None:
+        """The entry that keys act on without a step to one: a third down the page, at the end the last message."""
+        frame = self.frame()
+        if self.model is None or not frame:
+            return None
+        if self.at_end and (last := self.model.step(len(self.model), -1)) is not None:
+            return last
+        index = frame[min(self.height // 3, len(frame) - 1)][0]
+        if self.model.bone(index) is not None:
+            return index
+        following = self.model.step(index, 1)
+        return following if following is not None else self.model.step(index, -1)
+
+
+def draw_message(model: TranscriptModel, message_id: int, width: int, look: Look) -> dict[Key, list[Line]]:
+    """The long texts of a message, laid out before it is shown; on a worker's thread.
+
+    Args:
+        model: Its conversation.
+        message_id: Which; one that is not there has none.
+        width: Cells of a line.
+        look: What is shown of tools and reasoning.
+    """
+    from .blocks import message_lines  # for the first message this loads it here, not on the screen's thread
+
+    index = model.entry_of(message_id)
+    message = model.message(index) if index is not None else None
+    layouts = LayoutCache()
+    if message is not None:
+        message_lines(message, model, width, look, layouts, is_open=False)
+    return layouts.drawn

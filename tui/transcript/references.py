@@ -1,0 +1,356 @@
+"""What a chat message refers to: images, links and paths, and the card that opens, draws or copies them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from textual import on
+from textual.app import ComposeResult, SuspendNotSupported
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from hermes_browse.store.images import read_image
+from hermes_browse.store.messages import without_injections
+from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.outcomes import load_json
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import N_, _, ngettext
+
+from .. import formats
+from ..commands.screens import REFERENCES
+from ..context import Context
+from ..screens.card import Card, keys_line
+from ..shared import clipboard, programs
+from . import images
+from .images import Pictures, is_image_file
+from .markdown import parse
+from .model import TranscriptModel
+from .tool_text import as_shown
+
+MOST = 300
+"""References of one message; a log may hold thousands of addresses, and nobody walks through them."""
+_LOOKED_THROUGH = 200_000
+"""Code points of one text that are looked through."""
+_PATH_FIELDS = ("path", "file_path", "filename", "file", "cwd", "workdir")
+"""Arguments of tools that hold a path and nothing else."""
+_OPENED = ("http", "https", "mailto")
+"""What is handed to a browser; whatever else there is (file:, javascript:, a program's own) is only copied."""
+
+_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+", re.IGNORECASE)
+# A path is rooted (/, ~/, ./, ../, C:\) and names something, or is relative and ends in a file with a suffix.
+_NAME = r"[\w.@+%=-]"
+_PATH = re.compile(
+    rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|(?:{_NAME}+/)+{_NAME}+\.\w+)"
+)
+_CLOSING = {")": "(", "]": "["}
+
+
+class Kind(StrEnum):
+    """What a reference is."""
+
+    IMAGE = "image"
+    LINK = "link"
+    PATH = "path"
+
+
+_ORDER = list(Kind)
+
+
+class Reference(NamedTuple):
+    """Something outside of the conversation."""
+
+    kind: Kind
+    target: str
+    """As it stands; not printable yet. Type and size of an image that is embedded."""
+    label: str = ""
+    """What the message calls it, printable; empty where that is the target itself."""
+    message_id: int = 0
+    """Of an embedded image: the row it is in."""
+    number: int = -1
+    """Of an embedded image: which of the row's image parts; -1 for all else."""
+
+    @property
+    def can_be_opened(self) -> bool:
+        """Whether a browser may be handed it: an address of the web or of a mail, and nothing that could act."""
+        target = self.target
+        if self.kind is not Kind.LINK or any(letter.isspace() for letter in target) or printable(target) != target:
+            return False
+        try:
+            parts = urlsplit(target)
+        except ValueError:
+            return False
+        return parts.scheme in _OPENED and bool(parts.path if parts.scheme == "mailto" else parts.hostname)
+
+
+def _trimmed(text: str) -> str:
+    """Without the punctuation of the sentence around it, and closing brackets that were opened before it."""
+    while text:
+        last = text[-1]
+        if last in ".,;:!?*_~" or (last in _CLOSING and text.count(_CLOSING[last]) < text.count(last)):
+            text = text[:-1]
+        else:
+            break
+    return text
+
+
+def _in_markdown(text: str) -> Iterator[Reference]:
+    for token in parse(text):
+        label, target = "", ""
+        for child in token.children or []:
+            if child.type == "link_open":
+                label, target = "", str(child.attrs.get("href", ""))
+            elif child.type == "link_close":
+                if target and not target.startswith("#"):
+                    kind = Kind.LINK if ":" in target or target.startswith("//") else Kind.PATH
+                    label = one_line(label, 200)
+                    yield Reference(kind, target, label if label != target else "")
+                target = ""
+            elif target:
+                label += child.content
+
+
+def _in_text(text: str) -> Iterator[Reference]:
+    text = text[:_LOOKED_THROUGH]
+    rest: list[str] = []
+    end = 0
+    for match in _ADDRESS.finditer(text):
+        yield Reference(Kind.LINK, _trimmed(match[0]))
+        rest.append(text[end : match.start()])
+        end = match.end()
+    for piece in (*rest, text[end:]):
+        yield from (Reference(Kind.PATH, _trimmed(match[0])) for match in _PATH.finditer(piece))
+
+
+def _in_call(arguments: str) -> Iterator[Reference]:
+    loaded = load_json(arguments)
+    if isinstance(loaded, dict):
+        for name in _PATH_FIELDS:
+            value = loaded.get(name)
+            if isinstance(value, str) and value.strip() and "\n" not in value and "://" not in value:
+                yield Reference(Kind.PATH, value.strip())
+    yield from _in_text(as_shown(arguments))
+
+
+def _images(message: ChatMessage) -> Iterator[Reference]:
+    for number, part in enumerate(part for part in message.parts if part.kind == "image"):
+        if not part.url and part.size:
+            name = f"{one_line(part.mime.rpartition('/')[2], 30) or _('image')}, {formats.size(part.size)}"
+            yield Reference(Kind.IMAGE, name, _("in message {id}").format(id=message.id), message.id, number)
+        elif part.url:
+            is_address = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", part.url) is not None
+            path = unquote(part.url[7:]) if part.url.startswith("file:///") else part.url
+            yield Reference(Kind.LINK if is_address and path == part.url else Kind.PATH, path)
+
+
+def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
+    yield from _images(message)
+    if message.role == "tool":
+        yield from _in_text(as_shown(message.text))
+        return
+    text = without_injections(message.text)[:_LOOKED_THROUGH]
+    yield from _in_markdown(text)
+    yield from _in_text(text)
+    for call in message.tool_calls:
+        yield from _in_call(call.arguments)
+        result = model.result(call.id) if call.id else None
+        if result is not None:
+            yield from _images(result)
+            yield from _in_text(as_shown(result.text))
+
+
+def references(message: ChatMessage, model: TranscriptModel) -> list[Reference]:
+    """What a message and the results of its calls refer to: images, addresses, then paths; each once, at most `MOST`.
+
+    Args:
+        message: Of any role; a long one is parsed whole and files are looked for, which takes longer than a frame.
+        model: Where results are found, as far as they have been read.
+    """
+    found: dict[tuple[Kind, str, int, int], Reference] = {}
+    for each in _every(message, model):
+        key = (each.kind, each.target, each.message_id, each.number)
+        if len(each.target) > 1 and key not in found:
+            found[key] = each._replace(kind=Kind.IMAGE) if _is_picture(each) else each
+    return sorted(found.values(), key=lambda each: _ORDER.index(each.kind))[:MOST]
+
+
+def _is_picture(reference: Reference) -> bool:
+    return reference.kind is Kind.PATH and is_image_file(reference.target)
+
+
+_UNKNOWN = N_("not an image known here; & shows the row as it is stored")
+_WORDS = {Kind.IMAGE: N_("image"), Kind.LINK: N_("link"), Kind.PATH: N_("path")}
+
+
+def _counted(kind: Kind, count: int) -> str:
+    """`1 image`, `12 links`."""
+    match kind:
+        case Kind.IMAGE:
+            words = ngettext("1 image", "{count:,} images", count)
+        case Kind.LINK:
+            words = ngettext("1 link", "{count:,} links", count)
+        case Kind.PATH:
+            words = ngettext("1 path", "{count:,} paths", count)
+    return words.format(count=count)
+
+
+class ReferencesScreen(Card[None]):
+    """Shows them; stays until it is left.
+
+    Args:
+        context: Whose terminal a browser of text is lent.
+        pictures: Keeps the files of images.
+        title: Of the message, printable.
+        found: At least one.
+    """
+
+    AUTO_FOCUS = "#references"
+    KEYS = REFERENCES
+
+    def __init__(self, context: Context, pictures: Pictures, title: str, found: Sequence[Reference]) -> None:
+        super().__init__()
+        self.context, self._pictures, self._title, self._found = context, pictures, title, found
+
+    def compose(self) -> ComposeResult:
+        """Title, references, keys."""
+        kinds = [each.kind for each in self._found]
+        counts = [_counted(kind, kinds.count(kind)) for kind in Kind if kind in kinds]
+        with Vertical(id="card"):
+            yield Static(Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim")))
+            yield OptionList(*map(self._row, self._found), id="references", markup=False)
+            yield keys_line(self.told_keys(_("↵ open"), without=() if Kind.IMAGE in kinds else ("show-here",)))
+
+    def _row(self, reference: Reference) -> Option:
+        shown = one_line(reference.target, 2000)
+        word = _(_WORDS[reference.kind]) + "  "
+        label = f"  {reference.label}" if reference.label else ""
+        is_copied = reference.kind is Kind.LINK and not reference.can_be_opened
+        note = "  " + _("is only copied") if is_copied else ""
+        return Option(Content.assemble((word, "dim"), shown, (label + note, "dim")))
+
+    @property
+    def _current(self) -> Reference | None:
+        index = self.query_one(OptionList).highlighted
+        return self._found[index] if index is not None else None
+
+    def _tell(self, text: str) -> None:
+        if self.is_attached:
+            self.answer(one_line(text, 300))
+
+    def _tell_copies(self, text: str) -> None:
+        """What went wrong, and the key that copies instead.
+
+        Args:
+            text: Translated, with the place of the key.
+        """
+        self._tell(text.format(key=self.key("copy")))
+
+    def action_move(self, by: int) -> None:
+        """Up and down."""
+        options = self.query_one(OptionList)
+        if by > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()
+
+    def action_copy(self) -> None:
+        """Put the target on the clipboard, and say by which way."""
+        reference = self._current
+        if reference is not None and reference.number < 0:
+            self.run_worker(self._copy(reference), group="reference", exclusive=True)
+        elif reference is not None:
+            self._tell(_("an embedded image has no path to copy · ↵ opens it"))
+
+    async def _copy(self, reference: Reference, before: str = "") -> None:
+        route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
+        word = _(_WORDS[reference.kind])
+        self._tell(f"{before}{word} {route}")
+
+    @on(OptionList.OptionSelected)
+    def selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter, or a click: open what may be opened, copy the rest."""
+        event.stop()
+        self.run_worker(self._open(self._found[event.option_index]), group="reference", exclusive=True)
+
+    async def _open(self, reference: Reference) -> None:
+        if reference.kind is Kind.IMAGE:
+            self._with_file(reference, self._outside)
+            return
+        if not reference.can_be_opened:
+            why = "" if reference.kind is Kind.PATH else _("not of the web: ")
+            await self._copy(reference, why)
+            return
+        in_terminal = await asyncio.to_thread(programs.takes_the_terminal)
+        if in_terminal is None:
+            self._tell_copies(_("no browser on this machine · {key} copies"))
+        elif in_terminal:
+            try:
+                with self.context.host.lent():
+                    went = programs.open_here(reference.target)
+            except SuspendNotSupported:
+                self._tell_copies(_("the terminal cannot be handed over here · {key} copies"))
+                return
+            if went:
+                self._tell(_("back from the browser"))
+            else:
+                self._tell_copies(_("the browser did not take it · {key} copies"))
+        else:
+            self._tell(_("opening …"))
+            went = await asyncio.to_thread(programs.open_quietly, reference.target)
+            if went:
+                self._tell(_("handed to the system's browser"))
+            else:
+                self._tell_copies(_("no browser took it · {key} copies"))
+
+    # Images
+
+    def action_show_here(self) -> None:
+        """Draw the image on the terminal, where it can be done."""
+        reference = self._current
+        if reference is None or reference.kind is not Kind.IMAGE:
+            self._tell(_("not an image"))
+        elif not images.can_show():
+            self._tell(_(images.HOW_TO_GET))
+        else:
+            self._with_file(reference, self._here)
+
+    def _with_file(self, reference: Reference, then: Callable[[Path], None]) -> None:
+        """Have the file of an image, written for an embedded one, and go on."""
+        if reference.number < 0:
+            then(Path(reference.target).expanduser())
+            return
+
+        def done(data: bytes | None) -> None:
+            path = self._pictures.keep(data) if data is not None else None
+            if path is None:
+                self._tell(_(_UNKNOWN))
+            elif self.is_attached:
+                then(path)
+
+        self.context.page_worker.submit(
+            "image",
+            lambda reader: read_image(reader, reference.message_id, reference.number),
+            done,
+            self.context.failed,
+        )
+
+    def _outside(self, path: Path) -> None:
+        async def work() -> None:
+            self._tell(await asyncio.to_thread(images.open_outside, path))
+
+        self.run_worker(work(), group="reference", exclusive=True)
+
+    def _here(self, path: Path) -> None:
+        try:
+            with self.context.host.lent():
+                wrong = images.show_here(path)
+        except SuspendNotSupported:
+            wrong = _("the terminal cannot be handed over here")
+        self._tell(wrong or _("back from {name}").format(name=path.name))

@@ -1,0 +1,279 @@
+"""What tools take and give, shown as what it is: JSON, a diff, code, a table, a log, coloured terminal output."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hermes_browse.store.outcomes import LIMIT, load_json
+from hermes_browse.store.text import one_line
+
+from ..sgr import coloured, has_colours, without_colours
+from ..shared.styled import Line, Span, safe_text, wrap_spans, wrap_text
+from .layout_cache import LIGHT_OF
+from .markdown import highlight, render_markdown, table_lines
+
+MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
+"""Fields that hold the output of a tool, the most telling first."""
+_LOOKED_AT = 4000
+"""Code points at the beginning of a text by which its format is told."""
+_MOST_ROWS = 500
+"""Rows of a table; a longer one is plain text."""
+_MOST_COLUMNS = 8
+_LANGUAGES = {
+    "c": "c", "cc": "cpp", "cfg": "ini", "cpp": "cpp", "cs": "csharp", "css": "css", "diff": "diff", "go": "go",
+    "h": "c", "html": "html", "ini": "ini", "java": "java", "js": "javascript", "json": "json", "jsx": "jsx",
+    "kt": "kotlin", "lua": "lua", "md": "markdown", "patch": "diff", "php": "php", "py": "python", "rb": "ruby",
+    "rs": "rust", "sh": "bash", "sql": "sql", "swift": "swift", "tcss": "css", "toml": "toml", "ts": "typescript",
+    "tsx": "tsx", "xml": "xml", "yaml": "yaml", "yml": "yaml", "zsh": "bash",
+}  # fmt: skip
+_OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
+_CODE_KEYS = ("content", "code", "new_string", "old_string", "new_text", "old_text", "text")
+_DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
+_NUMBERED = re.compile(r"^ *(\d+)\|(.*)$")
+_STAMP = re.compile(
+    r"^\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+)
+_LEVEL = re.compile(r"\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b")
+_LEVEL_LOOKS = ("error", "keyword", "number", "comment")
+_TABLE = re.compile(r"^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
+
+
+class Hint(NamedTuple):
+    """What a call tells of the format of its texts."""
+
+    language: str = ""
+    """The language of the file it works on; empty when unknown."""
+    is_result: bool = False
+
+
+def hint_of(arguments: str, *, is_result: bool) -> Hint:
+    """What a call tells of its texts: the name of the file it works on tells the language.
+
+    Args:
+        arguments: Of the call, as stored.
+        is_result: For the result; else for the arguments themselves.
+    """
+    loaded = load_json(arguments)
+    if not isinstance(loaded, dict):
+        return Hint(is_result=is_result)
+    path = next((loaded[key] for key in ("path", "file_path", "filename") if isinstance(loaded.get(key), str)), "")
+    language = _LANGUAGES.get(path.rpartition(".")[2].lower(), "")
+    if not path and "code" in loaded and not is_result:
+        language = "python"
+    return Hint(language, is_result)
+
+
+def _wrapped(lines: Sequence[Line], width: int) -> list[Line]:
+    return [piece for line in lines for piece in wrap_spans(line, width)]
+
+
+def _diff(text: str) -> list[Line]:
+    looks = (
+        (("+++", "---", "diff ", "index "), "function"),
+        (("@@",), "number"),
+        (("+",), "added"),
+        (("-",), "removed"),
+    )
+    lines: list[Line] = []
+    for line in safe_text(text).split("\n"):
+        look = next((name for starts, name in looks if line.startswith(starts)), "output")
+        lines.append([(line, look)] if line else [])
+    return lines
+
+
+def _is_log(text: str) -> bool:
+    lines = [line for line in text[:_LOOKED_AT].split("\n")[:20] if line.strip()]
+    return len(lines) > 1 and sum(_STAMP.match(line) is not None for line in lines) * 2 >= len(lines)
+
+
+def _log(text: str) -> list[Line]:
+    lines: list[Line] = []
+    for line in safe_text(text).split("\n"):
+        spans: list[Span] = []
+        stamp = _STAMP.match(line)
+        position = stamp.end() if stamp else 0
+        if stamp:
+            spans.append((line[:position], "comment"))
+        level = _LEVEL.search(line, position, position + 60)
+        if level:
+            spans.append((line[position : level.start()], "output"))
+            spans.append((level[0], _LEVEL_LOOKS[(level.lastindex or 1) - 1]))
+            position = level.end()
+        spans.append((line[position:], "output"))
+        lines.append([span for span in spans if span[0]])
+    return lines
+
+
+def _columns(text: str) -> list[list[str]] | None:
+    """The rows of a text of columns separated by tabs; None for any other text."""
+    rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
+    if not 2 < len(rows) <= _MOST_ROWS or not 1 < len(rows[0]) <= _MOST_COLUMNS:
+        return None
+    return rows if all(len(row) == len(rows[0]) for row in rows) else None
+
+
+def _numbered(text: str, language: str, width: int) -> list[Line] | None:
+    """A file with line numbers, as reading tools give it; None for any other text."""
+    matches = [_NUMBERED.match(line) for line in text.rstrip("\n").split("\n")]
+    found = [match for match in matches if match is not None]
+    if len(found) < len(matches) or not found:
+        return None
+    room = len(found[-1][1])
+    code = highlight(safe_text("\n".join(match[2] for match in found)), language)
+    lines: list[Line] = []
+    for match, line in zip(found, code, strict=True):
+        for number, piece in enumerate(wrap_spans(line, max(width - room - 1, 2))):
+            lines.append([(f"{match[1] if not number else '':>{room}} ", "dim"), *piece])
+    return lines
+
+
+def block(text: str, width: int, language: str = "") -> list[Line]:
+    """A text of several lines, laid out by its format.
+
+    Args:
+        text: As stored: may hold anything.
+        width: Cells.
+        language: Of the code it is, where that is known.
+    """
+    if len(text) > LIMIT:  # to look at it closely would take longer than one waits for a page
+        return wrap_text(safe_text(without_colours(text)).rstrip("\n"), width, "output")
+    head = text[:_LOOKED_AT]
+    if has_colours(head):
+        return _wrapped(coloured(text.rstrip("\n"), "output"), width)
+    if language == "diff" or _DIFF.search(head):
+        return _wrapped(_diff(text.rstrip("\n")), width)
+    if head.lstrip()[:1] in ("{", "["):
+        loaded = load_json(text)
+        if loaded is not None:
+            return pretty(loaded, width)
+    if "|" in head:
+        numbered = _numbered(text, language, width)
+        if numbered is not None:
+            return numbered
+        if _TABLE.search(head) and text.lstrip().startswith("|") and len(text) < 4 * _LOOKED_AT:
+            return render_markdown(safe_text(text), width, "output")
+    if "\t" in head:
+        rows = _columns(text)
+        if rows is not None:
+            return table_lines([[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width)
+    if "Traceback (most recent call last)" in head:  # not shown
+        return _wrapped(highlight(safe_text(text.rstrip("\n")), "pytb"), width)
+    if _is_log(text):
+        return _wrapped(_log(text.rstrip("\n")), width)
+    if language:
+        return _wrapped(highlight(safe_text(text.rstrip("\n")), language), width)
+    return wrap_text(safe_text(text).rstrip("\n"), width, "output")
+
+
+def _table_of(value: object) -> list[list[str]] | None:
+    """A list of objects with the same few plain fields as rows, the names first; None for anything else."""
+    if not isinstance(value, list) or not 1 < len(value) <= _MOST_ROWS or not isinstance(value[0], dict):
+        return None
+    names = list(value[0])
+    if not 0 < len(names) <= _MOST_COLUMNS:
+        return None
+    rows = [[str(name) for name in names]]
+    for item in value:
+        if not isinstance(item, dict) or list(item) != names:
+            return None
+        cells = ["" if each is None else str(each) for each in item.values()]
+        if any(isinstance(each, dict | list) for each in item.values()) or any(len(cell) > 200 for cell in cells):
+            return None
+        rows.append(cells)
+    return rows
+
+
+def pretty(value: object, width: int) -> list[Line]:
+    """A JSON value: a table where it is one, on one line where it fits, else indented; in colours."""
+    rows = _table_of(value)
+    if rows is not None:
+        cells = [
+            [[(one_line(cell), "output" if number else "output bold")] for cell in row]  # not shown
+            for number, row in enumerate(rows)
+        ]
+        return table_lines(cells, [], width)
+    short = json.dumps(value, ensure_ascii=False)
+    text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
+    return _wrapped(highlight(safe_text(text), "json"), width)
+
+
+def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) -> list[Line]:
+    label = one_line(key, 60)
+    if isinstance(value, str):
+        language = _OF_KEYS.get(key, hint.language if key in _CODE_KEYS else "")
+        if is_main:
+            return block(value, width, language) if value.strip() else []
+        lines = block(value, width - 2, language)
+        if "\n" not in value.strip() and len(lines) == 1:
+            together = [(f"{label}: ", "dim"), *lines[0]]
+            return wrap_spans(together, width)
+        return [*wrap_spans([(f"{label}:", "dim")], width), *([("  ", "text"), *line] for line in lines)]
+    if isinstance(value, dict | list) and value:
+        lines = pretty(value, width - 2)
+        if len(lines) > 1:
+            return [*wrap_spans([(f"{label}:", "dim")], width), *([("  ", "text"), *line] for line in lines)]
+        return wrap_spans([(f"{label}: ", "dim"), *lines[0]], width)
+    look = "number" if isinstance(value, int | float) and not isinstance(value, bool) else "comment"
+    return wrap_spans([(f"{label}: ", "dim"), (safe_text(json.dumps(value, ensure_ascii=False)), look)], width)
+
+
+def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
+    """Arguments or a result as lines.
+
+    Args:
+        text: As stored.
+        width: Cells.
+        hint: What is known of it.
+        full: Fields that hold nothing too.
+    """
+    loaded = load_json(text)
+    if not isinstance(loaded, dict):
+        return block(text, width, hint.language if hint.is_result else "")
+    lines: list[Line] = []
+    main = next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None) if hint.is_result else None
+    for key, value in loaded.items():
+        if value is None and not full:
+            continue
+        lines += _field(key, value, width, hint, is_main=key == main)
+    return lines
+
+
+LIGHT_OF[tool_text_lines] = 16_000
+
+
+def as_shown(text: str) -> str:
+    """A text of a tool as the transcript shows it.
+
+    Args:
+        text: Arguments or a result, as stored.
+    """
+    loaded = load_json(text)
+    if loaded is None:
+        return without_colours(text)
+    if isinstance(loaded, dict):  # long strings inside are what one wants to read: show them as text
+        lines = []
+        for key, value in loaded.items():
+            shown = (
+                without_colours(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+            )
+            lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
+        return "\n".join(lines)
+    return json.dumps(loaded, ensure_ascii=False, indent=2)
+
+
+def what_it_said(text: str) -> str:
+    """The output of a tool, without the JSON object around it and without colours.
+
+    Args:
+        text: A result, as stored.
+    """
+    loaded = load_json(text)
+    if isinstance(loaded, dict):
+        for key in MAIN_TEXTS:
+            value = loaded.get(key)
+            if isinstance(value, str) and value:
+                return without_colours(value)
+    return without_colours(text)

@@ -1,0 +1,222 @@
+"""The transcript widget: keys, folds, how much of tools and reasoning is shown, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.binding import BindingType
+
+from hermes_browse.store.wording import N_, _
+
+from ..bindings import bindings
+from ..commands.panes import TRANSCRIPT
+from ..shared.styled import line_text
+from .model import Look, Tools, TranscriptModel
+from .scroll import TranscriptScroll
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search import Matcher
+
+_TOOLS_ARE = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tools.FULL: N_("tools: full")}
+
+
+_LEAD = 2
+"""Lines shown above a match."""
+
+
+class TranscriptView(TranscriptScroll):
+    """The viewer of a conversation over a `TranscriptModel`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
+
+    is_finding = False
+    """Whether a needle is highlighted: `n`, `N` and Escape act on it then, not on the search."""
+
+    _unfolded: int | None = None
+    """The entry that was unfolded to show a match; it is folded again when another is gone to."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys that step through matches to the search while nothing is looked for here."""
+        return self.is_finding or action not in ("find_step", "find_end")
+
+    def show(
+        self,
+        model: TranscriptModel | None,
+        *,
+        message_id: int | None = None,
+        matchers: Sequence[Matcher] = (),
+        segment: str | None = None,
+    ) -> None:
+        """Show a conversation: at its end, at a message, or at the start of a segment.
+
+        Args:
+            model: What to show; None for nothing.
+            message_id: Begin at this message, as a hit.
+            matchers: Terms to highlight.
+            segment: Begin at this session instead.
+        """
+        self.page.matchers, self.page.hit, self.page.hit_number = matchers, message_id, None
+        self.page.open(model)
+        self._unfolded = None
+        self._wanted = None
+        self._loosen()
+        if message_id is not None and self.show_find(message_id):
+            return
+        start = model.entry_of_segment(segment) if model is not None and segment is not None else None
+        if start is not None:
+            self._go_to(start)
+        else:
+            self._place()
+
+    def grow(self, model: TranscriptModel) -> int:
+        """Show a later reading of the same conversation, still at its end where it was.
+
+        Returns:
+            How many messages are new below what is on screen; 0 when they are shown.
+        """
+        at_end = self.page.at_end
+        new = self.page.grow(model)
+        self._wanted = None
+        self._place()
+        return 0 if at_end else new
+
+    def loaded(self) -> None:
+        """Lay out the page again, after messages have been read."""
+        self.page.forget()
+        if self._wanted is not None:
+            self.page.hide_paired(*self._wanted)
+        self._wanted = None
+        self._place()
+        self._step_on()
+
+    def on_click(self, event: events.Click) -> None:
+        """Make the message under a click current; a click on a fold turns it."""
+        frame = self.page.frame()
+        if event.y < len(frame):
+            self._current, line = frame[event.y]
+            if line_text(line).lstrip(" │┊─").startswith(("▸", "▾", "…")):
+                self.action_toggle_fold()
+            self.refresh()
+
+    def action_find_step(self, by: int) -> None:
+        """To the next or previous match."""
+        self.post_message(self.Finding(by))
+
+    def action_find_end(self) -> None:
+        """End finding."""
+        self.post_message(self.Finding(0))
+
+    # Folding
+
+    def action_toggle_fold(self) -> None:
+        """Unfold the current message, or fold it again."""
+        index = self._current_index()
+        if index is None or self.model is None or not self.model.is_foldable(index):
+            self.post_message(self.Told(_("nothing is folded here")))
+            return
+        self.page.opened ^= {index}
+        self._unfolded = None  # the reader has decided
+        self.page.forget()
+        self.page.go(self.page.place)
+        self._current = index
+        self._place()
+
+    def _set_look(self, look: Look) -> None:
+        self.page.look = look
+        self.page.forget()
+        self._place()
+
+    def action_cycle_tools(self) -> None:
+        """Tool calls off → short → full."""
+        order = list(Tools)
+        self._set_look(self.look._replace(tools=order[(order.index(self.look.tools) + 1) % len(order)]))
+        self.post_message(self.Told(_(_TOOLS_ARE[self.look.tools])))
+
+    def action_toggle_reasoning(self) -> None:
+        """Reasoning folded or shown."""
+        self._set_look(self.look._replace(reasoning=not self.look.reasoning))
+        self.post_message(self.Told(_("reasoning shown") if self.look.reasoning else _("reasoning folded")))
+
+    # What was found
+
+    def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
+        """Highlight other terms; nothing moves."""
+        self.page.matchers, self.page.hit, self.page.hit_number = matchers, hit, None
+        self.page.forget()
+        self._place()
+
+    @property
+    def is_find_in_sight(self) -> bool:
+        """Whether the match last gone to is on the page."""
+        hit = self.page.hit
+        index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
+        return any(index == each for each, _ in self.page.frame())
+
+    def step_lit(self, by: int) -> bool:
+        """To the next or previous match in the same message; False when it has no further one."""
+        hit, number = self.page.hit, self.page.hit_number
+        index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
+        if index is None or number is None or not 0 <= number + by < len(self.page.lit(index)):
+            return False
+        self._show_lit(index, number + by)
+        return True
+
+    def show_find(self, message_id: int, *, last: bool = False) -> bool:
+        """Show a message at its first match, or at its last; it must have been read.
+
+        Args:
+            message_id: Of the message; a result that stands with its call is shown there.
+            last: Whether the reader comes from below.
+
+        Returns:
+            False when this reading leaves the message out.
+        """
+        index = self.model.shown_at(message_id) if self.model is not None else None
+        if index is None or self.model is None:
+            return False
+        shown = self.model.bone(index)
+        before = self.model.entry_of(self.page.hit) if self.page.hit is not None else None
+        self.page.hit, self.page.hit_number = shown.id if shown is not None else message_id, None
+        self.page.forget_entry(before)
+        self.page.forget_entry(index)
+        if self._unfolded is not None and self._unfolded != index:
+            self.page.opened.discard(self._unfolded)
+            self.page.forget_entry(self._unfolded)
+            self._unfolded = None
+        self._unfold_to_find(index)
+        lit = self.page.lit(index)
+        if lit:
+            self._show_lit(index, len(lit) - 1 if last else 0)
+        else:  # it is there, but in what the look hides
+            self._go_to(index, lead=_LEAD)
+        return True
+
+    def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
+        """Show a message at its first match; False when this reading leaves it out."""
+        if matchers is not None and matchers != self.page.matchers:
+            self.page.matchers = matchers
+            self.page.forget()
+        return self.show_find(message_id)
+
+    def _unfold_to_find(self, index: int) -> None:
+        assert self.model is not None
+        if index in self.page.opened or self.page.lit(index) or not self.model.is_foldable(index):
+            return
+        self.page.opened.add(index)
+        if self.page.lit(index):
+            self._unfolded = index
+        else:
+            self.page.opened.discard(index)
+            self.page.forget_entry(index)
+
+    def _show_lit(self, index: int, number: int) -> None:
+        self.page.hit_number = number
+        self.page.forget_entry(index)
+        line = self.page.lit(index)[number]
+        self._go_to(index, lead=_LEAD)
+        if line > self.page.height - _LEAD - 3:  # not on the page that begins with the message
+            self.page.go(self.page.moved((index, line), -(self.page.height // 3)))
+            self._place()
+            self._current = index
