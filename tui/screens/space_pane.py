@@ -278,8 +278,8 @@ class SpacePane:
                 self.show()
 
         main.context.page_worker.submit(
-            "map names", lambda reader: with_details(reader, wanted), done, main.context.failed
-        )  # not shown
+            "map-names", lambda reader: with_details(reader, wanted), done, main.context.failed
+        )
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Conversations of some lines that have no title and whose beginning has not been read."""
