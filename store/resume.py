@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .catalog import read_neighbourhood
 from .connect import Reader
 from .errors import NotFoundError
-from .forest import AUTOMATION_SOURCES, RESET_REASONS
 from .homes import Location
-from .lineage import predict_resume, resume_target
 from .models import Conversation, Kind, Relation, ResumeTarget, Status
+from .sessions.catalog import read_neighbourhood
+from .sessions.lineage import predict_resume, resume_target
+from .sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from .text import one_line
 from .wording import _
 

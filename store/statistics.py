@@ -11,13 +11,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
-from .catalog import Catalog
 from .connect import Reader
 from .insights.usage import UNKNOWN, read_usage
 from .messages import decode_tool_calls
-from .models import Session
+from .models import Session, View
 from .prune.scan import scan_messages
 from .prune.sizes import Stopped, check, never
+from .sessions.catalog import Catalog
 from .text import as_text
 from .values import as_time
 
@@ -230,6 +230,6 @@ def read_statistics(reader: Reader, catalog: Catalog, by: str = "source", *, sto
     else:
         lines.sort(key=lambda each: (-(each.calls or 0), -each.messages, -each.bytes, each.key))
     whole = total.tally("")._replace(
-        conversations=len(catalog.chains), sessions=len(sessions), archived_sessions=len(archived)
+        conversations=catalog.forest.counts()[View.ALL], sessions=len(sessions), archived_sessions=len(archived)
     )
     return Statistics(whole, by, tuple(lines))

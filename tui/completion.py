@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.search import FILTER_KEYS, HAS_VALUES, IN_VALUES, IS_VALUES, NUMBER_KEYS, recent_tools
 from hermes_browse.store.search.values import DATE_KEYS
+from hermes_browse.store.sessions.catalog import Catalog
 
 _MOST = 40
 """Values kept of each kind: the most frequent."""

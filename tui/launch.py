@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.preview import with_names
+from hermes_browse.store.sessions.catalog import read_first_page
 
 from .config.rows import set_rows
 from .config.start import keep, read_start

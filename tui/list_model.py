@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import overload
 
-from hermes_browse.store.catalog import Catalog
-from hermes_browse.store.jobs import job_of, job_of_run
 from hermes_browse.store.models import Conversation, Session, Sort, View
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
@@ -112,8 +112,10 @@ class CatalogRows:
         self._layout: array[int] | None = None if roots else array("i", [-1])
         """By row: its place in the order; -1 and below for the others, the first of these first. None: all in order."""
         jobs: dict[str, array[int]] = {}
-        for place, root in _cron_runs(catalog, roots):
-            job = job_of_run(root)
+        sessions = catalog.forest.sessions
+        # Of most their ids tell at once that they are no runs.
+        for place in [place for place, root in enumerate(roots) if root.startswith("cron_")]:
+            job = job_of(sessions[roots[place]])
             if job is not None:
                 jobs.setdefault(job, array("i")).append(place)
         if jobs:
@@ -159,17 +161,6 @@ class CatalogRows:
             return None
 
 
-def _cron_runs(catalog: Catalog, roots: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Places and ids of what cron has begun."""
-    if not isinstance(roots, list):  # not of a first page, which is to be there at once
-        from hermes_browse.store.roots import Roots
-
-        if isinstance(roots, Roots):
-            return ((place, roots[place]) for place in roots.from_source("cron"))
-    sessions = catalog.forest.sessions
-    return ((place, root) for place, root in enumerate(roots) if sessions[root].source == "cron")
-
-
 def make_rows(
     catalog: Catalog, details: Details, view: View, sort: Sort, *, reverse: bool, opened: Collection[str]
 ) -> CatalogRows:
@@ -187,7 +178,7 @@ def incomplete(source: object, first: int, last: int) -> list[Conversation]:
 
 def shown_line(catalog: Catalog, view: View) -> str:
     """`214 of 21,703 shown · 20,912 automation · 577 archived`: what is hidden is counted."""
-    counts = catalog.counts()
+    counts = catalog.forest.counts()
     if not catalog.exact:
         return _("{count:,} newest shown · counting…").format(count=counts[view])
     parts = [_("{count:,} of {every:,} shown").format(count=counts[view], every=counts[View.ALL])]

@@ -12,8 +12,8 @@ from .clean_rows import KindRow, SpaceRow
 from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.prune.spacemap import Space, SpaceMap
+    from hermes_browse.store.sessions.catalog import Catalog
 
     from .list_model import Details
 

@@ -15,8 +15,8 @@ from .plan_words import spared_kinds
 from .rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.prune.planned import Plan, Planned, Spared
+    from hermes_browse.store.sessions.catalog import Catalog
 
     from .list_model import Details
 
@@ -261,6 +261,6 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
         if each.subagents:
             share = each.along.total // len(each.subagents)
             for session in each.subagents:
-                tip = catalog.forest.chain_of[session.id].tip.id
+                tip = catalog.forest.chain_of(session.id).tip.id
                 freed[tip] = freed.get(tip, 0) + share
     return freed

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import View
 from hermes_browse.store.search import Conditions, Coverage, Total, count, read_coverage
+from hermes_browse.store.sessions.catalog import Catalog
 
 from .rows import SuggestionRow
 from .search_elsewhere import Elsewhere, look_elsewhere, scope_of

@@ -10,10 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
-from hermes_browse.store.forest import Forest
 from hermes_browse.store.homes import Location, profiles
 from hermes_browse.store.models import View
 from hermes_browse.store.search import (
@@ -25,6 +23,8 @@ from hermes_browse.store.search import (
     count_conversations,
     suggest,
 )
+from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
+from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.wording import N_, _
 
 from .rows import SuggestionRow

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..catalog import Catalog
 from ..connect import Reader
 from ..models import Session
 from ..prune.sizes import Stopped, check, never
+from ..sessions.catalog import Catalog
 from ..text import as_text
 from ..values import as_money, as_time
 from .periods import QUARTER

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..catalog import Catalog
 from ..connect import Reader
 from ..messages import decode_content, decode_tool_calls
 from ..outcomes import LIMIT, has_failed
 from ..prune.sizes import Stopped, check, never
+from ..sessions.catalog import Catalog
 from ..text import as_text
 from ..values import as_time
 from .facts import Tell, silent

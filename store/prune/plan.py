@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, MutableMapping
 
-from ..catalog import Catalog
-from ..chain import Chain
 from ..connect import Reader
 from ..models import Conversation, Session
+from ..sessions.catalog import Catalog
+from ..sessions.conversations import Chain
 from ..text import as_text
 from ..transcript import count_rows
 from ..wording import _
@@ -27,7 +27,7 @@ _CHUNK = 400
 def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:
     """What the rules may mean, by the sessions' own rows alone; subagents only where they are asked for by name."""
     found: list[tuple[Chain, Conversation]] = []
-    for count, chain in enumerate(catalog.chains):
+    for count, chain in enumerate(catalog.forest.chains()):
         if count % 1000 == 0:
             check(stopped)
         asked = chain.root.source in rules.sources or any(segment.id in rules.marks for segment in chain.segments)
@@ -186,7 +186,7 @@ def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
             depths[each.root.id] = base + place
         return depths[chain.root.id]
 
-    return sorted(would, key=lambda each: depth(forest.chain_of[each.conversation.root_id]))
+    return sorted(would, key=lambda each: depth(forest.chain_of(each.conversation.root_id)))
 
 
 def changed_since(reader: Reader, planned: Planned) -> str | None:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from ..catalog import Catalog
 from ..connect import Reader
-from ..forest import Forest, edge
 from ..models import Conversation, Relation, Session
-from ..sessions import read_busy
+from ..sessions.catalog import Catalog
+from ..sessions.conversations import Forest
+from ..sessions.relations import edge
+from ..sessions.rows import read_busy
 from ..text import as_text
 from ..values import as_time
 from ..wording import _
@@ -164,7 +165,7 @@ class Radar:
         found: list[tuple[float, str, Conversation, Fate]] = []
         if self._keep is None:
             return []
-        for chain in catalog.chains:
+        for chain in catalog.forest.chains():
             conversation = catalog.of_chain(chain)
             fate = self.fate(conversation)
             left = fate.prune_in_days
@@ -209,7 +210,7 @@ class Radar:
         waiting = [forest.sessions[each] for each in found] if self._whole else []
         while waiting:
             parent = waiting.pop()
-            for child in forest.children.get(parent.id, ()):
+            for child in forest.children_of(parent.id):
                 if child.id not in found and edge(child, parent) is Relation.CONTINUED:
                     found.add(child.id)
                     waiting.append(child)

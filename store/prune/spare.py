@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ..chain import Chain
 from ..connect import Reader
-from ..forest import LIVE_SECONDS, Forest
 from ..models import Session, Status
-from ..sessions import read_busy
+from ..sessions.conversations import Chain, Forest
+from ..sessions.relations import LIVE_SECONDS
+from ..sessions.rows import read_busy
 from ..wording import _
 from ..write.closure import close_over
 
@@ -113,7 +113,7 @@ class Families:
         if root not in self._linked:
             return []
         closure = close_over(self._family(root), [root])
-        return [self._forest.chains[below.root.id] for below in closure.along]
+        return [self._forest.chain_of(below.root.id) for below in closure.along]
 
     def _family(self, root: str) -> Forest:
         known = self._small.get(root)
@@ -126,7 +126,7 @@ class Families:
                     members.add(other)
                     stack.append(other)
         # All parents and all children of each are among them, so that every link means what it means in the whole.
-        family = Forest(segment for member in sorted(members) for segment in self._forest.chains[member].segments)
+        family = Forest(segment for member in sorted(members) for segment in self._forest.chain_of(member).segments)
         self._small.update(dict.fromkeys(members, family))
         return family
 
@@ -138,5 +138,5 @@ def reparented(forest: Forest, deleted: Mapping[str, object] | frozenset[str]) -
         forest: All sessions.
         deleted: Ids that go.
     """
-    children: Iterable[Session] = (child for each in deleted for child in forest.children.get(each, ()))
+    children: Iterable[Session] = (child for each in deleted for child in forest.children_of(each))
     return [child for child in children if child.id not in deleted]

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from ..catalog import allowed_sessions, read_catalog
 from ..connect import Reader
 from ..models import View
+from ..sessions.catalog import allowed_sessions, read_catalog
 from .conditions import MessageCondition, make_conditions
 from .query import Query
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from ..catalog import Catalog, allowed_sessions, read_catalog
 from ..connect import Reader
 from ..models import View
+from ..sessions.catalog import Catalog, allowed_sessions, read_catalog
 from ..wording import _
 from .conditions import Conditions, make_conditions
 from .engine import count

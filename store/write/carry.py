@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from ..catalog import Catalog
 from ..connect import Store
 from ..errors import (
     BrowseError,
@@ -19,6 +18,7 @@ from ..errors import (
 )
 from ..prune.plan import Plan, Planned, Spared, changed_since
 from ..prune.spare import Why
+from ..sessions.catalog import Catalog
 from ..trash.slices import never
 from ..trash.stages import Stage, Tell, quiet
 from ..wording import _, ngettext, pgettext

@@ -11,9 +11,8 @@ from collections.abc import Container, Iterable
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..chain import Chain
-from ..forest import Forest
 from ..models import Relation, Session
+from ..sessions.conversations import Chain, Forest
 
 _SURE_SOURCES = ("subagent", "tool")
 """Sources of sessions that nobody typed into and that hang on a parent (0.19)."""
@@ -72,7 +71,7 @@ def _hanging(forest: Forest) -> dict[str, list[str]]:
     known = _below.get(forest)
     if known is None:
         known = {}
-        for chain in forest.chains.values():
+        for chain in forest.chains():
             # Of other segments a marker says nothing: a continuation inherits it with the settings.
             for parent in {chain.root.delegate_from, chain.root.parent_id} - {None}:
                 known.setdefault(str(parent), []).append(chain.root.id)
@@ -91,19 +90,19 @@ def close_over(forest: Forest, session_ids: Iterable[str]) -> Closure:
         KeyError: One is not in it.
     """
     hanging = _hanging(forest)
-    asked = {chain.root.id: chain for chain in (forest.chain_of[each] for each in session_ids)}
+    asked = {chain.root.id: chain for chain in (forest.chain_of(each) for each in session_ids)}
     found, stack = dict(asked), list(asked.values())
     taken = {segment.id for chain in asked.values() for segment in chain.segments}
     while stack:
         for segment in stack.pop().segments:
             for root in hanging.get(segment.id, ()):
-                below = forest.chains[root]
+                below = forest.chain_of(root)
                 if root not in found and _goes_along(below, taken):
                     found[root] = below
                     taken.update(each.id for each in below.segments)
                     stack.append(below)
     sessions = tuple(segment.id for chain in found.values() for segment in chain.segments)
-    orphaned = [child for each in sessions for child in forest.children.get(each, ()) if child.id not in taken]
+    orphaned = [child for each in sessions for child in forest.children_of(each) if child.id not in taken]
     return Closure(
         asked=tuple(asked.values()),
         along=tuple(chain for root, chain in found.items() if root not in asked),

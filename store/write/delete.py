@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..catalog import Catalog, read_catalog
 from ..connect import Store
 from ..errors import BrowseError, NotFoundError, RefusedError, WriteUnverifiedError
-from ..forest import Forest
 from ..models import Conversation
 from ..preview import with_details
 from ..reader import Reader
-from ..sessions import read_busy, read_sessions
+from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.conversations import Forest
+from ..sessions.rows import read_busy, read_sessions
 from ..text import one_line
 from ..trash import transcripts
 from ..trash.bundle import Contents, Written, write_bundle
@@ -117,7 +117,7 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     # Read anew: a catalog of a minute ago does not know of a pin, or of a turn, since then.
     fresh = Catalog(Forest(read_sessions(reader, closure.sessions, busy=busy)), now, exact=False)
     closure = closure.without_gone(fresh.forest.sessions)
-    kept = [(fresh.forest.chains[root].tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
+    kept = [(fresh.forest.chain_of(root).tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
     tip = closure.asked[0].tip.id
     leased = _("a turn is running in its family ({root})")
     kept += [(tip, leased.format(root=top)) for top in closure.above if top in busy]

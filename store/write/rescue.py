@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..catalog import Catalog
 from ..connect import Store
 from ..models import Conversation
+from ..sessions.catalog import Catalog
 from ..trash import transcripts
 from ..trash.bundle import Contents, write_bundle
 from ..trash.kin import ties_of

@@ -8,9 +8,9 @@ from pathlib import Path
 
 sys.path.extend(str(Path(__file__).parents[1] / name) for name in ("", "cli"))
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.store.write import carry, change, delete, flags, rescue, restore, titles  # loaded before a fork
 from hermes_browse.store.write.change import Change, RowChange

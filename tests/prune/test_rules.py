@@ -6,7 +6,6 @@ import pytest
 from builders import DAY
 from pruning import NOW
 
-from hermes_browse.store.forest import Forest
 from hermes_browse.store.models import Conversation, Session
 from hermes_browse.store.prune.rules import (
     HOUR,
@@ -19,6 +18,7 @@ from hermes_browse.store.prune.rules import (
     parse_bytes,
     standing,
 )
+from hermes_browse.store.sessions.conversations import Forest
 
 
 def one(**columns: object) -> Conversation:
@@ -26,7 +26,7 @@ def one(**columns: object) -> Conversation:
     used = NOW - 30 * DAY
     named: dict[str, object] = {"last_active": used, "started_at": used - DAY, "ended_at": used}
     forest = Forest([Session(**({"id": "s", "source": "cli"} | named | columns))])  # type: ignore[arg-type]  # test rows
-    return forest.conversation(forest.chains["s"], NOW)
+    return forest.conversation(forest.chain_of("s"), NOW)
 
 
 @pytest.mark.parametrize(

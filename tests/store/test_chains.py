@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hermes_browse.store.forest import Forest
 from hermes_browse.store.models import Session
+from hermes_browse.store.sessions.conversations import Forest
 
 
 def chained(length: int, name: str) -> list[Session]:

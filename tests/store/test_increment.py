@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from search_stores import change
 from store_builder import T0
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Store
-from hermes_browse.store.forest import Forest
-from hermes_browse.store.increment import read_increment, read_mark
 from hermes_browse.store.models import Session, Sort, View
 from hermes_browse.store.packed import packed
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.conversations import Forest
 
 NOW = T0 + 900.0
 IDS = [f"s{number}" for number in range(8)]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from builders import T0, big_store, make_store
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.models import Session, Tokens
-from hermes_browse.store.sessions import read_table
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.rows import read_table
 
 FULL: dict[str, Any] = {
     "id": "a",

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_browse.store import table as tables
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
-from hermes_browse.store.forest import Forest
 from hermes_browse.store.models import Session, Sort, View
 from hermes_browse.store.ordering import Asked
 from hermes_browse.store.packed import PackedForest, packed
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.table import pack
 
 _TEXTS = st.text(st.characters(exclude_categories=()), max_size=6)  # lone surrogates and NUL too

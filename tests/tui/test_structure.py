@@ -18,12 +18,11 @@ from builders import big_store
 from effort import slow_but
 from textual._styles_cache import StylesCache
 
-from hermes_browse.store.catalog import read_catalog, read_first_page
 from hermes_browse.store.connect import Store
-from hermes_browse.store.increment import read_increment
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.reader import Reader, Row
 from hermes_browse.store.search import parse, search
+from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_increment
 from hermes_browse.tui.screens import listing
 
 HEAVY = (

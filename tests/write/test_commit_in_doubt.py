@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from trashing import NOW, dump, family, health, opened, put_back, remove
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreBusyError, StoreUnreadableError, WriteInDoubtError
 from hermes_browse.store.prune.plan import make_plan
 from hermes_browse.store.prune.rules import Rules
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.store.write import carry, failing, flags, titles, unit
 from hermes_browse.store.write.change import undo

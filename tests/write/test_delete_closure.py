@@ -7,8 +7,8 @@ from builders import T0
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store.forest import Forest
 from hermes_browse.store.models import Session
+from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.write.closure import Closure, close_over
 
 
@@ -116,7 +116,7 @@ def test_any_family_is_parted_cleanly(sessions: list[Session], data: st.DataObje
     found = close_over(forest, [data.draw(st.sampled_from([each.id for each in sessions]))])
     gone = set(found.sessions)
     assert len(found.sessions) == len(gone)
-    for chain in forest.chains.values():
+    for chain in forest.chains():
         ids = {segment.id for segment in chain.segments}
         assert ids <= gone or not ids & gone
     losing = {each.id for each in sessions if each.id not in gone and each.parent_id in gone}

@@ -32,7 +32,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import drop, list_bundles
 from hermes_browse.store.write.delete import delete
-from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.prune.plan import make_plan
 from hermes_browse.store.prune.rules import Rules
 from hermes_browse.store.write.carry import carry_out, delete_unit

@@ -13,9 +13,9 @@ import pytest
 from builders import T0, make_store
 from trashing import dump, family
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreDamagedError, WriteUnverifiedError
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.write import flags, guards, titles
 from hermes_browse.store.write.unit import Needs, write
 

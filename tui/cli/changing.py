@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from hermes_browse.store.catalog import read_neighbourhood
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.models import Conversation
-from hermes_browse.store.resolve import resolve_session
+from hermes_browse.store.sessions.catalog import read_neighbourhood
+from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 from hermes_browse.store.write import flags, titles

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import read_catalog, read_neighbourhood, read_sizes
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.health import summarize
-from hermes_browse.store.lineage import read_lineage
 from hermes_browse.store.models import Conversation, Hidden, Lineage, Node, Reading, Sort, View
 from hermes_browse.store.old.finding import count_files
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.resolve import resolve_session
+from hermes_browse.store.sessions.catalog import read_catalog, read_neighbourhood, read_sizes
+from hermes_browse.store.sessions.lineage import read_lineage
+from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import count_rows, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import N_, _
@@ -39,7 +39,7 @@ def list_conversations(context: Context) -> int:
         chosen = catalog.order(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
         if sort is Sort.MESSAGES:  # the stored counters are hints: order by what is shown
             counts = count_rows(reader, list(catalog.forest.sessions))
-            segments = {chain.root.id: chain.segments for chain in catalog.in_view(view)}
+            segments = {chain.root.id: chain.segments for chain in catalog.forest.in_view(view)}
             chosen = sorted(
                 chosen,
                 key=lambda root: sum(counts.get(segment.id, 0) for segment in segments[root]),
@@ -51,7 +51,7 @@ def list_conversations(context: Context) -> int:
         old = count_files(sessions_folder(context.location), reader)
     if sizes:
         page = [each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
-    total, hidden = len(catalog.chains), catalog.hidden(view, len(page))
+    total, hidden = catalog.forest.counts()[View.ALL], catalog.hidden(view, len(page))
     if context.json:
         print_json(
             {

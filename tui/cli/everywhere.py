@@ -59,7 +59,7 @@ def list_everywhere(arguments: SimpleNamespace) -> int:
     end = arguments.offset + arguments.limit if arguments.limit else None
     page = list(everywhere.found[arguments.offset : end])
     conversations = _detailed(page)
-    total = sum(len(catalog.chains) for _where, catalog in everywhere.catalogs)
+    total = sum(catalog.forest.counts()[View.ALL] for _where, catalog in everywhere.catalogs)
     if arguments.json:
         print_json(
             {

@@ -36,9 +36,9 @@ _SUFFIXES = {
 
 def _find(context: Context) -> list[Conversation]:
     """The conversations of all ids, each once; nothing is written before every one is found."""
-    from hermes_browse.store.catalog import read_neighbourhood
     from hermes_browse.store.preview import with_details
-    from hermes_browse.store.resolve import resolve_session
+    from hermes_browse.store.sessions.catalog import read_neighbourhood
+    from hermes_browse.store.sessions.resolve import resolve_session
 
     found: dict[str, Conversation] = {}
     with context.store.reader() as reader:

@@ -70,11 +70,11 @@ def read_report(context: Context, by: str, period: str) -> Report:
         by: `tool`, or one of `groups.GROUPINGS`.
         period: One of `periods.PERIODS`.
     """
-    from hermes_browse.store.catalog import read_catalog
     from hermes_browse.store.insights.facts import read_facts
     from hermes_browse.store.insights.groups import make_report
     from hermes_browse.store.insights.periods import UNITS
     from hermes_browse.store.insights.tools import read_tools, tool_report
+    from hermes_browse.store.sessions.catalog import read_catalog
 
     with context.store.reader() as reader:
         catalog = read_catalog(reader, context.now)

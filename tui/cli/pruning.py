@@ -18,11 +18,11 @@ from .retention import prune_in_days, read_radar_of
 from .run import Context, print_json
 
 if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.connect import Reader
     from hermes_browse.store.prune.plan import Plan, Planned, Spared, Totals
     from hermes_browse.store.prune.radar import Radar
     from hermes_browse.store.prune.rules import Rules
+    from hermes_browse.store.sessions.catalog import Catalog
 
 _SHOWN = 50
 _DETAILS_AT_ONCE = 200
@@ -66,8 +66,8 @@ def _detailed(reader: Reader, plan: Plan, limit: int | None) -> Plan:
 
 def prune(context: Context) -> int:
     """`prune`: the plan; with --archive or --delete it is carried out after the question."""
-    from hermes_browse.store.catalog import read_catalog
     from hermes_browse.store.prune.plan import make_plan, parents_first
+    from hermes_browse.store.sessions.catalog import read_catalog
 
     wanted = context.arguments
     rules = _rules(context)

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.resolve import resolve_last, resolve_session
 from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.sessions.resolve import resolve_last, resolve_session
 from hermes_browse.store.wording import _
 
 from .columns import note, print_text

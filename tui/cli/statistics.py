@@ -40,7 +40,7 @@ def _row(tally: Tally) -> list[str]:
 
 def show_statistics(context: Context) -> int:
     """`stats`: the sums of the whole store, archived and automation included."""
-    from hermes_browse.store.catalog import read_catalog
+    from hermes_browse.store.sessions.catalog import read_catalog
     from hermes_browse.store.statistics import read_statistics
 
     by, period = context.arguments.by, context.arguments.period

@@ -63,8 +63,8 @@ def _what(doomed: Doomed) -> str:
 
 def delete_conversations(context: Context) -> int:
     """`delete`: whole conversations into one bundle, all of them or none."""
-    from hermes_browse.store.catalog import read_catalog
-    from hermes_browse.store.resolve import resolve_session
+    from hermes_browse.store.sessions.catalog import read_catalog
+    from hermes_browse.store.sessions.resolve import resolve_session
     from hermes_browse.store.write.delete import delete, hold_up, plan_delete, refuse_protected
 
     wanted = context.arguments

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.facts import Facts, read_facts
@@ -14,6 +13,7 @@ from hermes_browse.store.insights.groups import Only, make_report
 from hermes_browse.store.insights.periods import UNITS
 from hermes_browse.store.insights.sums import Report
 from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
 
 from .. import header

@@ -105,8 +105,7 @@ class Changing:
     def catalog_read(self) -> None:
         """The list has been read again: what is gone is marked no longer."""
         if self.marks:
-            there = self._screen.listing.catalog.forest.chains
-            self.marks.keep(there.__contains__)
+            self.marks.keep(self._screen.listing.catalog.forest.is_root)
 
     # Archive, pin, rename
 

@@ -17,10 +17,10 @@ from ..plan_words import along_line, spared_line, totals_line
 from ..writer import Written
 
 if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.prune.plan import Plan
     from hermes_browse.store.prune.rules import Rules
     from hermes_browse.store.prune.sizes import Sizes
+    from hermes_browse.store.sessions.catalog import Catalog
     from hermes_browse.store.trash.stages import Stage, Tell
     from hermes_browse.store.write.carry import Outcome, Unit
     from hermes_browse.store.write.change import Change
@@ -76,8 +76,8 @@ class Cleaning:
         known, now, sizes = self._screen.listing.catalog, self._screen.clock(), self.sizes
 
         def work(reader: Reader) -> Planned:
-            from hermes_browse.store.catalog import read_catalog
             from hermes_browse.store.prune.plan import make_plan
+            from hermes_browse.store.sessions.catalog import read_catalog
 
             catalog = known if known.exact else read_catalog(reader, now)
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)

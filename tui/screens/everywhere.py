@@ -145,7 +145,7 @@ class EverywhereScreen(SubScreen):
         self._rows = rows
         self._asked_names.clear()
         self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
-        total = sum(catalog.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
+        total = sum(catalog.forest.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
         told = _("{count:,} {view} of {conversations} in {profiles}").format(
             count=len(everywhere.found),
             view=_(self._view.value),

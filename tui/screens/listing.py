@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.increment import Mark, read_increment, read_mark
 from hermes_browse.store.models import Conversation, Sort, Status, View
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
 from hermes_browse.store.wording import _
 
 from ..list_model import CatalogRows, incomplete, make_rows
@@ -118,9 +117,9 @@ class Listing:
                         gc.unfreeze()  # a screen that was open the last time may have been left since
                     gc.collect()  # rings of the screen that nobody needs would be kept with what is kept below
                     reached = read_mark(reader)
-                    step = read_catalog(reader, now), reached
+                    step = read_catalog(reader, now, known), reached
                 rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened)
-                step[0].counts()
+                step[0].forest.counts()
             finally:
                 if is_whole:  # not with each change: what the screen has let go of since would stay for good
                     gc.freeze()

@@ -17,10 +17,10 @@ from textual.events import AppBlur, AppFocus, Resize, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Input
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ..config.options import FOREVER

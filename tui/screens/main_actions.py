@@ -114,7 +114,7 @@ class MainActions(Panes):
         shown = shown_line(catalog, view)
         if self.searching.is_active and catalog.exact:
             shown = _("searching {count:,} of {total:,} conversations")
-            shown = shown.format(count=catalog.counts()[view], total=len(catalog.chains))
+            shown = shown.format(count=catalog.forest.counts()[view], total=catalog.forest.counts()[View.ALL])
         if self.old_files.count.files:
             shown += " · " + _("{count:,} old transcripts").format(count=self.old_files.count.files)
         self.line("header").update(header.title(self.location, shown, self.size.width))

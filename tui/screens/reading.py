@@ -189,7 +189,7 @@ class ConversationPane:
             self._screen.failed(error)
 
         def work(reader: Reader) -> Lineage:
-            from hermes_browse.store.lineage import read_lineage
+            from hermes_browse.store.sessions.lineage import read_lineage
 
             return read_lineage(reader, tip, now)
 

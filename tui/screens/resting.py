@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Fingerprint, Reader
 from hermes_browse.store.models import View
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Cond
     """All conversations where a search has to know them; on a worker's thread."""
     if catalog.exact or (view is View.ALL and conditions.conversation is None):
         return catalog
-    from hermes_browse.store.catalog import read_catalog
+    from hermes_browse.store.sessions.catalog import read_catalog
 
     return read_catalog(reader, now)
 

@@ -98,8 +98,8 @@ class SpacePane:
         store, sizes, catalog = main.store, main.cleaning.sizes, main.listing.catalog
 
         def work(reader: Reader) -> SpaceMap:
-            from hermes_browse.store.catalog import read_catalog
             from hermes_browse.store.prune.spacemap import read_space_map
+            from hermes_browse.store.sessions.catalog import read_catalog
 
             known = catalog if catalog.exact else read_catalog(reader, main.clock())
             return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)

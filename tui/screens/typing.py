@@ -9,7 +9,7 @@ from hermes_browse.store.wording import _
 from ..history import History, history_path
 
 if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
+    from hermes_browse.store.sessions.catalog import Catalog
 
     from ..completion import Offer, Vocabulary
     from .main import MainScreen
