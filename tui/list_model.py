@@ -105,7 +105,14 @@ class CatalogRows:
     """Conversations in order as rows, made as they are asked for; runs of a cron job are one row until it is opened."""
 
     def __init__(
-        self, catalog: Catalog, roots: Sequence[str], details: Details, opened: Collection[str], empty: str
+        self,
+        catalog: Catalog,
+        roots: Sequence[str],
+        details: Details,
+        opened: Collection[str],
+        empty: str,
+        *,
+        has_runs: bool = True,
     ) -> None:
         self._catalog, self._details, self._roots = catalog, details, roots
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
@@ -114,7 +121,7 @@ class CatalogRows:
         jobs: dict[str, array[int]] = {}
         sessions = catalog.forest.sessions
         # Of most their ids tell at once that they are no runs.
-        for place in [place for place, root in enumerate(roots) if root.startswith("cron_")]:
+        for place in [place for place, root in enumerate(roots) if root.startswith("cron_")] if has_runs else ():
             job = job_of(sessions[roots[place]])
             if job is not None:
                 jobs.setdefault(job, array("i")).append(place)
@@ -165,7 +172,9 @@ def make_rows(
     catalog: Catalog, details: Details, view: View, sort: Sort, *, reverse: bool, opened: Collection[str]
 ) -> CatalogRows:
     """The rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread."""
-    return CatalogRows(catalog, catalog.order(view, sort=sort, reverse=reverse), details, opened, _(_EMPTY[view]))
+    order = catalog.order(view, sort=sort, reverse=reverse)
+    # A run of a job is never a chat, and looking for runs among 100,000 chats takes a frame.
+    return CatalogRows(catalog, order, details, opened, _(_EMPTY[view]), has_runs=view is not View.CHATS)
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:

@@ -61,7 +61,7 @@ def sort_key(sort: Sort, sizes: Mapping[str, int]) -> Callable[[Sequence[Session
         Sort.ACTIVITY: newest_activity,
         Sort.STARTED: started,
         Sort.MESSAGES: summed(attrgetter("message_count")),
-        Sort.TOKENS: summed(attrgetter("tokens.total")),
+        Sort.TOKENS: summed(lambda segment: segment.tokens.total),
         Sort.COST: cost,
         Sort.SIZE: summed(lambda segment: sizes.get(segment.id, 0)),
         Sort.TITLE: title,
@@ -197,9 +197,20 @@ def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Ca
     Args:
         reader: An open reader.
         now: Unix seconds.
-        known: An earlier one; sessions that are the same share its memory.
+        known: An earlier one, of which is kept what is still so.
     """
-    return Catalog(Forest(read_all(reader, known.forest.sessions if known is not None else {})), now)
+    if known is None or not known.exact:
+        return Catalog(Forest(read_all(reader, {})), now)
+    sessions = known.forest.sessions
+    fresh: dict[str, Session] = {}
+    gone = set(sessions)
+    for session in read_all(reader, sessions):
+        gone.discard(session.id)
+        if sessions.get(session.id) != session:
+            fresh[session.id] = session
+        else:
+            fresh.pop(session.id, None)  # of two with one id the later one counts
+    return known.updated(fresh.values(), gone, now)
 
 
 def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int) -> list[str]:

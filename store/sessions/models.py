@@ -107,7 +107,7 @@ def _count(at: int) -> property:
     def read(self: "_Compact") -> int:
         numbers = self.numbers
         one = _FORMATS[len(numbers)][1]
-        (value,) = one.unpack_from(numbers, first + at * one.size)
+        value: int = one.unpack_from(numbers, first + at * one.size)[0]
         return value
 
     return property(read)
@@ -190,12 +190,6 @@ class _Compact:
             made = new(cls)
             made._set(*row)
             yield made
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """All counters, in order."""
-        found: tuple[int, ...] = _FORMATS[len(self.numbers)][0].unpack(self.numbers)[4:]
-        return found
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in type(self).__annotations__}
@@ -287,7 +281,7 @@ class Session(_Compact):
     @property
     def tokens(self) -> Tokens:
         """The five counts as one value."""
-        return Tokens._make(self.counts[2:])
+        return Tokens._make(_FORMATS[len(self.numbers)][0].unpack(self.numbers)[6:])
 
 
 class Conversation(NamedTuple):

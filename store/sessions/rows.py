@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import intern
+from typing import Any
 
 from ..connect import Reader, Row
 from ..schema import Schema
@@ -149,23 +150,32 @@ def _last_active(newest: object, recorded: object, started: object) -> object:
     return newest if recorded is None or recorded < newest else recorded  # type: ignore[operator]  # both are times
 
 
-def _decode(rows: Sequence[Row], busy: frozenset[str], alike: dict[object, object]) -> Iterator[Session]:
+def _decode(
+    rows: Sequence[Row], busy: frozenset[str], alike: dict[Any, Any], known: Mapping[Any, Session]
+) -> Iterator[Session]:
     """The sessions of rows of `_statement`; a row without an id is left out, for nothing can refer to it.
 
     Args:
         rows: Any number.
         busy: From `read_busy`.
         alike: What sessions have in common; grows.
+        known: As of `read_all`.
     """
     rows = [row for row in rows if row[0] is not None]
     if not rows:
         return iter(())
     *stored, newest, _rowid = zip(*rows, strict=True)
     columns = {name: read(values) for (name, read), values in zip(_COLUMNS.items(), stored, strict=True)}
-    columns["id"] = [alike.setdefault(each, each) for each in columns["id"]]
-    columns["parent_id"] = [alike.get(each, each) for each in columns.pop("parent_session_id")]
-    markers = ([alike.get(each, each) for each in column] for column in _markers(columns["model_config"]))
-    columns["branched_from"], columns["delegate_from"], columns["reset_from"] = markers
+
+    def named(values: Column) -> Column:
+        """The same ids, held once."""
+        return [before.id if (before := known.get(each)) else alike.setdefault(each, each) for each in values]
+
+    columns["id"] = named(columns["id"])
+    columns["parent_id"] = named(columns.pop("parent_session_id"))
+    columns["branched_from"], columns["delegate_from"], columns["reset_from"] = map(
+        named, _markers(columns["model_config"])
+    )
     columns["busy"] = [session_id in busy for session_id in columns["id"]]
     columns["has_messages"] = [moment is not None for moment in newest]
     moments = (_times(newest), columns["last_activity_at"], columns["started_at"])
@@ -197,7 +207,7 @@ def read_sessions(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = 
         busy: From `read_busy`.
     """
     rows = reader.rows_in(f"{_statement(reader.schema)} WHERE s.id IN ({{keys}})", list(ids))
-    return list(_decode(rows, busy, {}))
+    return list(_decode(rows, busy, {}, {}))
 
 
 def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
@@ -219,21 +229,19 @@ def read_all(reader: Reader, known: Mapping[str, Session], *, slice_rows: int = 
 
     Args:
         reader: An open reader.
-        known: Sessions of an earlier reading, by id; one that is the same is given instead of a new one.
+        known: Sessions of an earlier reading, by id: what is named again is held once.
         slice_rows: Rows of a statement.
     """
     busy = read_busy(reader)
     statement = f"{_statement(reader.schema)} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
-    alike: dict[object, object] = {}
+    alike: dict[Any, Any] = {}
     waiting: list[Row] = []
     last = -(2**63)
     while True:
         rows = reader.rows(statement, [last, slice_rows])
         waiting += rows
         if len(rows) < slice_rows or len(waiting) >= _DECODED_TOGETHER:
-            for session in _decode(waiting, busy, alike):
-                before = known.get(session.id)
-                yield before if before is not None and before == session else session
+            yield from _decode(waiting, busy, alike, known)
             waiting.clear()
         if len(rows) < slice_rows:
             return
