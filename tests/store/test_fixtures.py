@@ -77,11 +77,11 @@ def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterato
     yield from (("shown by Hermes alone", each) for each in default - shown)
     yield from (("shown by us alone", each) for each in shown - default)
     theirs = [row["id"] for row in said["list_by_last_active"]]
-    ours_in_order = [chain_of[root].tip.id for root in catalog.order(View.ALL)]
+    ours_in_order = [chain_of(root).tip.id for root in catalog.order(View.ALL)]
     ours_in_order = [each for each in ours_in_order if each in theirs]
     yield from (("order", one) for one, other in zip(theirs, ours_in_order, strict=True) if one != other)
     for session, lineage in said["lineage"].items():
-        if chain_of[session].tip.id != lineage["compression_tip"]:
+        if chain_of(session).tip.id != lineage["compression_tip"]:
             yield "tip", session
         if predict_resume(catalog.forest, session, reader.schema.version) != lineage["resume"]:
             yield "resume", session

@@ -126,8 +126,8 @@ def test_markers_that_were_inherited(tmp_path: Path) -> None:
         rows.append({"id": name, "parent_session_id": "root", **config, **ended})
         rows.append({"id": f"{name}-2", "parent_session_id": name, **config})
     with Store(builders.make_store(tmp_path / "state.db", "31", rows)).reader() as reader:
-        chains = read_catalog(reader, NOW).forest.chains
-    assert {root: (chain.relation, chain.tip.id) for root, chain in chains.items()} == {
+        chains = list(read_catalog(reader, NOW).forest.chains())
+    assert {chain.root.id: (chain.relation, chain.tip.id) for chain in chains} == {
         "root": (Relation.ROOT, "tip"),
         "branch": (Relation.BRANCHED, "branch-2"),
         "agent": (Relation.DELEGATED, "agent-2"),

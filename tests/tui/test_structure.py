@@ -35,9 +35,6 @@ HEAVY = (
     "rich.markdown",
     "pygments",
     "textual",
-    "hermes_browse.store.packed",
-    "hermes_browse.store.roots",
-    "hermes_browse.store.table",
 )
 SIZES = ((300, 3_000), (3_000, 30_000))
 

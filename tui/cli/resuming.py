@@ -49,7 +49,7 @@ def as_configured(plan: ResumePlan) -> ResumePlan:
     surfaces = read_start().options.surface
     if not surfaces:
         return plan
-    from hermes_browse.store.surface import on_surface
+    from hermes_browse.store.resume import on_surface
 
     return on_surface(plan, surfaces)
 

@@ -31,7 +31,7 @@ def _on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
     """The plan on the surface that is set for its source."""
     if not surfaces:
         return plan
-    from hermes_browse.store.surface import on_surface
+    from hermes_browse.store.resume import on_surface
 
     return on_surface(plan, surfaces)
 
