@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .connect import Reader
-from .models import Conversation, Reading, State
+from .models import Reading, State
 from .prune.sizes import bytes_sql
+from .sessions.models import Conversation
 from .text import as_text
 from .transcript import Bone, read_skeleton
 from .values import as_count, as_mapping, as_money

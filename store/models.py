@@ -7,19 +7,6 @@ whoever paints it calls `printable`.
 from enum import StrEnum
 from typing import NamedTuple
 
-from .sessions.models import Conversation as Conversation
-from .sessions.models import Hidden as Hidden
-from .sessions.models import Kind as Kind
-from .sessions.models import Lineage as Lineage
-from .sessions.models import Node as Node
-from .sessions.models import Relation as Relation
-from .sessions.models import ResumeTarget as ResumeTarget
-from .sessions.models import Session as Session
-from .sessions.models import Sort as Sort
-from .sessions.models import Status as Status
-from .sessions.models import Tokens as Tokens
-from .sessions.models import View as View
-
 
 class State(StrEnum):
     """How a chat message stands: seen by the model, summarised away, or taken back."""

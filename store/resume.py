@@ -14,9 +14,9 @@ from pathlib import Path
 from .connect import Reader
 from .errors import NotFoundError
 from .homes import Location
-from .models import Conversation, Kind, Relation, ResumeTarget, Status
 from .sessions.catalog import read_neighbourhood
 from .sessions.lineage import predict_resume, resume_target
+from .sessions.models import Conversation, Kind, Relation, ResumeTarget, Status
 from .sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from .text import one_line
 from .wording import _

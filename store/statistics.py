@@ -14,10 +14,11 @@ from typing import NamedTuple
 from .connect import Reader
 from .insights.usage import UNKNOWN, read_usage
 from .messages import decode_tool_calls
-from .models import Session, View
 from .prune.scan import scan_messages
 from .prune.sizes import Stopped, check, never
 from .sessions.catalog import Catalog
+from .sessions.models import View
+from .sessions.session import Session
 from .text import as_text
 from .values import as_time
 

@@ -25,8 +25,8 @@ from textual.theme import BUILTIN_THEMES, Theme, ThemeProvider
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, language
 
 from .config.applying import set_up

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.prune.rules import Standing, idle_seconds
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 

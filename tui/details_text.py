@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from rich.cells import cell_len
 
 from hermes_browse.store.details import Details, ModelUse
-from hermes_browse.store.models import Conversation, Kind, Relation, Session, State, Status
+from hermes_browse.store.models import State
+from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 

@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from hermes_browse.store.id_gaps import IdGap
 from hermes_browse.store.messages import split_summary, without_injections
-from hermes_browse.store.models import ChatMessage, Conversation
+from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.store.wording import _, ngettext
 

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from rich.cells import cell_len, set_cell_size
 
-from hermes_browse.store.models import Conversation, Relation, State, Status
+from hermes_browse.store.models import State
+from hermes_browse.store.sessions.models import Conversation, Relation, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 

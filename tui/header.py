@@ -9,8 +9,9 @@ from textual.content import Content
 from textual.style import Style
 
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Lineage, Reading, Sort, Status, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Lineage, Sort, Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 

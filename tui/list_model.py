@@ -6,9 +6,10 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import overload
 
-from hermes_browse.store.models import Conversation, Session, Sort, View
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.sessions.relations import job_of
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.models import Conversation, Session
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _
 
 from .clean_rows import PlanJobRow, PlanRow, SparedJobRow, SparedRow

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from .formats import clip, fit

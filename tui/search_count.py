@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import View
 from hermes_browse.store.search import Conditions, Coverage, Total, count, read_coverage
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import View
 
 from .rows import SuggestionRow
 from .search_elsewhere import Elsewhere, look_elsewhere, scope_of

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.homes import Location, profiles
-from hermes_browse.store.models import View
 from hermes_browse.store.search import (
     Conditions,
     Query,
@@ -25,6 +24,7 @@ from hermes_browse.store.search import (
 )
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
 from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
 from .rows import SuggestionRow

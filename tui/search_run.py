@@ -7,12 +7,13 @@ from dataclasses import replace
 from itertools import islice
 
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Conversation, Hit, View
+from hermes_browse.store.models import Hit
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
 from hermes_browse.store.search.conditions import split_by_edits
 from hermes_browse.store.search.terms import Plan
 from hermes_browse.store.sessions.catalog import Catalog, read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation, View
 
 from .search_elsewhere import scope_of
 from .search_model import Found

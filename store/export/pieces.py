@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from ..connect import Store
-from ..models import Conversation, Reading
+from ..models import Reading
+from ..sessions.models import Conversation
 from .html import html_pieces
 from .jsonl import jsonl_pieces
 from .markdown import markdown_pieces

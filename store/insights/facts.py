@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..connect import Reader
-from ..models import Session
 from ..prune.sizes import Stopped, check, never
 from ..sessions.catalog import Catalog
+from ..sessions.session import Session
 from ..text import as_text
 from ..values import as_money, as_time
 from .periods import QUARTER

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..models import Session, Tokens
 from ..prune.sizes import Stopped, check, never
+from ..sessions.session import Session, Tokens
 from .facts import Facts
 from .periods import QUARTER, UNITS, Calendar, begin_of, first_day
 from .sums import Group, Report

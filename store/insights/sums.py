@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..models import Tokens
+from ..sessions.session import Tokens
 
 
 class Group(NamedTuple):

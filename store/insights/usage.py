@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..connect import Reader
-from ..models import Tokens
 from ..prune.sizes import Stopped, check
+from ..sessions.session import Tokens
 from ..text import as_text
 from ..values import as_count, as_money
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 
 from ..connect import Reader
-from ..models import Session
+from ..sessions.session import Session
 from .plan import Plan
 from .sizes import Sizes, Stopped, measure, never
 

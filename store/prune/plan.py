@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, MutableMapping
 
 from ..connect import Reader
-from ..models import Conversation, Session
 from ..sessions.catalog import Catalog
-from ..sessions.conversations import Chain
+from ..sessions.models import Chain, Conversation
+from ..sessions.session import Session
 from ..text import as_text
 from ..transcript import count_rows
 from ..wording import _

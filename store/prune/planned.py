@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..models import Conversation, Session
+from ..sessions.models import Conversation
+from ..sessions.session import Session
 from ..wording import _
 from .rules import Standing
 from .sizes import COUNTED, Sizes, added

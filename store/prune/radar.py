@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connect import Reader
-from ..models import Conversation, Relation, Session
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
+from ..sessions.models import Conversation, Relation
 from ..sessions.relations import edge
 from ..sessions.rows import read_busy
+from ..sessions.session import Session
 from ..text import as_text
 from ..values import as_time
 from ..wording import _

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..models import Conversation, Kind, Status
+from ..sessions.models import Conversation, Kind, Status
 from ..wording import _, ngettext, pgettext
 
 MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..connect import Reader
-from ..models import Session, Status
-from ..sessions.conversations import Chain, Forest
+from ..sessions.conversations import Forest
+from ..sessions.models import Chain, Status
 from ..sessions.relations import LIVE_SECONDS
 from ..sessions.rows import read_busy
+from ..sessions.session import Session
 from ..wording import _
 from ..write.closure import close_over
 

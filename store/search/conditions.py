@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..messages import SENTINEL, decode_tool_calls
-from ..models import Conversation, Kind, State, Status
+from ..models import State
+from ..sessions.models import Conversation, Kind, Status
 from .edits import edits_file
 from .fold import fold
 from .query import Filter, Problem, Query

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from ..connect import Reader
-from ..models import View
 from ..sessions.catalog import allowed_sessions, read_catalog
+from ..sessions.models import View
 from .conditions import MessageCondition, make_conditions
 from .query import Query
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from ..connect import Reader
-from ..models import View
 from ..sessions.catalog import Catalog, allowed_sessions, read_catalog
+from ..sessions.models import View
 from ..wording import _
 from .conditions import Conditions, make_conditions
 from .engine import count

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from ..connect import Reader
 from ..text import as_text
-from .conversations import Chain, Forest, newest_activity, title_of
-from .models import Conversation, Hidden, Session, Sort, View
+from .conversations import Forest
+from .models import FAR_PAST, Chain, Conversation, Hidden, Sort, View, newest_activity, title_of
 from .names import NameIndex, TitleIndex
-from .relations import AUTOMATION_SOURCES, FAR_PAST
+from .relations import AUTOMATION_SOURCES
 from .rows import read_all, read_busy, read_child_ids, read_sessions
+from .session import Session
 
 _ROUNDS = ((200, 2, 8), (800, 6, 60), (3200, 20, 200))
 """A try after another: newest messages whose sessions are candidates, newest-started sessions that are, and among

@@ -11,50 +11,18 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
 from ..wording import N_, _
-from .models import Conversation, Kind, Relation, Session, View
-from .relations import AUTOMATION_SOURCES, FAR_PAST, ORPHANED, continuation_rank, edge, status
+from .models import FAR_PAST, Chain, Conversation, Kind, Relation, View, newest_activity, title_of
+from .relations import AUTOMATION_SOURCES, ORPHANED, continuation_rank, edge, status
+from .session import Session
 
 _RING = N_("its parents form a ring")
+_FEW = 16
+"""What is found among so many is looked for again each time; 100,000 sessions have little of what is worth keeping."""
 _MOST_RENEWED = 2000
 """With more sessions than this in families that have changed, all lists are made anew."""
 _parent_id = attrgetter("parent_id")
-
-
-class Chain(NamedTuple):
-    """The segments of one conversation, and how its root hangs on a parent."""
-
-    segments: tuple[Session, ...]
-    """Root first; never empty."""
-    relation: Relation
-    note: str
-
-    @property
-    def root(self) -> Session:
-        """The first segment."""
-        return self.segments[0]
-
-    @property
-    def tip(self) -> Session:
-        """The last segment."""
-        return self.segments[-1]
-
-    @property
-    def last_active(self) -> float:
-        """Newest activity of any segment; the far past when none is known."""
-        return newest_activity(self.segments)
-
-
-def title_of(segments: Sequence[Session]) -> str | None:
-    """The title of the tip, else the newest one of an earlier segment (0.22 falls back to that of the root)."""
-    return next((each.title for each in reversed(segments) if each.title), None)
-
-
-def newest_activity(segments: Sequence[Session]) -> float:
-    """Newest activity of any segment; the far past when none is known."""
-    return max(FAR_PAST if (moment := each.last_active) is None else moment for each in segments)
 
 
 def _hangs(session: Session) -> bool:
@@ -82,6 +50,10 @@ class Forest:
         one was made of by `updated`."""
         self._hanging = sorted(filter(_hangs, self.sessions.values()), key=_parent_id)
         """Sessions with a parent, by the id of that."""
+        self._winners: dict[str, Session] = {}
+        """Continuations by the id of the session that is continued, where many children were to choose from."""
+        self._roots: dict[str, Session] = {}
+        """Roots of conversations of many segments, by the id of each other segment."""
         self._tops = frozenset[str]()
         self._tops = self._find_tops(self._hanging)
         self._lists: dict[View | None, list[str]] | None = None
@@ -194,8 +166,14 @@ class Forest:
 
     def _best(self, session: Session) -> Session | None:
         """Which of the children of a session is its continuation if it was compressed."""
-        candidates = [child for child in self.children_of(session.id) if edge(child, session) is Relation.CONTINUED]
-        return max(candidates, key=continuation_rank) if len(candidates) > 1 else next(iter(candidates), None)
+        best = self._winners.get(session.id)
+        if best is None:
+            children = self.children_of(session.id)
+            candidates = [child for child in children if edge(child, session) is Relation.CONTINUED]
+            best = max(candidates, key=continuation_rank) if len(candidates) > 1 else next(iter(candidates), None)
+            if best is not None and len(children) > _FEW:
+                self._winners[session.id] = best
+        return best
 
     def _after(self, session: Session) -> Session | None:
         """The segment that continues a session."""
@@ -209,8 +187,12 @@ class Forest:
         return parent if after is not None and after.id == session.id else None
 
     def _root(self, session: Session) -> Session:
-        while (before := self._before(session)) is not None:
+        passed: list[str] = []
+        while (before := self._roots.get(session.id) or self._before(session)) is not None:
+            passed.append(session.id)
             session = before
+        if len(passed) > _FEW:
+            self._roots.update(dict.fromkeys(passed, session))
         return session
 
     def segments(self, root: Session) -> tuple[Session, ...]:

@@ -7,9 +7,10 @@ from ..errors import NotFoundError
 from ..transcript import count_rows
 from ..wording import _
 from .catalog import read_neighbourhood
-from .conversations import Chain, Forest
-from .models import Conversation, Lineage, Node, Relation, ResumeTarget, Session
-from .relations import FAR_PAST, ORPHANED, continuation_rank, is_reset, status
+from .conversations import Forest
+from .models import FAR_PAST, Chain, Conversation, Lineage, Node, Relation, ResumeTarget
+from .relations import ORPHANED, continuation_rank, is_reset, status
+from .session import Session
 
 _RESUME_BOUND = 32
 _CHAIN_BOUND = 1000

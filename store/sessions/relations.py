@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .models import Relation, Session, Status
-
-FAR_PAST = float("-inf")
-"""Stands for a time that is not known."""
+from .models import FAR_PAST, Relation, Status
+from .session import Session
 
 _AUTOMATION = "cron tool subagent batch webhook api api_server kanban oneshot eval benchmark rl trajectory job"
 AUTOMATION_SOURCES = frozenset(_AUTOMATION.split())

@@ -15,7 +15,7 @@ from ..connect import Reader, Row
 from ..schema import Schema
 from ..text import as_text
 from ..values import as_count, as_flag, as_mapping, as_money, as_time
-from .models import Session
+from .session import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _NO_MARKERS = (None, None, None)

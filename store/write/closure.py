@@ -11,8 +11,9 @@ from collections.abc import Container, Iterable
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..models import Relation, Session
-from ..sessions.conversations import Chain, Forest
+from ..sessions.conversations import Forest
+from ..sessions.models import Chain, Relation
+from ..sessions.session import Session
 
 _SURE_SOURCES = ("subagent", "tool")
 """Sources of sessions that nobody typed into and that hang on a parent (0.19)."""

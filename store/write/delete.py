@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from ..connect import Store
 from ..errors import BrowseError, NotFoundError, RefusedError, WriteUnverifiedError
-from ..models import Conversation
 from ..preview import with_details
 from ..reader import Reader
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.conversations import Forest
+from ..sessions.models import Conversation
 from ..sessions.rows import read_busy, read_sessions
 from ..text import one_line
 from ..trash import transcripts

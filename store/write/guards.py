@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ..connect import Reader, Store
 from ..errors import RefusedError, StoreBusyError, StoreDamagedError, StoreError
-from ..models import Status
 from ..schema import NEWEST_KNOWN
 from ..sessions.catalog import Catalog
-from ..sessions.conversations import Chain, Forest
+from ..sessions.conversations import Forest
+from ..sessions.models import Chain, Status
 from ..sessions.relations import status
 from ..sessions.rows import read_busy
 from ..wording import _

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..connect import Store
-from ..models import Conversation
 from ..sessions.catalog import Catalog
+from ..sessions.models import Conversation
 from ..trash import transcripts
 from ..trash.bundle import Contents, write_bundle
 from ..trash.kin import ties_of

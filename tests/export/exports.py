@@ -8,9 +8,9 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.export.pieces import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import Tally
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import Conversation
 
 NOW = 1_777_626_000.0
 """120 days after the stores in `tests/data` begin."""

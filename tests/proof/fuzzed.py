@@ -25,11 +25,12 @@ from hermes_browse.store import sessions
 from hermes_browse.store.connect import Store
 from hermes_browse.store.images import decode_data_url, suffix_of
 from hermes_browse.store.messages import COLUMNS, decode_content, decode_tool_calls, injected_context, to_message
-from hermes_browse.store.models import Conversation, Hit, Kind, Relation, State, Status
+from hermes_browse.store.models import Hit, State
 from hermes_browse.store.outcomes import has_failed
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.terms import make_plan
+from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.text import as_text, one_line, printable
 from hermes_browse.store.values import as_count, as_flag, as_mapping, as_money, as_time
 from hermes_browse.tui.find_model import needle

@@ -6,7 +6,6 @@ import pytest
 from builders import DAY
 from pruning import NOW
 
-from hermes_browse.store.models import Conversation, Session
 from hermes_browse.store.prune.rules import (
     HOUR,
     STALE_AFTER,
@@ -19,6 +18,8 @@ from hermes_browse.store.prune.rules import (
     standing,
 )
 from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
 
 
 def one(**columns: object) -> Conversation:

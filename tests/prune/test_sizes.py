@@ -11,11 +11,11 @@ from builders import big_store, hostile_store, make_store, tool_call
 from pruning import Fixture, aged, family, opened
 
 from hermes_browse.store.connect import Reader, Row
-from hermes_browse.store.models import View
 from hermes_browse.store.prune import sizes as module
 from hermes_browse.store.prune.scan import scan_messages
 from hermes_browse.store.prune.sizes import REASONING, Sizes, added, measure
 from hermes_browse.store.prune.spacemap import read_file_space, read_space_map
+from hermes_browse.store.sessions.models import View
 
 
 def raw_bytes(path: Path) -> dict[str, int]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from hermes_browse.store.models import Relation, Session, View
+from hermes_browse.store.sessions import conversations
 from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Relation, View
+from hermes_browse.store.sessions.relations import edge
+from hermes_browse.store.sessions.session import Session
 
 
 def chained(length: int, name: str) -> list[Session]:
@@ -85,3 +89,24 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
         "self": (["self"], Relation.ORPHAN),
     }
     assert sorted(forest.listed(View.ALL)) == sorted(found)
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_large_families_cost_no_more_for_each_session(monkeypatch: pytest.MonkeyPatch, is_long: bool) -> None:
+    """One session with very many children, and one conversation of very many segments."""
+    count, asked = 3_000, Counter[str]()
+    sessions = [Session("s0", "cli", started_at=0.0, ended_at=1.0, end_reason="compression")]
+    for number in range(1, count):
+        parent = f"s{number - 1}" if is_long else "s0"
+        reason = "compression" if is_long else None
+        sessions.append(Session(f"s{number}", "cli", parent, started_at=1.0 + number, ended_at=2.0, end_reason=reason))
+
+    def counted(child: Session, parent: Session | None) -> Relation:
+        asked[child.id] += 1
+        return edge(child, parent)
+
+    monkeypatch.setattr(conversations, "edge", counted)
+    forest = Forest(sessions)
+    roots = {forest.root_of(each.id) for each in sessions}
+    assert len(roots) == forest.counts()[View.ALL] == (1 if is_long else count - 1)
+    assert asked.total() < 20 * count

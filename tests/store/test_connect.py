@@ -25,8 +25,8 @@ from hermes_browse.store.errors import (
     StoreMissingError,
     StoreUnreadableError,
 )
-from hermes_browse.store.models import View
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
 
 Copy = Callable[[str], Path]
 

@@ -10,10 +10,11 @@ import pytest
 from builders import T0, big_store, make_store
 
 from hermes_browse.store.connect import Reader, Store
-from hermes_browse.store.models import Session, View
 from hermes_browse.store.preview import read_preview, with_names
 from hermes_browse.store.sessions.catalog import read_catalog, read_first_page
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.rows import read_sessions
+from hermes_browse.store.sessions.session import Session
 
 NOW = T0 + 1e6
 

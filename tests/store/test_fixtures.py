@@ -12,11 +12,13 @@ import pytest
 
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.models import Reading, Session, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.transcript import read_skeleton
 
 DATA = Path(__file__).parent.parent / "data"

@@ -16,9 +16,10 @@ from search_stores import change
 from store_builder import T0
 
 from hermes_browse.store.connect import Store
-from hermes_browse.store.models import Session, Sort, View
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_increment, read_mark
 from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Sort, View
+from hermes_browse.store.sessions.session import Session
 
 NOW = T0 + 900.0
 IDS = [f"s{number}" for number in range(8)]

@@ -21,10 +21,10 @@ from hermes_browse.store.errors import (
     StoreMissingError,
 )
 from hermes_browse.store.health import warnings_of
-from hermes_browse.store.models import View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
 
 Copy = Callable[[str], Path]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from hermes_browse.store.connect import Store
-from hermes_browse.store.models import Relation
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.models import Relation
 
 DATA = Path(__file__).parent.parent / "data"
 T0 = 1_767_258_000.0

@@ -21,12 +21,13 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.health import summarize, warnings_of
 from hermes_browse.store.homes import Location
 from hermes_browse.store.index_health import search_health
-from hermes_browse.store.models import Reading, Relation, Sort, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.recap import read_recap
 from hermes_browse.store.search import EVERYTHING, count, parse, search
 from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_neighbourhood, read_sizes
 from hermes_browse.store.sessions.lineage import read_lineage
+from hermes_browse.store.sessions.models import Relation, Sort, View
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.transcript import read_messages, read_skeleton
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_browse.store.connect import Reader, Store
-from hermes_browse.store.models import Session, Tokens
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.session import Session, Tokens
 
 FULL: dict[str, Any] = {
     "id": "a",

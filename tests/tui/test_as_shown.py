@@ -11,7 +11,7 @@ from textual.geometry import Offset
 from textual.widgets import Input
 
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Status, View
+from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.clean_rows import FateRow, SparedRow
 from hermes_browse.tui.rows import ConversationRow, HitRow
 from hermes_browse.tui.screens.help import HelpScreen

@@ -15,8 +15,9 @@ from effort import slow_but
 from hermes_browse.store.connect import Store
 from hermes_browse.store.details import read_details
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Reading, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.preflight import PreflightScreen, anew_at_most, place_and_cost

@@ -12,9 +12,9 @@ import pytest
 from browsing import NOW, Browser, browsing, demo_app
 from test_configured import configured
 
-from hermes_browse.store.models import ResumeTarget
 from hermes_browse.store.prune.spacemap import FileSpace
 from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.config.actions import CARDS
 from hermes_browse.tui.profiles import Profile

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.binding import Binding
 
-from hermes_browse.store import surface
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store import resume
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui import row_format
 from hermes_browse.tui.config.actions import CARDS, SCREENS, final_keys, known_actions, pane_action
@@ -310,7 +310,7 @@ def test_how_long_the_trash_keeps_things() -> None:
 
 def test_surfaces() -> None:
     """By source, as far as they hold; the names are those that `hermes` is asked for."""
-    assert SURFACES == surface.SURFACES
+    assert SURFACES == resume.SURFACES
     options = parse_config('surface = { any = "tui", cli = "gui", telegram = "cli" }', HERE).options
     assert options.surface == {"any": "tui", "telegram": "cli"}
 

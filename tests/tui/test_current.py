@@ -16,8 +16,8 @@ from browsing import Browser, browsing, demo_app
 from effort import slow_but
 from textual.events import Key
 
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.sessions.catalog import read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
 from hermes_browse.tui.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from hermes_browse.store.models import Conversation, Session
 from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.marks import Marks
 from hermes_browse.tui.rows import JobRow
 

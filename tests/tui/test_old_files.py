@@ -11,7 +11,7 @@ from browsing import Browser, browsing, open_app
 from textual.widgets import Input
 
 from hermes_browse.store.homes import locate_file
-from hermes_browse.store.models import View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.rows import ConversationRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.old_screen import OldScreen

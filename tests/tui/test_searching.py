@@ -15,9 +15,9 @@ from store_builder import T0, tool_call
 
 from hermes_browse.store.connect import Reader, Row, Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.models import View
 from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, read_coverage, search
 from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog
+from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 from hermes_browse.tui.search_run import PAGE, run
 

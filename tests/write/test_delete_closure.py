@@ -7,8 +7,8 @@ from builders import T0
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store.models import Session
 from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.write.closure import Closure, close_over
 
 

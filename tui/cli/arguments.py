@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from types import SimpleNamespace
 
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import as_text
 from hermes_browse.store.wording import N_, _
 

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.sessions.catalog import read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.health import summarize
-from hermes_browse.store.models import Conversation, Hidden, Lineage, Node, Reading, Sort, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.old.finding import count_files
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog, read_neighbourhood, read_sizes
 from hermes_browse.store.sessions.lineage import read_lineage
+from hermes_browse.store.sessions.models import Conversation, Hidden, Lineage, Node, Sort, View
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import count_rows, read_messages, read_skeleton, read_system_prompt

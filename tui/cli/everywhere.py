@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreMissingError
 from hermes_browse.store.homes import locate
-from hermes_browse.store.models import Conversation, View
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from hermes_browse.store.export.pieces import Format
     from hermes_browse.store.export.redact import Redactor
     from hermes_browse.store.export.source import Tally
-    from hermes_browse.store.models import Conversation, State
+    from hermes_browse.store.models import State
+    from hermes_browse.store.sessions.models import Conversation
 
 STDOUT = "-"
 _SUFFIXES = {

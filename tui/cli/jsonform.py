@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hermes_browse.store.health import StoreSummary
-from hermes_browse.store.models import ChatMessage, Conversation, Hidden, Hit, Lineage, Node, Tokens
+from hermes_browse.store.models import ChatMessage, Hit
+from hermes_browse.store.sessions.models import Conversation, Hidden, Lineage, Node
+from hermes_browse.store.sessions.session import Tokens
 
 Json = dict[str, object]
 

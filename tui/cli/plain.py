@@ -12,10 +12,11 @@ from typing import NamedTuple
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Hit, Reading, State, View
+from hermes_browse.store.models import Hit, Reading, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan, plan_resume
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.wording import _, ngettext, pgettext

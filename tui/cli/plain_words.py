@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from hermes_browse.store.messages import split_summary, without_injections
-from hermes_browse.store.models import ChatMessage, Conversation, Hit, State, Status
+from hermes_browse.store.models import ChatMessage, Hit, State
+from hermes_browse.store.sessions.models import Conversation, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 

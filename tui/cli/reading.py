@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from hermes_browse.store.export.commonmark import fenced
 from hermes_browse.store.messages import split_summary, without_injections
-from hermes_browse.store.models import ChatMessage, Conversation, State
+from hermes_browse.store.models import ChatMessage, State
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 

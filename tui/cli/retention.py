@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 
 if TYPE_CHECKING:
     from hermes_browse.store.connect import Reader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import groupby
 
-from hermes_browse.store.models import Conversation, Hit, View
+from hermes_browse.store.models import Hit
 from hermes_browse.store.search import (
     Answer,
     Conditions,
@@ -19,6 +19,7 @@ from hermes_browse.store.search import (
 from hermes_browse.store.search import search as run_search
 from hermes_browse.store.search.suggest import Suggestion, suggest
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
 from .. import header

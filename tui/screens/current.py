@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.sessions.catalog import Catalog, read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..list_model import job_name

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.details import read_details
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 

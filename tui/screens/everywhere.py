@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import Status, View
+from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 

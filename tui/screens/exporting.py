@@ -17,8 +17,8 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.export.files import check_target
 from hermes_browse.store.export.pieces import EXTENSIONS, Format, export_pieces
 from hermes_browse.store.export.source import Tally
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Conversation, Sort, Status, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
 from ..list_model import CatalogRows, incomplete, make_rows

@@ -19,8 +19,8 @@ from textual.widgets import Input
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..config.options import FOREVER

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import _
 
 from .. import header

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import Conversation, View
 from hermes_browse.store.old.finding import Count, count_files, known_sessions
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, read_first_page
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _
 
 from ..places import sessions_folder

@@ -16,9 +16,9 @@ from textual.binding import BindingType
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.old.shelf import Shelf
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 
 from .. import header

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import ChatMessage, Conversation, Reading, State
+from hermes_browse.store.models import ChatMessage, Reading, State
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import _
 

@@ -9,7 +9,8 @@ from textual.timer import Timer
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading
+from hermes_browse.store.models import ChatMessage, Reading
+from hermes_browse.store.sessions.models import Conversation, Lineage
 from hermes_browse.store.transcript import read_messages
 from hermes_browse.store.wording import _
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from textual.timer import Timer
 
 from hermes_browse.store.connect import Fingerprint, Reader
-from hermes_browse.store.models import View
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:

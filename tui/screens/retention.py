@@ -11,10 +11,10 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.prune.radar import Fate, Radar
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext

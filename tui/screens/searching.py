@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.models import View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..list_model import CatalogRows

@@ -10,8 +10,8 @@ from textual.timer import Timer
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.prune.spacemap import FileSpace, SpaceMap
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

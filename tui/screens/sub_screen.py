@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
 
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_
 
 from ..widgets.line import TextLine

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.homes import Location, profiles
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, read_first_page
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
