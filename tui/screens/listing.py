@@ -103,6 +103,7 @@ class Listing:
         opened = frozenset(self._opened)
         now = self._screen.clock()
         known, mark = self.catalog, None if whole else self._mark
+        earlier = known if self._mark is not None else None  # a first page has its sessions in another order
         touched = frozenset(self._touched)
 
         def work(reader: Reader) -> _Read:
@@ -117,7 +118,7 @@ class Listing:
                         gc.unfreeze()  # a screen that was open the last time may have been left since
                     gc.collect()  # rings of the screen that nobody needs would be kept with what is kept below
                     reached = read_mark(reader)
-                    step = read_catalog(reader, now, known), reached
+                    step = read_catalog(reader, now, earlier), reached
                 rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened)
                 step[0].forest.counts()
             finally:
