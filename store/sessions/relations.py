@@ -11,8 +11,12 @@ from collections.abc import Sequence
 from .models import FAR_PAST, Relation, Status
 from .session import Session
 
-_AUTOMATION = "cron tool subagent batch webhook api api_server kanban oneshot eval benchmark rl trajectory job"
-AUTOMATION_SOURCES = frozenset(_AUTOMATION.split())
+# fmt: off
+AUTOMATION_SOURCES = frozenset((
+    "cron", "tool", "subagent", "batch", "webhook", "api", "api_server", "kanban", "oneshot", "eval", "benchmark", "rl",
+    "trajectory", "job",
+))
+# fmt: on
 """Sources nobody typed into; the set is open, unknown sources count as chats."""
 
 RESET_REASONS = frozenset(["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"])
