@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hermes_browse.store.sessions.models import Conversation
+
 from .cleanup.sizes import bytes_sql
 from .connect import Reader
-from .models import Conversation, Reading, State
+from .models import Reading, State
 from .text import as_text
 from .transcript import Bone, read_skeleton
 from .values import as_count, as_mapping, as_money

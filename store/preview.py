@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 from .connect import Reader, Row
 from .messages import decode_content, is_hidden, split_summary, state_of, without_injections
-from .models import Conversation, Session, State
+from .models import State
 from .schema import Schema
+from .sessions.models import Conversation
+from .sessions.session import Session
 from .text import as_text, one_line
 from .transcript import count_rows
 from .values import as_flag

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from .connect import Reader
 from .messages import split_summary
-from .models import ChatMessage, Session
+from .models import ChatMessage
+from .sessions.session import Session
 from .text import one_line, printable
 from .transcript import read_messages, read_skeleton
 from .wording import _, ngettext

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
-from .catalog import read_neighbourhood
 from .connect import Reader
 from .errors import NotFoundError
-from .forest import AUTOMATION_SOURCES, RESET_REASONS
 from .homes import Location
-from .lineage import predict_resume, resume_target
-from .models import Conversation, Kind, Relation, ResumeTarget, Status
+from .sessions.catalog import read_neighbourhood
+from .sessions.lineage import predict_resume, resume_target
+from .sessions.models import Conversation, Kind, Relation, ResumeTarget, Status
+from .sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from .text import one_line
 from .wording import _
 
@@ -45,6 +48,12 @@ GATEWAY_SOURCES = frozenset(
     ]
 )
 """Sources where somebody else is at the other end."""
+SURFACES = ("cli", "tui")
+"""What `hermes` is asked for with `--cli` and `--tui` (0.19; without either it goes by its own configuration)."""
+ANY_SOURCE = "any"
+"""Stands for sources that are not named."""
+_PATIENCE = 20.0
+"""Seconds; a Python that has never run before loads slowly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,3 +180,43 @@ def _warnings(conversation: Conversation, predicted: str, executable: str | None
         text = _("Its directory {directory} does not exist here.").format(directory=conversation.cwd)
         found.append(Caution("missing-directory", text))
     return found
+
+
+@lru_cache(maxsize=4)
+def options_of(executable: str) -> frozenset[str]:
+    """The long options that a `hermes` says it takes; none where it does not answer.
+
+    Args:
+        executable: Full path. It is run with `--help`, once while the browser runs.
+    """
+    try:
+        said = subprocess.run(
+            [executable, "--help"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return frozenset()
+    # At the beginning of a line: elsewhere an option may be spoken of that is another program's.
+    found = re.findall(r"^ +(?:-\w[^-\n]*, )?(--[a-z][a-z-]*)", said.stdout.decode("utf-8", "replace"), re.MULTILINE)
+    return frozenset(found)
+
+
+def on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
+    """The plan with the surface that is wanted for the source of its conversation.
+
+    A `hermes` that does not know the option would refuse to start, so it is asked first; what is not known is left out.
+
+    Args:
+        plan: What would be run.
+        surfaces: Source to `cli` or `tui`; `any` for the others.
+    """
+    wanted = surfaces.get(plan.conversation.source, surfaces.get(ANY_SOURCE))
+    if wanted not in SURFACES or plan.executable is None:
+        return plan
+    option = f"--{wanted}"
+    if option in plan.argv or option not in options_of(plan.executable):
+        return plan
+    return replace(plan, argv=(*plan.argv[:-1], option, plan.argv[-1]))

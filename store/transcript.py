@@ -15,7 +15,8 @@ from typing import NamedTuple
 from .connect import Reader
 from .id_gaps import IdGap, after_no_call, read_id_gaps, without_call
 from .messages import is_hidden, select, state_of, to_message
-from .models import ChatMessage, Reading, Session, State
+from .models import ChatMessage, Reading, State
+from .sessions.session import Session
 from .text import as_text
 from .values import as_time
 

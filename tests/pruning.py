@@ -10,8 +10,8 @@ from typing import Any
 
 from builders import DAY, make_store
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 
 DATA = Path(__file__).parent / "data"
 NOW = 1_777_626_000.0

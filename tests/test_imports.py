@@ -127,7 +127,7 @@ def test_the_store_loads_nothing_else() -> None:
     """Importing the reading half brings the standard library only."""
     before = modules_after("import sqlite3")
     loaded = modules_after(
-        "import hermes_browse.store.catalog, hermes_browse.store.search, hermes_browse.store.lineage"
+        "import hermes_browse.store.sessions.catalog, hermes_browse.store.search, hermes_browse.store.sessions.lineage"
     )
     third_party = {name for name in loaded - before if name not in sys.stdlib_module_names and not name.startswith("_")}
     assert third_party <= {"hermes_browse"}

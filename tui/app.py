@@ -25,10 +25,10 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme, ThemeProvider
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, language
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.shared.glyphs import are_plain

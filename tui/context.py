@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from textual.content import Content
 from textual.message import Message
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation
 
 from .config.options import Options
 from .list_model import Details

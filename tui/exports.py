@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from hermes_browse.store.export.redact import Redactor
     from hermes_browse.store.export.source import Tally
     from hermes_browse.store.homes import Location
-    from hermes_browse.store.models import Conversation, State
+    from hermes_browse.store.models import State
+    from hermes_browse.store.sessions.models import Conversation
 
 MANY = "hermes-export"
 """The file or folder that several conversations go to when no name is given."""

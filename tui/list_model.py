@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import overload
 
-from hermes_browse.store.catalog import Catalog, read_first_page
 from hermes_browse.store.connect import Store
-from hermes_browse.store.jobs import job_of, job_of_run
-from hermes_browse.store.models import Conversation, Session, Sort, View
 from hermes_browse.store.preview import with_names
+from hermes_browse.store.sessions.catalog import Catalog, read_first_page
+from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.sessions.relations import job_of
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .list.rows import ConversationRow, JobRow, ListRow, NoteRow
@@ -107,15 +108,24 @@ class CatalogRows:
     """The conversations of a view as rows, made when asked for; runs of a cron job are one row until it is opened."""
 
     def __init__(
-        self, catalog: Catalog, roots: Sequence[str], details: Details, opened: Collection[str], empty: str
+        self,
+        catalog: Catalog,
+        roots: Sequence[str],
+        details: Details,
+        opened: Collection[str],
+        empty: str,
+        *,
+        has_runs: bool = True,
     ) -> None:
         self._catalog, self._details, self._roots = catalog, details, roots
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
         self._layout: array[int] | None = None if roots else array("i", [-1])
         """By row: its place in the order; -1 and below for the others, the first of these first. None: all in order."""
         jobs: dict[str, array[int]] = {}
-        for place, root in _cron_runs(catalog, roots):
-            job = job_of_run(root)
+        sessions = catalog.forest.sessions
+        # Of most their ids tell at once that they are no runs.
+        for place in [place for place, root in enumerate(roots) if root.startswith("cron_")] if has_runs else ():
+            job = job_of(sessions[roots[place]])
             if job is not None:
                 jobs.setdefault(job, array("i")).append(place)
         if jobs:
@@ -161,22 +171,13 @@ class CatalogRows:
             return None
 
 
-def _cron_runs(catalog: Catalog, roots: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Indexes and ids of the roots that cron began."""
-    if not isinstance(roots, list):  # not of a first page, which is to be there at once
-        from hermes_browse.store.roots import Roots
-
-        if isinstance(roots, Roots):
-            return ((place, roots[place]) for place in roots.from_source("cron"))
-    sessions = catalog.forest.sessions
-    return ((place, root) for place, root in enumerate(roots) if sessions[root].source == "cron")
-
-
 def make_rows(
     catalog: Catalog, details: Details, view: View, sort: Sort, *, reverse: bool, opened: Collection[str]
 ) -> CatalogRows:
     """The rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread."""
-    return CatalogRows(catalog, catalog.order(view, sort=sort, reverse=reverse), details, opened, _(_EMPTY[view]))
+    order = catalog.order(view, sort=sort, reverse=reverse)
+    # A run of a job is never a chat, and looking for runs among 100,000 chats takes a frame.
+    return CatalogRows(catalog, order, details, opened, _(_EMPTY[view]), has_runs=view is not View.CHATS)
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:
@@ -189,7 +190,7 @@ def incomplete(source: object, first: int, last: int) -> list[Conversation]:
 
 def shown_line(catalog: Catalog, view: View) -> str:
     """`214 of 21,703 shown · 20,912 automation · 577 archived`: what is hidden is counted."""
-    counts = catalog.counts()
+    counts = catalog.forest.counts()
     if not catalog.exact:
         return _("{count:,} newest shown · counting…").format(count=counts[view])
     parts = [_("{count:,} of {every:,} shown").format(count=counts[view], every=counts[View.ALL])]

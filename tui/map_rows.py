@@ -14,8 +14,8 @@ from .clean_rows import KindRow, SpaceRow
 from .cleanup.treemap import REST, Block, Entry, entries_of, lay_out
 
 if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.cleanup.space_map import Space, SpaceMap
+    from hermes_browse.store.sessions.catalog import Catalog
 
     from .list_model import Details
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 
 from .list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.models import Conversation, Session
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _
 
 from .clean_rows import PlanJobRow, PlanRow, SparedJobRow, SparedRow
@@ -15,8 +16,8 @@ from .list_model import job_name
 from .plan_words import spared_kinds
 
 if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.cleanup.plan import Plan, Spared
+    from hermes_browse.store.sessions.catalog import Catalog
 
     from .list_model import Details
 
@@ -266,6 +267,6 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
         if each.subagents:
             share = each.along.total // len(each.subagents)
             for session in each.subagents:
-                tip = catalog.forest.chain_of[session.id].tip.id
+                tip = catalog.forest.chain_of(session.id).tip.id
                 freed[tip] = freed.get(tip, 0) + share
     return freed

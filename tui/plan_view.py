@@ -13,9 +13,9 @@ from .plan_rows import JobSum, LeftOut, PlanRows, freed_by
 from .plan_words import along_line, spared_line, totals_line
 
 if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
     from hermes_browse.store.cleanup.plan import Plan
     from hermes_browse.store.cleanup.protection import Why
+    from hermes_browse.store.sessions.catalog import Catalog
 
 
 class PlanLooks(NamedTuple):

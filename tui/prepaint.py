@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from .formats import clip, fit
@@ -107,7 +107,7 @@ def terminal_size() -> tuple[int, int]:
 
 def _views(catalog: Catalog, palette: Palette) -> str:
     background, foreground = palette.background, palette.foreground
-    counts = catalog.counts()
+    counts = catalog.forest.counts()
     line = _sgr(" ", foreground, background)
     for number, view in enumerate(View, 1):
         count = f"{counts[view]:,}" if catalog.exact else "…"

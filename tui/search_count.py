@@ -11,12 +11,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
-from hermes_browse.store.forest import Forest
 from hermes_browse.store.homes import Location, profiles
-from hermes_browse.store.models import View
 from hermes_browse.store.search import (
     Conditions,
     Coverage,
@@ -28,6 +25,9 @@ from hermes_browse.store.search import (
     read_coverage,
     suggest,
 )
+from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 from hermes_browse.tui.list.rows import SuggestionRow
 

@@ -8,7 +8,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Conversation, Hit
+from hermes_browse.store.models import Hit
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.search import (
     Answer,
@@ -16,6 +16,7 @@ from hermes_browse.store.search import (
     Query,
     Total,
 )
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow

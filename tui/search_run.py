@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from hermes_browse.store.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Conversation, Hit, View
+from hermes_browse.store.models import Hit
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
 from hermes_browse.store.search.judge import split_by_edits
 from hermes_browse.store.search.terms import Plan
+from hermes_browse.store.sessions.catalog import Catalog, read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation, View
 
 from .search_count import scope_of
 from .search_model import Found
@@ -134,7 +135,7 @@ def run(
 def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> dict[str, Conversation]:
     """The conversations of hits, with previews; those the catalog does not know are read."""
     wanted = list(dict.fromkeys(session_ids))
-    unknown = [each for each in wanted if each not in catalog.forest.chain_of]
+    unknown = [each for each in wanted if each not in catalog.forest.sessions]
     around = read_neighbourhood(reader, unknown, now) if unknown else catalog
     found: dict[str, Conversation] = {}
     for each in wanted:

@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from ..catalog import Catalog
 from ..connect import Store
 from ..edit.delete import Deleted, delete
 from ..edit.flags import Change, archive
@@ -20,6 +19,7 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
+from ..sessions.catalog import Catalog
 from ..trash.progress import Stage, Tell, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Plan, Planned, Spared, changed_since

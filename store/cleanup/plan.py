@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, MutableMapping
 from typing import NamedTuple
 
-from ..catalog import Catalog
-from ..chain import Chain
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.rows import read_busy
+from hermes_browse.store.sessions.session import Session
+
 from ..connect import Reader
-from ..models import Conversation, Session
-from ..sessions import read_busy
+from ..sessions.catalog import Catalog
+from ..sessions.models import Chain
 from ..text import as_text
 from ..transcript import count_rows
 from ..wording import _
@@ -155,7 +157,7 @@ class Plan(NamedTuple):
 def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:
     """Conversations that may match, by their sessions' own rows; subagents only if a rule names their source or id."""
     found: list[tuple[Chain, Conversation]] = []
-    for count, chain in enumerate(catalog.chains):
+    for count, chain in enumerate(catalog.forest.chains()):
         if count % 1000 == 0:
             check(stopped)
         asked = chain.root.source in rules.sources or any(segment.id in rules.marks for segment in chain.segments)
@@ -324,7 +326,7 @@ def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
             depths[each.root.id] = base + place
         return depths[chain.root.id]
 
-    return sorted(would, key=lambda each: depth(forest.chain_of[each.conversation.root_id]))
+    return sorted(would, key=lambda each: depth(forest.chain_of(each.conversation.root_id)))
 
 
 def changed_since(reader: Reader, planned: Planned) -> str | None:

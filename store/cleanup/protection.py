@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..chain import Chain
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Chain, Conversation, Status
+from hermes_browse.store.sessions.relations import LIVE_SECONDS
+from hermes_browse.store.sessions.session import Session
+
 from ..edit.delete_plan import affected_by_delete
 from ..edit.guards import family_root
-from ..forest import LIVE_SECONDS, Forest
-from ..models import Conversation, Session, Status
 from ..wording import _
 
 STALE_AFTER = 7 * 86_400.0
@@ -129,7 +131,7 @@ class Families:
         if root not in self._linked:
             return []
         affected = affected_by_delete(self._family(root), [root])
-        return [self._forest.chains[below.root.id] for below in affected.along]
+        return [self._forest.chain_of(below.root.id) for below in affected.along]
 
     def _family(self, root: str) -> Forest:
         known = self._small.get(root)
@@ -142,7 +144,7 @@ class Families:
                     members.add(other)
                     stack.append(other)
         # A family holds all parents and children of its members, so each link means the same as in the whole store.
-        family = Forest(segment for member in sorted(members) for segment in self._forest.chains[member].segments)
+        family = Forest(segment for member in sorted(members) for segment in self._forest.chain_of(member).segments)
         self._small.update(dict.fromkeys(members, family))
         return family
 
@@ -154,4 +156,4 @@ def reparented(forest: Forest, deleted: Mapping[str, object]) -> list[Session]:
         forest: All sessions.
         deleted: Ids of the sessions that go.
     """
-    return [child for each in deleted for child in forest.children.get(each, ()) if child.id not in deleted]
+    return [child for each in deleted for child in forest.children_of(each) if child.id not in deleted]

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from ..catalog import Catalog
 from ..connect import Reader
-from ..forest import Forest, edge
-from ..models import Conversation, Relation, Session
-from ..sessions import read_busy
+from ..sessions.catalog import Catalog
+from ..sessions.conversations import Forest
+from ..sessions.models import Conversation, Relation
+from ..sessions.relations import edge
+from ..sessions.rows import read_busy
+from ..sessions.session import Session
 from ..text import as_text
 from ..values import as_time
 from ..wording import _
@@ -146,7 +148,7 @@ class Radar:
         """List the conversations that Hermes will delete, soonest first."""
         if self._keep is None:
             return []
-        found = ((each, self.fate(each)) for each in map(catalog.of_chain, catalog.chains))
+        found = ((each, self.fate(each)) for each in map(catalog.of_chain, catalog.forest.chains()))
         going = [(fate.prune_in_days, each.id, each, fate) for each, fate in found if fate.prune_in_days is not None]
         return [(each, fate) for *_, each, fate in sorted(going, key=lambda entry: entry[:2])]
 
@@ -186,7 +188,7 @@ class Radar:
         waiting = [forest.sessions[each] for each in found] if self._since(_WHOLE_CHAINS) else []
         while waiting:
             parent = waiting.pop()
-            for child in forest.children.get(parent.id, ()):
+            for child in forest.children_of(parent.id):
                 if child.id not in found and edge(child, parent) is Relation.CONTINUED:
                     found.add(child.id)
                     waiting.append(child)

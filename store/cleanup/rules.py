@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..models import Conversation, Kind
+from hermes_browse.store.sessions.models import Conversation, Kind
+
 from ..wording import N_, _, ngettext, pgettext
 from .protection import STALE_AFTER, Standing, idle_seconds, standing
 

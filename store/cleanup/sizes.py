@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from ..connect import Reader
 from ..errors import QueryInterruptedError
-from ..models import Session
 from ..schema import FtsKind, Schema
+from ..sessions.session import Session
 from ..text import as_text
 from ..wording import N_, _
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping
 from typing import NamedTuple
 
-from ..catalog import Catalog
 from ..connect import Reader
 from ..errors import StoreError
-from ..jobs import job_of
+from ..sessions.catalog import Catalog
+from ..sessions.relations import job_of
 from .sizes import Sizes, Stopped, added, bytes_sql, check, measure, never
 
 
@@ -135,7 +135,7 @@ def read_space_map(
     """
     sizes = measure(reader, catalog.forest.sessions.values(), known=known, stopped=stopped)
     jobs: dict[str, dict[str | None, list[Space]]] = {}
-    for chain in catalog.chains:
+    for chain in catalog.forest.chains():
         own = added(sizes[segment.id] for segment in chain.segments)
         space = Space(chain.tip.id, "conversation", own, 1)
         jobs.setdefault(chain.root.source, {}).setdefault(job_of(chain.root), []).append(space)

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Conversation
+
 from ..connect import Store
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
-from ..models import Conversation
 from ..preview import with_details
 from ..reader import Reader
 from ..text import as_text, one_line

@@ -11,13 +11,14 @@ from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..catalog import Catalog
-from ..chain import Chain
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Chain, Conversation, Relation
+from hermes_browse.store.sessions.rows import read_busy, read_sessions
+from hermes_browse.store.sessions.session import Session
+
 from ..errors import NotFoundError, RefusedError
-from ..forest import Forest
-from ..models import Conversation, Relation, Session
 from ..reader import Reader
-from ..sessions import read_busy, read_sessions
 from ..text import one_line
 from ..wording import _
 from .guards import family_root, protected
@@ -77,7 +78,7 @@ def _hanging(forest: Forest) -> dict[str, list[str]]:
     known = _below.get(forest)
     if known is None:
         known = {}
-        for chain in forest.chains.values():
+        for chain in forest.chains():
             # Only the marker of a root counts: a continuation inherits it with the settings.
             for parent in {chain.root.delegate_from, chain.root.parent_id} - {None}:
                 known.setdefault(str(parent), []).append(chain.root.id)
@@ -96,19 +97,19 @@ def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
         KeyError: One is not in it.
     """
     hanging = _hanging(forest)
-    asked = {chain.root.id: chain for chain in (forest.chain_of[each] for each in session_ids)}
+    asked = {chain.root.id: chain for chain in (forest.chain_of(each) for each in session_ids)}
     found, stack = dict(asked), list(asked.values())
     taken = {segment.id for chain in asked.values() for segment in chain.segments}
     while stack:
         for segment in stack.pop().segments:
             for root in hanging.get(segment.id, ()):
-                below = forest.chains[root]
+                below = forest.chain_of(root)
                 if root not in found and _goes_along(below, taken):
                     found[root] = below
                     taken.update(each.id for each in below.segments)
                     stack.append(below)
     sessions = tuple(segment.id for chain in found.values() for segment in chain.segments)
-    orphaned = [child for each in sessions for child in forest.children.get(each, ()) if child.id not in taken]
+    orphaned = [child for each in sessions for child in forest.children_of(each) if child.id not in taken]
     return Affected(
         asked=tuple(asked.values()),
         along=tuple(chain for root, chain in found.items() if root not in asked),
@@ -149,7 +150,7 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     # Read again: the catalog may be a minute old and not know of a pin, or of a turn, since then.
     fresh = Catalog(Forest(read_sessions(reader, affected.sessions, busy=busy)), now, exact=False)
     affected = affected.without_gone(fresh.forest.sessions)
-    kept = [(fresh.forest.chains[root].tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
+    kept = [(fresh.forest.chain_of(root).tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
     tip = affected.asked[0].tip.id
     leased = _("a turn is running in its family ({root})")
     kept += [(tip, leased.format(root=top)) for top in affected.above if top in busy]

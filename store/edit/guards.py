@@ -9,14 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..catalog import Catalog
-from ..chain import Chain
+from hermes_browse.store.sessions.rows import read_busy
+
 from ..connect import Reader, Store
 from ..errors import RefusedError, StoreBusyError, StoreDamagedError, StoreError
-from ..forest import Forest, status
-from ..models import Status
 from ..schema import NEWEST_KNOWN
-from ..sessions import read_busy
+from ..sessions.catalog import Catalog
+from ..sessions.conversations import Forest
+from ..sessions.models import Chain, Status
+from ..sessions.relations import status
 from ..trash.format import quoted
 from ..wording import _
 
@@ -196,10 +197,10 @@ def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
     """
     busy = read_busy(reader, now)
     found: dict[str, str] = {}
-    for root, chain in catalog.forest.chains.items():
+    for chain in catalog.forest.chains():
         reason = _reason(catalog.forest, chain, busy, now)
         if reason:
-            found[root] = reason
+            found[chain.root.id] = reason
     return found
 
 

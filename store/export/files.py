@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
+from hermes_browse.store.models import Reading
+from hermes_browse.store.sessions.models import Conversation
+
 from ..connect import Store
 from ..errors import BrowseError, RefusedError
-from ..models import Conversation, Reading
 from ..text import one_line
 from ..wording import _
 from .html import html_pieces

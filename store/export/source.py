@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple
 
 from ..connect import Store
 from ..messages import split_summary, without_injections
-from ..models import ChatMessage, Conversation, Reading, State
+from ..models import ChatMessage, Reading, State
+from ..sessions.models import Conversation
 from ..text import one_line, printable
 from ..transcript import read_messages, read_skeleton
 from ..wording import N_, _

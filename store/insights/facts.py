@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..catalog import Catalog
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.session import Session, Tokens
+
 from ..cleanup.sizes import REASONING, Stopped, batches, bytes_sql, check, never
 from ..connect import Reader, Row
 from ..messages import decode_content, decode_tool_calls
-from ..models import Session, Tokens
 from ..outcomes import LIMIT, has_failed
 from ..text import as_text
 from ..values import as_count, as_money, as_time

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import NamedTuple
 
-from ..catalog import Catalog
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.session import Session, Tokens
+
 from ..cleanup.sizes import Stopped, check, never
 from ..connect import Reader
-from ..models import Session, Tokens
 from .facts import NO_MONEY, UNKNOWN, Facts, ToolFacts, read_facts, read_tools
 from .periods import QUARTER, UNITS, begin_of, first_day, key_of
 

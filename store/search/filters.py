@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from hermes_browse.store.models import State
+from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.session import Session
+
 from ..connect import Reader
 from ..messages import SENTINEL, decode_tool_calls
-from ..models import Conversation, Kind, Relation, State, Status
-from ..session import Session
 from ..wording import N_, _
 from .fold import fold
 from .values import Vocabulary, day_of, known_sources, parse_date, parse_number, recent_tools

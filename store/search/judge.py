@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TypeVar
 
-from ..catalog import allowed_sessions, read_catalog
+from hermes_browse.store.models import Hit, State
+from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog
+from hermes_browse.store.sessions.models import View
+
 from ..connect import Reader
 from ..messages import decode_tool_calls
-from ..models import Hit, State, View
 from ..wording import _
 from .filters import BY_KEY, Asked, ConversationTest, RowFacts, RowTest, reason_against
 from .fold import fold

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ..catalog import Catalog, allowed_sessions, read_catalog
 from ..connect import Reader
-from ..models import View
+from ..sessions.catalog import Catalog, allowed_sessions, read_catalog
+from ..sessions.models import View
 from ..wording import _
 from .engine import count
 from .filters import BY_KEY

@@ -14,7 +14,7 @@ from ..text import as_text
 from .times import read_edges, time_order
 
 if TYPE_CHECKING:
-    from ..catalog import Catalog
+    from hermes_browse.store.sessions.catalog import Catalog
 
 _AGE = re.compile(r"([0-9]+)(h|d|w|mo|m|y)")
 _AGE_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "mo": 30.0, "m": 30.0, "y": 365.0}

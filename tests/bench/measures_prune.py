@@ -18,10 +18,10 @@ from figures import Bench, Figure, Line, Skipped, copied, percentile
 from measures_writer import writing, written
 from ptys import environment
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.rules import MINUTE, Rules
 from hermes_browse.store.connect import Store
+from hermes_browse.store.sessions.catalog import read_catalog
 
 _ALONE = 400
 """Messages that are written before a prune, and after it."""

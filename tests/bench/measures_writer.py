@@ -15,11 +15,10 @@ from figures import Bench, Figure, Line, copied, percentile
 from ptys import environment
 from textual.message import Message
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.increment import Mark, read_increment, read_mark
 from hermes_browse.store.search import parse, search
+from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
 from hermes_browse.store.text import as_text
 from hermes_browse.tui.worker import IDLE_SECONDS, Answered, StoreChanged, Worker
 

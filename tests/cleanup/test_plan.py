@@ -260,7 +260,8 @@ def test_what_goes_along_is_what_a_delete_takes(fixture_store: Fixture, tmp_path
         with opened(path) as (_, catalog):
             families = Families(catalog.forest)
             taken = 0
-            for root, chain in catalog.forest.chains.items():
+            for chain in catalog.forest.chains():
+                root = chain.root.id
                 affected = affected_by_delete(catalog.forest, [root])
                 along = families.along(chain)
                 assert {each.root.id for each in along} == {each.root.id for each in affected.along}

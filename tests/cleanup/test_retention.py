@@ -28,7 +28,7 @@ def radar_of(path: Path, now: float = NOW, config: str | None = None) -> Radar:
 def fates(path: Path, radar: Radar) -> dict[str, Fate]:
     """By conversation."""
     with opened(path, radar.now) as (_, catalog):
-        return {chain.tip.id: radar.fate(catalog.conversation(chain.root.id)) for chain in catalog.chains}
+        return {chain.tip.id: radar.fate(catalog.conversation(chain.root.id)) for chain in catalog.forest.chains()}
 
 
 def test_what_goes_at_the_next_start_of_hermes(fixture_store: Fixture) -> None:

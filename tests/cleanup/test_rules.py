@@ -8,8 +8,9 @@ from pruning import NOW
 
 from hermes_browse.store.cleanup.protection import STALE_AFTER, Standing, standing
 from hermes_browse.store.cleanup.rules import HOUR, WEEK, Rules, age_words, parse_age, parse_bytes
-from hermes_browse.store.forest import Forest
-from hermes_browse.store.models import Conversation, Session
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
 
 
 def one(**columns: object) -> Conversation:
@@ -17,7 +18,7 @@ def one(**columns: object) -> Conversation:
     used = NOW - 30 * DAY
     named: dict[str, object] = {"last_active": used, "started_at": used - DAY, "ended_at": used}
     forest = Forest([Session(**({"id": "s", "source": "cli"} | named | columns))])  # type: ignore[arg-type]  # test rows
-    return forest.conversation(forest.chains["s"], NOW)
+    return forest.conversation(forest.chain_of("s"), NOW)
 
 
 @pytest.mark.parametrize(

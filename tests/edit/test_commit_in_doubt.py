@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from trashing import NOW, dump, family, health, opened, put_back, remove
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.rules import Rules
@@ -21,6 +20,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.edit import flags, titles, transaction
 from hermes_browse.store.edit.flags import undo
 from hermes_browse.store.errors import BrowseError, StoreBusyError, StoreUnreadableError, WriteInDoubtError
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
 Arm = Callable[..., None]

@@ -13,10 +13,10 @@ from builders import big_store, hostile_store, make_store
 from effort import slow_but
 from trashing import FAMILY, NOW, differences, dump, family, health, matches, opened, put_back, remove
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
@@ -25,7 +25,7 @@ FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 def roots(path: Path) -> list[str]:
     """The root of every conversation."""
     with Store(path).reader() as reader:
-        return [chain.root.id for chain in read_catalog(reader, NOW).chains]
+        return [chain.root.id for chain in read_catalog(reader, NOW).forest.chains()]
 
 
 def hits(path: Path, text: str) -> set[int]:

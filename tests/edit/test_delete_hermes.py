@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from trashing import NOW, differences, dump, family, health, opened, put_back, remove
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
 hermes_state = pytest.importorskip("hermes_state")
@@ -31,7 +31,7 @@ def test_the_same_as_hermes_segment_by_segment(fixture_store: Callable[[str], Pa
     settled = fixture_store("state-v22")
     hermes_state.SessionDB(settled).close()  # whatever it does to a store on opening it has done now
     with Store(settled).reader() as reader:
-        roots = [chain.root.id for chain in read_catalog(reader, NOW).chains]
+        roots = [chain.root.id for chain in read_catalog(reader, NOW).forest.chains()]
     for number, root in enumerate(roots):
         (tmp_path / str(number)).mkdir()
         ours, theirs = (Path(shutil.copy(settled, tmp_path / str(number) / name)) for name in ("a.db", "b.db"))

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_browse.store.edit.delete_plan import Affected, affected_by_delete
-from hermes_browse.store.forest import Forest
-from hermes_browse.store.models import Session
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.session import Session
 
 
 def session(name: str, parent: str | None = None, source: str = "cli", **columns: object) -> Session:
@@ -116,7 +116,7 @@ def test_any_family_is_parted_cleanly(sessions: list[Session], data: st.DataObje
     found = affected_by_delete(forest, [data.draw(st.sampled_from([each.id for each in sessions]))])
     gone = set(found.sessions)
     assert len(found.sessions) == len(gone)
-    for chain in forest.chains.values():
+    for chain in forest.chains():
         ids = {segment.id for segment in chain.segments}
         assert ids <= gone or not ids & gone
     losing = {each.id for each in sessions if each.id not in gone and each.parent_id in gone}

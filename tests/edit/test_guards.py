@@ -13,12 +13,12 @@ import pytest
 from builders import T0, make_store
 from trashing import dump, family
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import write
 from hermes_browse.store.errors import RefusedError, StoreDamagedError, WriteUnverifiedError
+from hermes_browse.store.sessions.catalog import read_catalog
 
 NOW = T0 + 100 * 86_400.0
 NEEDS = Needs(frozenset({"sessions", "messages"}))

@@ -73,7 +73,7 @@ def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
     """It is left as it was, which is no failure; the steps tell how far it was."""
     before, stopped, steps = dump(path), [], []
     with Store(path).reader() as reader:
-        from hermes_browse.store.catalog import read_catalog
+        from hermes_browse.store.sessions.catalog import read_catalog
 
         catalog = read_catalog(reader, NOW)
         plan = make_plan(reader, catalog, Rules(older_than=86_400.0 * 30), NOW)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import Tally
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import Conversation
 
 NOW = 1_777_626_000.0
 """120 days after the stores in `tests/data` begin."""
@@ -21,10 +21,10 @@ def conversations(path: Path, *ids: str) -> list[Conversation]:
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
         if ids:
-            sessions = [next(key for key in catalog.forest.chain_of if key.endswith(each)) for each in ids]
+            sessions = [next(key for key in catalog.forest.sessions if key.endswith(each)) for each in ids]
             found = [catalog.of_session(each) for each in sessions]
         else:
-            found = [catalog.conversation(chain.root.id) for chain in catalog.chains]
+            found = [catalog.conversation(chain.root.id) for chain in catalog.forest.chains()]
         return with_details(reader, [each for each in found if each is not None])
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.legacy.finding import count_files, find_files, session_of
 from hermes_browse.store.legacy.parsing import UNREADABLE, Note, read_pieces
 from hermes_browse.store.legacy.shelf import Shelf
 from hermes_browse.store.models import ChatMessage
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.transcript import read_messages, read_skeleton
 
 META = {"role": "session_meta", "model": "m-1", "platform": "telegram", "timestamp": "2026-01-02T10:00:00"}
@@ -60,7 +60,7 @@ def everything(shelf: Shelf) -> tuple[Catalog, dict[str, list[ChatMessage]]]:
         catalog = read_catalog(reader, 1.8e9)
         messages = {
             chain.root.id: read_messages(reader, read_skeleton(reader, chain.segments).bones)
-            for chain in catalog.chains
+            for chain in catalog.forest.chains()
         }
     return catalog, messages
 
@@ -248,4 +248,4 @@ def test_only_what_is_named_is_read(folder: Path) -> None:
         write_lines(folder / f"{name}.jsonl", SAID[0])
     with Shelf(folder, (), only=["alpha"]) as shelf:
         catalog, _ = everything(shelf)
-        assert {chain.root.id for chain in catalog.chains} == {"alpha_1.jsonl", "alpha_2.jsonl"}
+        assert {chain.root.id for chain in catalog.forest.chains()} == {"alpha_1.jsonl", "alpha_2.jsonl"}

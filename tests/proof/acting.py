@@ -8,12 +8,12 @@ from pathlib import Path
 
 sys.path.extend(str(Path(__file__).parents[1] / name) for name in ("", "cli"))
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.connect import Store
 from hermes_browse.store.edit import delete, flags, restore, titles  # loaded before a fork
 from hermes_browse.store.edit.flags import Change, RowChange
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cli import delete as delete_command  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli import edit, export, prune, trash  # noqa: F401  (loaded before a fork)

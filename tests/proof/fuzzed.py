@@ -21,15 +21,16 @@ from rich.cells import cell_len
 from search_stores import write_store
 from test_rendering_property import LOOK, PIECES, TEXT, cannot_act, read
 
-from hermes_browse.store import sessions
 from hermes_browse.store.connect import Store
 from hermes_browse.store.images import decode_data_url, suffix_of
 from hermes_browse.store.messages import COLUMNS, decode_content, decode_tool_calls, injected_context, to_message
-from hermes_browse.store.models import Conversation, Hit, Kind, Relation, State, Status
+from hermes_browse.store.models import Hit, State
 from hermes_browse.store.outcomes import has_failed
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.judge import make_conditions
 from hermes_browse.store.search.terms import make_plan
+from hermes_browse.store.sessions import rows
+from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.text import as_text, one_line, printable
 from hermes_browse.store.values import as_count, as_flag, as_mapping, as_money, as_time
 from hermes_browse.tui.list.row_format import format_below, format_row
@@ -89,7 +90,7 @@ def _row(length: int) -> st.SearchStrategy[tuple[object, ...]]:
 
 
 MESSAGE_ROW = _row(len(COLUMNS) + 2)
-SESSION_ROW = _row(len(sessions._COLUMNS) + 1)
+SESSION_ROW = _row(len(rows._COLUMNS) + 2)
 
 _FILTERS = (
     "role:", "is:", "title:", "on:", "before:", "after:", "tool:", "in:", "model:", "source:", "cost:", "file:",
@@ -140,7 +141,7 @@ def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
         found += len(decode_content(value)[1]) + len(decode_tool_calls(value))
         data = decode_data_url(text or "")
         assert data is None or isinstance(suffix_of(data[:16]), str)
-    for session in sessions._decode([other], frozenset()):
+    for session in rows._decode([other], frozenset(), {}, {}):
         assert _is_clean(session.id) and _is_clean(session.title)
         assert session.started_at is None or math.isfinite(session.started_at)
         assert session.message_count >= 0
@@ -189,7 +190,7 @@ def page(given: tuple[Any, ...]) -> int:
                 assert cannot_act(text), text
                 assert line_width(line) == cell_len(text) <= width
                 seen += 1
-    for session in sessions._decode([other], frozenset()):
+    for session in rows._decode([other], frozenset(), {}, {}):
         snippet = one_line(message.text, 60)
         chat = Conversation(
             (session,), Relation.ROOT, Kind.CHAT, Status.ENDED, session.title, session.started_at, preview=message.text

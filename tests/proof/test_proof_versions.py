@@ -22,14 +22,16 @@ from releases import Releases, offered, open_and_ask, write_and_ask
 from test_schemas import MESSAGES, SESSIONS, read_all
 from watching import digest
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.lineage import predict_resume
-from hermes_browse.store.models import Reading, Session, State, View
+from hermes_browse.store.models import Reading, State
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.resolve import resolve_session, resolve_title
 from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.lineage import predict_resume
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.transcript import read_messages, read_skeleton
 
 IDEA = "every Hermes"
@@ -57,7 +59,7 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
             assert (ours.tip.end_reason, ours.tip.message_count) == (row["end_reason"], row["message_count"])
         tell("rows of its lists", len(said["list"]))
         for each in said["ids"]:
-            assert catalog.forest.chain_of[each].tip.id == said["tips"][each]
+            assert catalog.forest.chain_of(each).tip.id == said["tips"][each]
             if said["schema"] >= 17:  # before that Hermes opens what it is given
                 assert predict_resume(catalog.forest, each, said["schema"]) == said["resume"][each]
             _compare_messages(reader, each, said, tell)

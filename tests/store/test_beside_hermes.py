@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
-from hermes_browse.store.lineage import predict_resume
 from hermes_browse.store.models import Reading
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.search import parse, search
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.transcript import read_messages, read_skeleton
 
 hermes_state = pytest.importorskip("hermes_state")
@@ -80,7 +80,7 @@ def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
         assert ours["tip"].root_id == theirs["tip"]["_lineage_root_id"] == "root"
         assert (ours["tip"].branches, ours["tip"].subagents) == (1, 1)
         for session in ("root", "tip", "agent", "branch"):
-            assert catalog.forest.chain_of[session].tip.id == db.get_compression_tip(session)
+            assert catalog.forest.chain_of(session).tip.id == db.get_compression_tip(session)
             assert predict_resume(catalog.forest, session, reader.schema.version) == db.resolve_resume_session_id(
                 session
             )

@@ -1,9 +1,17 @@
-"""Chains as they are kept: once by their root, and the other segments beside."""
+"""Sessions that continue each other are one chain."""
 
 from __future__ import annotations
 
-from hermes_browse.store.forest import Forest
-from hermes_browse.store.models import Session
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from hermes_browse.store.sessions import conversations
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Relation, View
+from hermes_browse.store.sessions.relations import edge
+from hermes_browse.store.sessions.session import Session
 
 
 def chained(length: int, name: str) -> list[Session]:
@@ -23,26 +31,26 @@ def chained(length: int, name: str) -> list[Session]:
     ]
 
 
-def test_every_session_has_its_chain_and_roots_are_kept_once() -> None:
+def test_every_session_is_in_one_chain() -> None:
     sessions = [*chained(4, "long"), *chained(1, "one"), *chained(2, "two")]
     forest = Forest(sessions)
-    assert list(forest.chains) == ["long0", "one0", "two0"]
-    assert set(forest.chain_of) == {each.id for each in sessions}
-    assert len(forest.chain_of) == len(sessions)
-    assert set(forest._chain_of.later) == {"long1", "long2", "long3", "two1"}
+    assert [chain.root.id for chain in forest.chains()] == ["long0", "one0", "two0"]
     for each in sessions:
-        assert each.id in forest.chain_of
-        assert each in forest.chain_of[each.id].segments
-    assert "nobody" not in forest.chain_of
-    assert forest.chain_of.get("nobody") is None
+        assert each in forest.chain_of(each.id).segments
+        assert forest.root_of(each.id) == f"{each.id[:-1]}0"
+        assert forest.is_root(each.id) is each.id.endswith("0")
+    assert forest.root_of("nobody") is None and not forest.is_root("nobody")
+    with pytest.raises(KeyError):
+        forest.chain_of("nobody")
 
 
 def test_a_chain_knows_its_ends_its_title_and_its_newest_activity() -> None:
     sessions = chained(4, "long")
-    chain = Forest(reversed(sessions)).chains["long0"]
+    forest = Forest(reversed(sessions))
+    chain = forest.chain_of("long0")
     assert chain.segments == tuple(sessions)
     assert (chain.root, chain.tip) == (sessions[0], sessions[-1])
-    assert chain.title == "long 1"
+    assert forest.conversation(chain, 0.0).title == "long 1"
     assert chain.last_active == 100.0
 
 
@@ -50,6 +58,55 @@ def test_an_older_forest_keeps_what_a_newer_one_gives_up() -> None:
     sessions = chained(3, "long")
     before = Forest(sessions)
     after = before.updated([sessions[0]._replace(end_reason="done"), sessions[1], sessions[2]])
-    assert set(before._chain_of.later) == {"long1", "long2"}
-    assert set(after._chain_of.later) == {"long2"}
-    assert after.chain_of["long1"].root is sessions[1]
+    assert [before.root_of(each.id) for each in sessions] == ["long0", "long0", "long0"]
+    assert [after.root_of(each.id) for each in sessions] == ["long0", "long1", "long1"]
+    assert after.chain_of("long1").root is sessions[1]
+
+
+def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
+    """Four damaged families: a ring of continuations, one of branches, one that hangs on its own tip, a self-parent."""
+
+    def session(name: str, parent: str, reason: str | None = None, **fields: Any) -> Session:
+        return Session(name, "cli", parent, started_at=float(ord(name[-1])), end_reason=reason, **fields)
+
+    forest = Forest(
+        [
+            session("ring-b", "ring-a", "compression"),
+            session("ring-a", "ring-b", "compression"),
+            session("branch-b", "branch-a", branched_from="branch-a"),
+            session("branch-a", "branch-b", branched_from="branch-b"),
+            session("own-a", "own-b", "compression", branched_from="own-b"),
+            session("own-b", "own-a"),
+            session("self", "self"),
+        ]
+    )
+    found = {chain.root.id: ([each.id for each in chain.segments], chain.relation) for chain in forest.chains()}
+    assert found == {
+        "ring-a": (["ring-a", "ring-b"], Relation.ORPHAN),
+        "branch-b": (["branch-b"], Relation.BRANCHED),
+        "branch-a": (["branch-a"], Relation.ORPHAN),
+        "own-a": (["own-a", "own-b"], Relation.BRANCHED),
+        "self": (["self"], Relation.ORPHAN),
+    }
+    assert sorted(forest.listed(View.ALL)) == sorted(found)
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_large_families_cost_no_more_for_each_session(monkeypatch: pytest.MonkeyPatch, is_long: bool) -> None:
+    """One session with very many children, and one conversation of very many segments."""
+    count, asked = 3_000, Counter[str]()
+    sessions = [Session("s0", "cli", started_at=0.0, ended_at=1.0, end_reason="compression")]
+    for number in range(1, count):
+        parent = f"s{number - 1}" if is_long else "s0"
+        reason = "compression" if is_long else None
+        sessions.append(Session(f"s{number}", "cli", parent, started_at=1.0 + number, ended_at=2.0, end_reason=reason))
+
+    def counted(child: Session, parent: Session | None) -> Relation:
+        asked[child.id] += 1
+        return edge(child, parent)
+
+    monkeypatch.setattr(conversations, "edge", counted)
+    forest = Forest(sessions)
+    roots = {forest.root_of(each.id) for each in sessions}
+    assert len(roots) == forest.counts()[View.ALL] == (1 if is_long else count - 1)
+    assert asked.total() < 20 * count

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import (
     BrowseError,
@@ -26,6 +25,8 @@ from hermes_browse.store.errors import (
     StoreMissingError,
     StoreUnreadableError,
 )
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
 
 Copy = Callable[[str], Path]
 
@@ -123,7 +124,7 @@ def test_a_column_added_meanwhile_is_seen(fixture_store: Copy) -> None:
         connection.execute("ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 1")
     with store.reader() as reader:
         assert "archived" in reader.schema.session_columns
-        assert all(chain.root.archived for chain in read_catalog(reader, 0.0).chains)
+        assert all(chain.root.archived for chain in read_catalog(reader, 0.0).forest.chains())
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
@@ -232,7 +233,7 @@ def test_a_write_that_was_broken_off(fixture_store: Copy, tmp_path: Path) -> Non
     with closing(sqlite3.connect(crashed)) as connection:  # as Hermes would: its first look puts it right
         assert connection.execute("SELECT count(*) FROM messages WHERE content = 'half of it'").fetchone() == (0,)
     with store.reader() as reader:
-        assert len(read_catalog(reader, 0.0).chains) == 56
+        assert read_catalog(reader, 0.0).forest.counts()[View.ALL] == 56
 
 
 _AS_NOBODY = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges")

@@ -10,7 +10,7 @@ from builders import T0, make_store
 
 from hermes_browse.store import transcript as module
 from hermes_browse.store.connect import Store
-from hermes_browse.store.models import Session
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.transcript import Skeleton, count_rows, read_skeleton
 
 TEXTS = ("", "ok", "a lantern", None)

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from builders import T0, big_store, make_store
 
-from hermes_browse.store.catalog import read_catalog, read_first_page
 from hermes_browse.store.connect import Reader, Store
-from hermes_browse.store.models import Session, View
 from hermes_browse.store.preview import read_preview, with_names
-from hermes_browse.store.sessions import read_sessions
+from hermes_browse.store.sessions.catalog import read_catalog, read_first_page
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.rows import read_sessions
+from hermes_browse.store.sessions.session import Session
 
 NOW = T0 + 1e6
 
@@ -41,7 +42,7 @@ def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         read.update(ids)
         return read_sessions(reader, ids, busy=busy)
 
-    monkeypatch.setattr("hermes_browse.store.catalog.read_sessions", counted)
+    monkeypatch.setattr("hermes_browse.store.sessions.catalog.read_sessions", counted)
     sessions = [
         {"id": f"s{at}", "started_at": T0 + at, "parent_session_id": f"s{at - 1}" if at % 3 else None}
         for at in range(600)

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.lineage import predict_resume, read_lineage
-from hermes_browse.store.models import Reading, Session, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.resolve import resolve_session, resolve_title
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.transcript import read_skeleton
 
 DATA = Path(__file__).parent.parent / "data"
@@ -73,15 +75,15 @@ def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterato
         if not ours.preview.startswith(row["preview"].removesuffix("...")):
             yield "preview", row["id"]
     default = {row["id"] for row in said["list_default"]}
-    shown = {chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in catalog.in_view(view)}
+    shown = {chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in catalog.forest.in_view(view)}
     yield from (("shown by Hermes alone", each) for each in default - shown)
     yield from (("shown by us alone", each) for each in shown - default)
     theirs = [row["id"] for row in said["list_by_last_active"]]
-    ours_in_order = [chain_of[root].tip.id for root in catalog.order(View.ALL)]
+    ours_in_order = [chain_of(root).tip.id for root in catalog.order(View.ALL)]
     ours_in_order = [each for each in ours_in_order if each in theirs]
     yield from (("order", one) for one, other in zip(theirs, ours_in_order, strict=True) if one != other)
     for session, lineage in said["lineage"].items():
-        if chain_of[session].tip.id != lineage["compression_tip"]:
+        if chain_of(session).tip.id != lineage["compression_tip"]:
             yield "tip", session
         if predict_resume(catalog.forest, session, reader.schema.version) != lineage["resume"]:
             yield "resume", session

@@ -11,19 +11,21 @@ from pathlib import Path
 import builders
 import pytest
 
-from hermes_browse.store.catalog import Catalog, read_catalog, read_first_page, read_neighbourhood, read_sizes
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.health import problems_of, summarize, warnings_of
 from hermes_browse.store.homes import locate_file
 from hermes_browse.store.index_health import search_health
-from hermes_browse.store.lineage import predict_resume, read_lineage
-from hermes_browse.store.models import Reading, Relation, Session, Sort, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.recap import read_recap
-from hermes_browse.store.resolve import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.resume import plan_resume
 from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_first_page, read_neighbourhood, read_sizes
+from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.models import Relation, Sort, View
+from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
 from hermes_browse.store.transcript import read_messages, read_skeleton
 
@@ -87,34 +89,34 @@ def printed(text: str) -> bool:
 def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Catalog) -> None:
     """All rows but the one without an id, which is said; each under a conversation that is on top of something."""
     rows = reader.value("SELECT count(*) FROM sessions WHERE id IS NOT NULL")
-    segments = [segment.id for chain in catalog.chains for segment in chain.segments]
+    segments = [segment.id for chain in catalog.forest.chains() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == rows
     assert any("no id" in warning for warning in warnings_of(reader))
     reached: set[str] = set()
-    stack = [chain for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED) for chain in catalog.in_view(view)]
+    stack = [chain for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED) for chain in catalog.forest.in_view(view)]
     while stack:
         chain = stack.pop()
         if chain.root.id not in reached:
             reached.update(segment.id for segment in chain.segments)
             stack.extend(catalog.forest.child_chains(chain))
     assert reached == set(segments)
-    counts = catalog.counts()
+    counts = catalog.forest.counts()
     for view in View:
         hidden = catalog.hidden(view, counts[view])
-        assert counts[view] + hidden.automation + hidden.archived + hidden.other == len(catalog.chains)
+        assert counts[view] + hidden.automation + hidden.archived + hidden.other == catalog.forest.counts()[View.ALL]
 
 
 def test_rings_and_selves(catalog: Catalog) -> None:
     """One's own parent is an orphan; of a ring of compressions one session is the root, with the rest behind it."""
-    alone = catalog.forest.chain_of["self"]
+    alone = catalog.forest.chain_of("self")
     assert (alone.relation, alone.note) == (Relation.ORPHAN, "its parent is itself")
-    ring = catalog.forest.chain_of["ring-a"]
+    ring = catalog.forest.chain_of("ring-a")
     assert {segment.id for segment in ring.segments} == {"ring-a", "ring-b", "ring-c"}
     assert (ring.relation, ring.note) == (Relation.ORPHAN, "its parents form a ring")
     assert catalog.forest.parent_chain(ring) is None
-    loop = catalog.forest.chain_of["loop-a"]  # of two that name each other the older one is on top
+    loop = catalog.forest.chain_of("loop-a")  # of two that name each other the older one is on top
     assert (loop.relation, loop.note) == (Relation.ORPHAN, "its parents form a ring")
-    assert catalog.forest.chain_of["loop-b"].relation is Relation.DELEGATED
+    assert catalog.forest.chain_of("loop-b").relation is Relation.DELEGATED
 
 
 def test_markers_that_were_inherited(tmp_path: Path) -> None:
@@ -126,8 +128,8 @@ def test_markers_that_were_inherited(tmp_path: Path) -> None:
         rows.append({"id": name, "parent_session_id": "root", **config, **ended})
         rows.append({"id": f"{name}-2", "parent_session_id": name, **config})
     with Store(builders.make_store(tmp_path / "state.db", "31", rows)).reader() as reader:
-        chains = read_catalog(reader, NOW).forest.chains
-    assert {root: (chain.relation, chain.tip.id) for root, chain in chains.items()} == {
+        chains = list(read_catalog(reader, NOW).forest.chains())
+    assert {chain.root.id: (chain.relation, chain.tip.id) for chain in chains} == {
         "root": (Relation.ROOT, "tip"),
         "branch": (Relation.BRANCHED, "branch-2"),
         "agent": (Relation.DELEGATED, "agent-2"),
@@ -140,7 +142,7 @@ def test_markers_that_are_none(catalog: Catalog) -> None:
     for number in range(5):
         session = catalog.forest.sessions[f"config-{number}"]
         assert session.branched_from is session.delegate_from is session.reset_from is None
-        assert catalog.forest.chain_of[session.id].relation is Relation.ROOT
+        assert catalog.forest.chain_of(session.id).relation is Relation.ROOT
     assert catalog.forest.sessions["config-6"].delegate_from is None
 
 
@@ -159,7 +161,7 @@ def test_every_order_has_every_row(reader: Reader, catalog: Catalog) -> None:
     for sort in Sort:
         for reverse in (False, True):
             order = catalog.order(View.ALL, sort=sort, reverse=reverse, sizes=sizes)
-            assert sorted(order) == sorted(chain.root.id for chain in catalog.chains)
+            assert sorted(order) == sorted(chain.root.id for chain in catalog.forest.chains())
     first = read_first_page(reader, NOW, view=View.ALL)
     # The quick page seeks by text, so the id that is a blob is for the exact reading, which it says is still to come.
     assert first.order(View.ALL) == [each for each in catalog.order(View.ALL) if each != BLOB]

@@ -11,7 +11,8 @@ from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.id_gaps import IdGap
-from hermes_browse.store.models import Reading, Session
+from hermes_browse.store.models import Reading
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.transcript import Skeleton, read_skeleton
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from builders import big_store, make_store
@@ -13,12 +15,11 @@ from hypothesis import strategies as st
 from search_stores import change
 from store_builder import T0
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Store
-from hermes_browse.store.forest import Forest
-from hermes_browse.store.increment import read_increment, read_mark
-from hermes_browse.store.models import Session, Sort, View
-from hermes_browse.store.packed import packed
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Sort, View
+from hermes_browse.store.sessions.session import Session
 
 NOW = T0 + 900.0
 IDS = [f"s{number}" for number in range(8)]
@@ -27,13 +28,14 @@ IDS = [f"s{number}" for number in range(8)]
 def picture(catalog: Catalog) -> dict[str, object]:
     """Everything a list shows of a catalog."""
     forest = catalog.forest
+    chains = {chain.root.id: chain for chain in forest.chains()}
     return {
         "chains": {
             root: ([segment.id for segment in chain.segments], chain.relation, chain.note, chain.last_active)
-            for root, chain in forest.chains.items()
+            for root, chain in chains.items()
         },
-        "chain of": {each: chain.root.id for each, chain in forest.chain_of.items()},
-        "conversations": {root: catalog.conversation(root) for root in forest.chains},
+        "chain of": {each: forest.chain_of(each).root.id for each in forest.sessions},
+        "conversations": {root: catalog.conversation(root) for root in chains},
         "views": {
             (view, sort, reverse): list(catalog.order(view, sort=sort, reverse=reverse, sizes={"s1": 3, "s2": 5}))
             for view in View
@@ -41,16 +43,17 @@ def picture(catalog: Catalog) -> dict[str, object]:
             for reverse in (False, True)
         },
         "sources": list(catalog.order(View.ALL, sources=["cron", "tool"])),
-        "in view": {view: {chain.root.id for chain in catalog.in_view(view)} for view in View},
+        "in view": {view: [chain.root.id for chain in forest.in_view(view)] for view in View},
+        "is in": {each: [view for view in View if forest.is_in(each, view)] for each in ("nobody", *forest.sessions)},
         "above": {
             root: [each.root.id for each in (forest.parent_chain(chain), *forest.child_chains(chain)) if each]
-            for root, chain in forest.chains.items()
+            for root, chain in chains.items()
         },
         "roots": {each: forest.root_of(each) for each in ("nobody", *forest.sessions)},
-        "counts": catalog.counts(),
+        "counts": forest.counts(),
         "named": {word: names(catalog, word) for word in ("", "c2", "an", "kid")},
         "children": {
-            parent: sorted(child.id for child in children) for parent, children in forest.children.items() if children
+            parent: sorted(child.id for child in forest.children_of(parent)) for parent in ("gone", *forest.sessions)
         },
     }
 
@@ -58,13 +61,13 @@ def picture(catalog: Catalog) -> dict[str, object]:
 def names(catalog: Catalog, word: str) -> list[str]:
     """Conversations by name; of those used at the same time, in the order of their ids."""
     found = list(catalog.named([word]))
-    activity = [catalog.forest.chains[root].last_active for root in found]
+    activity = [catalog.forest.chain_of(root).last_active for root in found]
     assert activity == sorted(activity, reverse=True), "newest first"
     return [root for _, root in sorted(zip(activity, found, strict=True))]
 
 
 sessions = st.builds(
-    lambda **fields: Session(**fields),  # what it is kept as has other fields than what it is made of
+    Session,
     id=st.sampled_from(IDS),
     source=st.sampled_from(["cli", "cron", "subagent", "tool"]),
     parent_id=st.sampled_from([None, "gone", *IDS]),
@@ -83,22 +86,19 @@ sessions = st.builds(
 )
 
 
-@pytest.mark.parametrize("made_of", [Forest, packed])
 @settings(max_examples=examples(400))
 @given(st.lists(sessions, max_size=8), st.lists(sessions, max_size=4), st.sets(st.sampled_from(IDS), max_size=3))
 def test_a_forest_brought_up_to_date_is_the_forest_of_all(
-    made_of: Callable[[Iterable[Session]], Forest], before: list[Session], after: list[Session], lost: set[str]
+    before: list[Session], after: list[Session], lost: set[str]
 ) -> None:
     old = {session.id: session for session in before}
     gone = lost & old.keys()
     fresh = {session.id: session for session in after if session.id not in gone}
-    forest = made_of(old.values())
+    forest = Forest(old.values())
     catalog = Catalog(forest, NOW)
     was = picture(catalog)
-    assert was == picture(Catalog(Forest(old.values()), NOW))
     now = Forest([each for each in (old | fresh).values() if each.id not in gone])
-    updated = Catalog(forest.updated(fresh.values(), gone), NOW)
-    updated.take_names(catalog)
+    updated = catalog.updated(fresh.values(), gone, NOW)
     assert updated.forest.sessions == now.sessions
     again = updated.forest.updated(list(old.values())[:2], ())  # what is put back, or is as it was
     assert picture(Catalog(again, NOW)) == picture(Catalog(Forest(again.sessions.values()), NOW))
@@ -135,8 +135,9 @@ def test_changes_are_seen(store: Path, what: str) -> None:
         assert step is not None
         assert picture(step[0]) == picture(read_catalog(reader, NOW))
         assert picture(step[0]) != picture(catalog)
-        step[0].take_names(catalog)  # the picture has looked for names: they are there to go on with
-        assert picture(step[0]) == picture(read_catalog(reader, NOW))
+        step = read_increment(reader, catalog, mark, NOW)  # the picture has looked for names: they are gone on with
+        assert step is not None and picture(step[0]) == picture(read_catalog(reader, NOW))
+        assert picture(read_catalog(reader, NOW, catalog)) == picture(read_catalog(reader, NOW))
         again = read_increment(reader, *step, NOW)
         assert again is not None and again[0].forest is step[0].forest, "nothing has changed since"
 
@@ -153,7 +154,7 @@ def test_a_continuation_joins_its_conversation(store: Path) -> None:
     with Store(store).reader() as reader:
         step = read_increment(reader, catalog, mark, NOW)
         assert step is not None
-        assert [segment.id for segment in step[0].forest.chains["c299"].segments] == ["c299", "c299b"]
+        assert [segment.id for segment in step[0].forest.chain_of("c299").segments] == ["c299", "c299b"]
 
 
 def test_what_is_gone_asks_for_all(store: Path) -> None:
@@ -185,6 +186,75 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> Non
         after = read_increment(reader, *step, NOW, ["c7"])
         assert after is not None
         assert picture(after[0]) == picture(read_catalog(reader, NOW))
+
+
+_STEP = st.tuples(
+    st.sampled_from(["message", "add", "child", "change", "compress", "move", "delete", "restore"]),
+    *(2 * [st.integers(0, 11)]),
+)
+
+
+@settings(max_examples=examples(40))
+@given(st.lists(st.lists(_STEP, min_size=1, max_size=3), max_size=6))
+def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(steps: list[list[tuple[str, int, int]]]) -> None:
+    """Rows added, changed, deleted and put back while it is open."""
+    rows = [{"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(6)]
+    said = [{"session_id": f"c{number}", "content": "hi", "timestamp": T0 + number} for number in range(6)]
+    with TemporaryDirectory() as folder:
+        store = Store(make_store(Path(folder) / "state.db", "22", rows, said, fts=False))
+        with store.reader() as reader:
+            catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+        kept = catalog
+        put_away: dict[str, tuple[object, ...]] = {}
+        for number, step in enumerate(steps):
+            touched: set[str] = set()
+            with closing(sqlite3.connect(store.path)) as connection, connection:
+                for at, (kind, one, other) in enumerate(step):
+                    touched |= _act(connection, kind, f"{number}-{at}", (one, other), put_away)
+            with store.reader() as reader:
+                found = read_increment(reader, catalog, mark, NOW, touched)
+                anew = read_catalog(reader, NOW)
+                kept = read_catalog(reader, NOW, kept)
+                catalog, mark = found or (anew, read_mark(reader))
+            assert picture(catalog) == picture(anew) == picture(kept)
+
+
+def _act(
+    connection: sqlite3.Connection,
+    kind: str,
+    name: str,
+    which: tuple[int, int],
+    put_away: dict[str, tuple[object, ...]],
+) -> set[str]:
+    """Change a store in one way; returns what is known to have been touched."""
+    ids = [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY rowid")]
+    if kind == "add" or not ids:
+        connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, 'cron', ?)", [f"n{name}", T0 + 50])
+        return set()
+    one, other = (ids[each % len(ids)] for each in which)
+    if kind == "message":
+        sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', 'x', ?)"
+        connection.execute(sql, [one, T0 + 60 + which[1]])
+    elif kind == "child":
+        sql = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES (?, ?, ?, ?)"
+        connection.execute(sql, [f"k{name}", "subagent" if which[1] % 2 else "cli", T0 + 70, one])
+    elif kind == "change":
+        connection.execute("UPDATE sessions SET title = ?, archived = 1 - archived WHERE id = ?", [f"T {name}", one])
+    elif kind == "compress":
+        connection.execute("UPDATE sessions SET ended_at = ?, end_reason = 'compression' WHERE id = ?", [T0 + 65, one])
+    elif kind == "move":
+        connection.execute("UPDATE sessions SET parent_session_id = ? WHERE id = ?", [other, one])
+    elif kind == "delete":
+        put_away[one] = connection.execute(
+            "SELECT rowid, id, source, started_at FROM sessions WHERE id = ?", [one]
+        ).fetchone()
+        connection.execute("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", [one])
+        connection.execute("DELETE FROM messages WHERE session_id = ?", [one])
+        connection.execute("DELETE FROM sessions WHERE id = ?", [one])
+    elif put_away:
+        one, row = put_away.popitem()
+        connection.execute("INSERT OR IGNORE INTO sessions (rowid, id, source, started_at) VALUES (?, ?, ?, ?)", row)
+    return {one}
 
 
 def test_an_increment_reads_no_more_of_a_larger_store(tmp_path: Path) -> None:

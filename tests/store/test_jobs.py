@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from builders import make_store
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.connect import Store
-from hermes_browse.store.jobs import job_of
-from hermes_browse.store.models import View
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.tui.list.rows import JobRow
 from hermes_browse.tui.list_model import CatalogRows, Details
 

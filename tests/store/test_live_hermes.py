@@ -17,15 +17,16 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.forest import AUTOMATION_SOURCES
-from hermes_browse.store.lineage import predict_resume
-from hermes_browse.store.models import Reading, State, View
+from hermes_browse.store.models import Reading, State
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.resolve import resolve_session, resolve_title
 from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.lineage import predict_resume
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES
+from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
 from hermes_browse.store.transcript import read_skeleton
 
 hermes_state = pytest.importorskip("hermes_state")
@@ -127,12 +128,12 @@ def same_lists(db: Any, catalog: Catalog) -> None:
             assert (ours.tip.end_reason, ours.tip.ended_at) == (row["end_reason"], row["ended_at"])
             assert ours.tip.last_active == row["last_active"] and ours.tip.message_count == row["message_count"]
             view = View.AUTOMATION if row["source"] in AUTOMATION_SOURCES else View.CHATS
-            chain = catalog.forest.chain_of[row["id"]]
+            chain = catalog.forest.chain_of(row["id"])
             # Below a session that ended as branched Hermes lists a subagent as a branch; ours stands under its parent.
             under = catalog.forest.is_attached_subagent(chain) and row["source"] in ("subagent", "tool")
-            assert under or catalog.view_of(chain) is (View.ARCHIVED if row["archived"] else view)
+            assert under or catalog.forest.view_of(chain) is (View.ARCHIVED if row["archived"] else view)
             listed.add(row["id"])
-    for chain in catalog.chains:
+    for chain in catalog.forest.chains():
         attached = catalog.forest.is_attached_subagent(chain)
         assert chain.tip.id in listed or attached or chain.note, chain
 
@@ -142,7 +143,7 @@ def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> 
     kept = [session for session in ids if db.get_session(session) is not None]
     assert sorted(catalog.forest.sessions) == sorted(kept)
     for session in kept:
-        assert catalog.forest.chain_of[session].tip.id == db.get_compression_tip(session)
+        assert catalog.forest.chain_of(session).tip.id == db.get_compression_tip(session)
         assert predict_resume(catalog.forest, session, reader.schema.version) == db.resolve_resume_session_id(session)
         row = [catalog.forest.sessions[session]]
         live = [each["id"] for each in db.get_messages(session)]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import (
     NotAStoreError,
@@ -22,9 +21,10 @@ from hermes_browse.store.errors import (
     StoreMissingError,
 )
 from hermes_browse.store.health import warnings_of
-from hermes_browse.store.models import View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.search import parse, search
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
 
 Copy = Callable[[str], Path]
 
@@ -114,7 +114,7 @@ def test_delete_journal_mode(fixture_store: Copy) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
     with Store(path).reader() as reader:
-        assert len(read_catalog(reader, 0.0).chains) == 56
+        assert read_catalog(reader, 0.0).forest.counts()[View.ALL] == 56
         connection.execute("PRAGMA busy_timeout=0")
         connection.execute("UPDATE sessions SET title = 'changed' WHERE id = '20260116_090000_abc001'")
         assert reader.value("SELECT title FROM sessions WHERE id = '20260116_090000_abc001'") == "changed"

@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 
-from hermes_browse.store.catalog import Catalog, read_catalog, read_first_page
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.lineage import predict_resume
-from hermes_browse.store.models import Reading, Session, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.resolve import resolve_last, resolve_session, resolve_title
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_first_page
+from hermes_browse.store.sessions.lineage import predict_resume
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.transcript import read_messages, read_skeleton, read_system_prompt
 
 DATA = Path(__file__).parent.parent / "data"
@@ -81,7 +83,7 @@ def test_everything_hermes_lists_is_a_conversation_of_ours(oracle: Oracle, name:
 
 def test_the_default_list_is_in_our_chats_or_automation(oracle: Oracle) -> None:
     """Nothing Hermes shows by default hides in another view of ours."""
-    shown = {chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in oracle.catalog.in_view(view)}
+    shown = {chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in oracle.catalog.forest.in_view(view)}
     listed = {row["id"] for row in oracle.said["list_default"]}
     differing = set(STALE_TIP.values()) if oracle.version < 17 else set()
     assert listed - differing <= shown
@@ -90,9 +92,9 @@ def test_the_default_list_is_in_our_chats_or_automation(oracle: Oracle) -> None:
 def test_every_session_is_in_exactly_one_chain(oracle: Oracle) -> None:
     """Reachable, and counted once."""
     count = oracle.reader.value("SELECT count(*) FROM sessions")
-    segments = [segment.id for chain in oracle.catalog.chains for segment in chain.segments]
+    segments = [segment.id for chain in oracle.catalog.forest.chains() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == count == oracle.said["counts"]["sessions"]
-    counts = oracle.catalog.counts()
+    counts = oracle.catalog.forest.counts()
     for view in View:
         hidden = oracle.catalog.hidden(view, counts[view])
         assert counts[view] + hidden.automation + hidden.archived + hidden.other == counts[View.ALL]
@@ -101,7 +103,7 @@ def test_every_session_is_in_exactly_one_chain(oracle: Oracle) -> None:
 def test_tips_are_those_of_hermes(oracle: Oracle) -> None:
     """The segment a chain ends with, from every session."""
     for session_id, lineage in oracle.said["lineage"].items():
-        tip = oracle.catalog.forest.chain_of[session_id].tip.id
+        tip = oracle.catalog.forest.chain_of(session_id).tip.id
         if oracle.version < 17 and STALE_TIP.get(session_id) == lineage["compression_tip"]:
             assert tip == "20260104_091000_sss002"
             continue

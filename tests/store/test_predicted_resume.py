@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
-from hermes_browse.store.lineage import predict_resume, read_lineage
-from hermes_browse.store.models import Relation
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.models import Relation
 
 DATA = Path(__file__).parent.parent / "data"
 T0 = 1_767_258_000.0
@@ -99,7 +99,7 @@ def test_a_store_of_unknown_schema_follows_the_newest_rules(tmp_path: Path) -> N
         forest = read_catalog(reader, T0).forest
         assert predict_resume(forest, "reset-parent", None) == "reset-parent"
         assert predict_resume(forest, "nowhere", None) == "nowhere"
-        relations = {name: forest.chain_of[f"{name}-child"].relation for name in PAIRS}
+        relations = {name: forest.chain_of(f"{name}-child").relation for name in PAIRS}
     resets = {name for name, relation in relations.items() if relation is Relation.RESET}
     assert resets == {"reset", "daily", "marked", "inherited", "compressed-reset"}
 

@@ -9,7 +9,7 @@ from builders import T0, make_store
 
 from hermes_browse.store import preview as module
 from hermes_browse.store.connect import Store
-from hermes_browse.store.models import Session
+from hermes_browse.store.sessions.session import Session
 
 
 @pytest.mark.parametrize(("rewound", "read"), [(0, 1), (2, 3), (6, 6)])

@@ -16,18 +16,19 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_browse.store.catalog import read_catalog, read_first_page, read_neighbourhood, read_sizes
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.health import summarize, warnings_of
 from hermes_browse.store.homes import Location
 from hermes_browse.store.index_health import search_health
-from hermes_browse.store.lineage import read_lineage
-from hermes_browse.store.models import Reading, Relation, Sort, View
+from hermes_browse.store.models import Reading
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.recap import read_recap
-from hermes_browse.store.resolve import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.search import EVERYTHING, count, parse, search
+from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_neighbourhood, read_sizes
+from hermes_browse.store.sessions.lineage import read_lineage
+from hermes_browse.store.sessions.models import Relation, Sort, View
+from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.transcript import read_messages, read_skeleton
 
 NOW = T0 + 86_400.0
@@ -66,7 +67,7 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
     sessions = list(catalog.forest.sessions)
     sizes = read_sizes(reader, sessions)
     for sort in Sort:
-        assert len(catalog.order(View.ALL, sort=sort, sizes=sizes)) == len(catalog.chains)
+        assert len(catalog.order(View.ALL, sort=sort, sizes=sizes)) == catalog.forest.counts()[View.ALL]
     conversations = with_details(reader, catalog.select(View.ALL))
     first = read_first_page(reader, NOW, view=View.ALL)
     assert set(first.forest.sessions) <= set(sessions)
@@ -114,7 +115,7 @@ def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> 
         assert found is not None and [each.id for each in found.segments] == ["root", "tip"]
         assert (found.title, found.branches, found.subagents, found.model) == ("Harbour #2", 1, 1, "m")
         assert found.cwd == ("/src" if "cwd" in reader.schema.session_columns else None)
-        assert catalog.forest.chain_of["agent"].relation is Relation.DELEGATED
+        assert catalog.forest.chain_of("agent").relation is Relation.DELEGATED
         (detailed,) = with_details(reader, [found])
         assert (detailed.preview, detailed.rows) == ("the lantern of the harbour", 5)
         shown = read_messages(reader, read_skeleton(reader, found.segments).bones)

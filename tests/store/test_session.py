@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from builders import T0, big_store, make_store
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Reader, Store
-from hermes_browse.store.models import Session, Tokens
-from hermes_browse.store.sessions import read_table
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.session import Session, Tokens
 
 FULL: dict[str, Any] = {
     "id": "a",
@@ -77,10 +78,38 @@ def test_no_cost_is_not_a_cost_of_nothing() -> None:
     assert Session("a", "cli") == Session("a", "cli")
 
 
+_TEXTS = st.none() | st.text(st.characters(exclude_categories=()), max_size=6)  # lone surrogates and NUL too
+_TIMES = st.none() | st.floats(allow_nan=False)
+_COUNTS = st.sampled_from([0, 77, 2**16 - 1, 2**16, 2**32 - 1, 2**32, 2**63 - 1])
+
+
+@given(
+    st.fixed_dictionaries(
+        {"id": st.text(max_size=3), "source": st.text(max_size=3)}
+        | {name: st.booleans() for name in ("archived", "pinned", "hidden", "busy", "has_messages")}
+        | {name: _TIMES for name in ("started_at", "ended_at", "last_active", "cost_usd")}
+        | {name: _COUNTS for name in FULL if name.endswith(("_count", "_tokens"))}
+        | {name: _TEXTS for name in ("parent_id", "title", "model", "branched_from", "delegate_from", "session_key")}
+    )
+)
+def test_any_values_come_out_as_they_went_in(fields: dict[str, Any]) -> None:
+    session = Session(**fields)
+    assert {name: getattr(session, name) for name in fields} == fields
+    assert session == Session(**fields) and hash(session) == hash(Session(**fields))
+    assert session._replace(title="other", reasoning_tokens=2**40).reasoning_tokens == 2**40
+
+
+def test_what_is_no_field_is_refused() -> None:
+    with pytest.raises(TypeError, match="no field colour"):
+        Session("a", "cli", **{"colour": "red"})
+
+
 def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
-        table = read_table(reader).table
-    assert len(table.marks) == len(set(table.marks)) < len(table) / 5
+        sessions = read_catalog(reader, T0).forest.sessions
+    assert len({id(each.shared) for each in sessions.values()}) < len(sessions) / 5
+    below = [each for each in sessions.values() if each.parent_id is not None]
+    assert below and all(each.parent_id is sessions[each.parent_id].id for each in below if each.parent_id)
 
 
 def test_numbers_larger_than_any_counter_are_the_largest(tmp_path: Path) -> None:

@@ -22,12 +22,12 @@ from textual.screen import Screen
 from textual.visual import RichVisual
 from textual.widgets import Input, Static
 
-from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.demo import build
 from hermes_browse.store.homes import Location, locate_file
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.sessions.catalog import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.list.rows import ListRow

@@ -11,7 +11,7 @@ from textual.geometry import Offset
 from textual.widgets import Input
 
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Status, View
+from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.clean_rows import FateRow, SparedRow
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, HitRow

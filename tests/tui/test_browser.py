@@ -12,11 +12,12 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from effort import slow_but
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.details import read_details
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Reading, View
+from hermes_browse.store.models import Reading
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.commands.panes import MAIN, TRANSCRIPT
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.screens.help import HelpScreen
@@ -30,7 +31,7 @@ async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: P
         assert isinstance(row, ConversationRow) and row.conversation.title == "Fix auth bug #3"
         header = browser.text("#header")
         catalog = browser.screen.context.catalog
-        counts = catalog.counts()
+        counts = catalog.forest.counts()
         assert f"{counts[View.CHATS]} of {counts[View.ALL]} shown" in header
         assert f"{counts[View.AUTOMATION]} automation" in header and "archived" in header
         model = browser.screen.transcript.model

@@ -17,7 +17,7 @@ from hermes_browse.store.cleanup.protection import Why
 from hermes_browse.store.cleanup.retention import Fate
 from hermes_browse.store.cleanup.rules import DAY, Rules
 from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.clean_rows import (
     BundleRow,

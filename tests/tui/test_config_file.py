@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store import surface
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store import resume
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.commands import final_keys
 from hermes_browse.tui.config.folders import config_path, memory_path
@@ -221,7 +221,7 @@ def test_how_long_the_trash_keeps_things() -> None:
 
 def test_surfaces() -> None:
     """By source, as far as they hold; the names are those that `hermes` is asked for."""
-    assert SURFACES == surface.SURFACES
+    assert SURFACES == resume.SURFACES
     options = parse_config('surface = { any = "tui", cli = "gui", telegram = "cli" }', HERE).options
     assert options.surface == {"any": "tui", "telegram": "cli"}
 

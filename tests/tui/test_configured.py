@@ -9,11 +9,11 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose
 from rich.cells import cell_len
 
-from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.demo import build
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.catalog import read_first_page
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
@@ -57,7 +57,7 @@ async def test_view_order_and_theme_are_as_set(tmp_path: Path) -> None:
     async with browsing(app) as browser:
         listing, rows = browser.screen.controllers.listing, browser.screen.rows
         assert (listing.view, listing.sort, app.theme) == (View.ALL, Sort.TITLE, "hermes-light")
-        assert rows.cursor == 0 and len(rows) >= len(browser.screen.context.catalog.chains) // 2
+        assert rows.cursor == 0 and len(rows) >= browser.screen.context.catalog.forest.counts()[View.ALL] // 2
         titles = [
             row.conversation.title.casefold()
             for row in map(rows.source.row, range(len(rows)))

@@ -16,9 +16,9 @@ from browsing import Browser, browsing, demo_app, open_app
 from effort import slow_but
 from textual.events import Key
 
-from hermes_browse.store.catalog import read_neighbourhood
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.catalog import read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp

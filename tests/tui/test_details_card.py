@@ -8,10 +8,10 @@ import pytest
 from browsing import NOW, browsing, demo_app
 from builders import hostile_store
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.details import read_details
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.shared.styled import line_text

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from builders import make_store
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Store
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.tui.key_names import key_names
 from hermes_browse.tui.shared import header
 

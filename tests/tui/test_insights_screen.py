@@ -19,7 +19,7 @@ from textual.color import Color
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
 from hermes_browse.store.insights.sums import Group
-from hermes_browse.store.models import Tokens
+from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.insight_query import search_for
 from hermes_browse.tui.insight_rows import GroupRow, cost, cost_line, headings, label, tokens_line
 from hermes_browse.tui.list.conversation_list import ConversationList

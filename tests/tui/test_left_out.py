@@ -14,7 +14,8 @@ from test_transcript_view import model_of
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.messages import injected_context
-from hermes_browse.store.models import ChatMessage, Reading, Session
+from hermes_browse.store.models import ChatMessage, Reading
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.transcript import END, read_skeleton
 from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript.blocks import message_lines

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from hermes_browse.store.forest import Forest
-from hermes_browse.store.models import Conversation, Session
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.list.rows import JobRow
 from hermes_browse.tui.marks import Marks
 
@@ -34,7 +35,7 @@ class _Counted(Sequence[Conversation]):
 
 def _runs(count: int) -> list[Conversation]:
     forest = Forest([Session(id=f"cron_{number}", source="cron") for number in range(count)])
-    return [forest.conversation(chain, 0.0) for chain in forest.chains.values()]
+    return [forest.conversation(chain, 0.0) for chain in forest.chains()]
 
 
 def test_a_frame_does_not_make_all_runs_of_a_job() -> None:

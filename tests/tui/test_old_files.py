@@ -11,7 +11,7 @@ from browsing import Browser, browsing, open_app
 from textual.widgets import Input
 
 from hermes_browse.store.homes import locate_file
-from hermes_browse.store.models import View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.rows import ConversationRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.old_screen import OldScreen
@@ -41,7 +41,7 @@ async def arrive(browser: Browser) -> OldScreen:
     """Wait for the view, and until all of it has been read."""
     for _ in range(500):
         await browser.settle()
-        if isinstance(browser.screen, OldScreen) and browser.screen.context.catalog.counts()[View.ALL]:
+        if isinstance(browser.screen, OldScreen) and browser.screen.context.catalog.forest.counts()[View.ALL]:
             status = browser.text("#status")
             if "old transcripts in" in status and " of " not in status.split(" in ")[0]:
                 await browser.settle()

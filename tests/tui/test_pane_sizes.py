@@ -9,7 +9,7 @@ import pytest
 from browsing import browsing, demo_app
 from terminal import Terminal
 
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.tui.config.folders import memory_path
 from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.start import Start, keep, read_start

@@ -13,11 +13,11 @@ from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import big_store, make_store
 from store_builder import T0, tool_call
 
-from hermes_browse.store.catalog import allowed_sessions, read_catalog
 from hermes_browse.store.connect import Reader, Row, Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.models import View
 from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, read_coverage, search
+from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog
+from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 from hermes_browse.tui.search_run import PAGE, run
 
@@ -47,7 +47,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
         await browser.type("ferry")
         status = browser.text("#status")
         catalog = browser.screen.context.catalog
-        roots = {chain.root.id for chain in map(catalog.forest.chain_of.__getitem__, total.sessions)}
+        roots = {chain.root.id for chain in map(catalog.forest.chain_of, total.sessions)}
         assert f"{total.count:,} hits in {len(roots):,} ·" in status
         assert "all 4,000 messages indexed" in status
         await browser.type(" -zzz")

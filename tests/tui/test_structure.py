@@ -17,12 +17,11 @@ from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import big_store
 from effort import slow_but
 
-from hermes_browse.store.catalog import read_catalog, read_first_page
 from hermes_browse.store.connect import Store
-from hermes_browse.store.increment import read_increment
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.reader import Reader, Row
 from hermes_browse.store.search import parse, search
+from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_increment
 from hermes_browse.tui.screens import listing
 from hermes_browse.tui.textual_private import StylesCache
 
@@ -36,9 +35,6 @@ HEAVY = (
     "rich.markdown",
     "pygments",
     "textual",
-    "hermes_browse.store.packed",
-    "hermes_browse.store.roots",
-    "hermes_browse.store.table",
 )
 SIZES = ((300, 3_000), (3_000, 30_000))
 

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_
 
 DAY = 86_400.0
@@ -118,7 +118,7 @@ def read_points(catalog: Catalog) -> list[Point]:
         catalog: Of the whole store.
     """
     found = []
-    for chain in catalog.chains:
+    for chain in catalog.forest.chains():
         segments = chain.segments
         when = chain.last_active
         if not math.isfinite(when):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.cleanup.bulk import Step
     from hermes_browse.store.cleanup.retention import Radar
     from hermes_browse.store.connect import Reader
-    from hermes_browse.store.models import Conversation
+    from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.progress import Stage
 
 _PROGRESS_EVERY = 2.0
@@ -66,8 +66,8 @@ class Context:
         Raises:
             NotFoundError: One of them means nothing, or several sessions.
         """
-        from hermes_browse.store.catalog import read_neighbourhood  # start time: not needed for the browser
-        from hermes_browse.store.resolve import resolve_session
+        from hermes_browse.store.sessions.catalog import read_neighbourhood  # start time: not needed for the browser
+        from hermes_browse.store.sessions.resolve import resolve_session
 
         ids = [resolve_session(reader, word) for word in words]
         catalog = read_neighbourhood(reader, ids, self.now)

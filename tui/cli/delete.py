@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.delete_plan import Doomed, hold_up, plan_delete, refuse_protected
-from hermes_browse.store.resolve import resolve_session
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 from hermes_browse.tui.store_paths import sessions_folder, trash_folder

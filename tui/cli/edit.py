@@ -9,7 +9,7 @@ from collections.abc import Callable
 from hermes_browse.store.connect import Store
 from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.edit.flags import Change
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import Tally
-from hermes_browse.store.models import Conversation, State
+from hermes_browse.store.models import State
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 

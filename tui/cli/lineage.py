@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from hermes_browse.store.lineage import read_lineage
-from hermes_browse.store.models import Lineage, Node, Relation
-from hermes_browse.store.resolve import resolve_session
+from hermes_browse.store.sessions.lineage import read_lineage
+from hermes_browse.store.sessions.models import Lineage, Node, Relation
+from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 

@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_browse.store.catalog import read_catalog, read_sizes
 from hermes_browse.store.connect import Store
 from hermes_browse.store.health import summarize
 from hermes_browse.store.legacy.finding import count_files
-from hermes_browse.store.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import read_catalog, read_sizes
+from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.transcript import count_rows
 from hermes_browse.store.wording import _
 from hermes_browse.tui.store_paths import sessions_folder
@@ -60,7 +60,7 @@ class ListCommand(Command):
             chosen = catalog.order(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
             if sort is Sort.MESSAGES:  # the stored counters are hints: order by what is shown
                 counts = count_rows(reader, list(catalog.forest.sessions))
-                segments = {chain.root.id: chain.segments for chain in catalog.in_view(view)}
+                segments = {chain.root.id: chain.segments for chain in catalog.forest.in_view(view)}
                 chosen = sorted(
                     chosen,
                     key=lambda root: sum(counts.get(segment.id, 0) for segment in segments[root]),
@@ -71,7 +71,7 @@ class ListCommand(Command):
             old = count_files(sessions_folder(context.location), reader)
         if sizes:
             page = [each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
-        total, hidden = len(catalog.chains), catalog.hidden(view, len(page))
+        total, hidden = catalog.forest.counts()[View.ALL], catalog.hidden(view, len(page))
         if context.json:
             print_json(
                 {
@@ -150,7 +150,7 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
     everywhere = read_all_profiles(arguments.home, time.time(), view, arguments.source)
     page = list(everywhere.found[_page(arguments)])
     shown = list(zip(page, _detailed(page), strict=True))
-    total = sum(len(catalog.chains) for _where, catalog in everywhere.catalogs)
+    total = sum(catalog.forest.counts()[View.ALL] for _where, catalog in everywhere.catalogs)
     if arguments.json:
         print_json(
             {

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from hermes_browse.store.models import View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import as_text
 from hermes_browse.store.wording import N_, _, ngettext
 

@@ -9,14 +9,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.catalog import Catalog, read_catalog, read_neighbourhood
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Hit, Reading, State, View
+from hermes_browse.store.models import Hit, Reading, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan, plan_resume
 from hermes_browse.store.search import parse, search
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.wording import _, ngettext, pgettext
@@ -134,7 +135,7 @@ class Dialogue:
             page = with_details(reader, page)
         for number, each in enumerate(page, self._at + 1):
             self._say(f"{number}. {conversation_line(each, self._now)}")
-        counts = catalog.counts()
+        counts = catalog.forest.counts()
         each_view = _("{count:,} {view}")
         others = [each_view.format(count=counts[view], view=view_name(view)) for view in View if view is not self._view]
         self._say(page_line(self._at + 1, self._at + len(page), total, view_name(self._view)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from hermes_browse.store.blocks import CALL, RESULT, SAID, SUMMARY, blocks_of
-from hermes_browse.store.models import ChatMessage, Conversation, Hit, State, Status, View
+from hermes_browse.store.models import ChatMessage, Hit, State
+from hermes_browse.store.sessions.models import Conversation, Status, View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 

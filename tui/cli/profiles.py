@@ -9,7 +9,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreError, StoreMissingError
 from hermes_browse.store.health import summarize
 from hermes_browse.store.homes import Location, active_profile, locate, profiles
-from hermes_browse.store.models import View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
 from ..formats import long_number

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TypeVar
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
@@ -19,6 +18,7 @@ from hermes_browse.store.cleanup.rules import Rules, parse_age, parse_bytes, par
 from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _, pgettext
 from hermes_browse.tui.store_paths import sessions_folder, trash_folder
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.resolve import resolve_last, resolve_session
 from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.sessions.resolve import resolve_last, resolve_session
 from hermes_browse.store.wording import _
 
 from .context import Command, Context
@@ -87,7 +87,7 @@ def as_configured(plan: ResumePlan) -> ResumePlan:
     surfaces = read_start().options.surface
     if not surfaces:
         return plan
-    from hermes_browse.store.surface import on_surface  # start time: rarely set
+    from hermes_browse.store.resume import on_surface  # start time: rarely set
 
     return on_surface(plan, surfaces)
 

@@ -8,8 +8,7 @@ import time
 from itertools import groupby
 from types import SimpleNamespace
 
-from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood
-from hermes_browse.store.models import Conversation, Hit, View
+from hermes_browse.store.models import Hit
 from hermes_browse.store.search import (
     Answer,
     Conditions,
@@ -22,6 +21,8 @@ from hermes_browse.store.search import (
 )
 from hermes_browse.store.search import search as run_search
 from hermes_browse.store.search.suggest import Suggestion, suggest
+from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 

@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from hermes_browse.store.blocks import SEAM, blocks_of
-from hermes_browse.store.models import ChatMessage, Conversation, Reading, State
+from hermes_browse.store.models import ChatMessage, Reading, State
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.transcript import read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import N_, _

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.insights.facts import read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS, first_day
 from hermes_browse.store.insights.sums import Group, Report, make_report, read_statistics, tool_report
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 
 from ..pane_sizes import HEIGHT, WIDTH, percent
 

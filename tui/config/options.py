@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, N_, _
 
 from ..shared.glyphs import MODES
@@ -17,7 +17,7 @@ DEFAULT_THEME = "hermes-dark"
 PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
 SURFACES = ("cli", "tui")
-"""As in `store.surface`, which is not loaded for it; a test holds them together."""
+"""As in `store.resume`, which is not loaded for it; a test holds them together."""
 TIMES = ("24h", "12h")
 DENSITIES = ("compact", "comfortable")
 DATES = ("relative", "absolute", "iso")

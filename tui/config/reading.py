@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.models import Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.tui import formats
 from hermes_browse.tui.list import row_format
 

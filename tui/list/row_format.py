@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.models import Conversation, Kind, Node, Relation, State, Status
+from hermes_browse.store.models import State
+from hermes_browse.store.sessions.models import Conversation, Kind, Node, Relation, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from hermes_browse.store.models import Conversation, Hit, Lineage, Node, Relation, View
+from hermes_browse.store.models import Hit
+from hermes_browse.store.sessions.models import Conversation, Lineage, Node, Relation, View
 
 
 class ConversationRow(NamedTuple):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS
 from hermes_browse.store.insights.sums import Only, Report, make_report, tool_report
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
 from hermes_browse.tui.shared import header
 

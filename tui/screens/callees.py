@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from functools import partial
 
-from hermes_browse.store.models import View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
 from ..context import Context

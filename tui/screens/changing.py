@@ -9,7 +9,7 @@ from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.edit.flags import Change, archive, pin, unarchive, undo, unpin
 from hermes_browse.store.edit.titles import Renamed, rename
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 from hermes_browse.tui.list.rows import ListRow
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
 from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
 from hermes_browse.store.cleanup.rules import Rules
@@ -17,8 +16,9 @@ from hermes_browse.store.edit.delete_plan import hold_up
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.edit.restore import check_index, restore
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -85,6 +85,7 @@ class Cleaning:
         known, now, sizes = self._context.catalog, self._context.clock(), self.sizes
 
         def work(reader: Reader) -> Planned:
+
             catalog = known if known.exact else read_catalog(reader, now)
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
             if archive:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Conversation, View
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import ngettext
 from hermes_browse.tui.list.rows import RowSource
 from hermes_browse.tui.shared import header
@@ -258,7 +258,7 @@ class Controllers:
 
     def _catalog_read(self, rows: CatalogRows) -> None:
         if self.marks:  # what is gone is marked no longer
-            self.marks.keep(self.context.catalog.forest.chains.__contains__)
+            self.marks.keep(self.context.catalog.forest.is_root)
         self._show_list(rows)
         self.context.show_header()
         self.current.catalog_read()

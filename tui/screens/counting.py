@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from textual.timer import Timer
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Fingerprint, Reader
-from hermes_browse.store.models import View
 from hermes_browse.store.search import Conditions, Coverage, make_conditions
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
 from ..context import Context
@@ -28,6 +28,7 @@ def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Cond
     """The whole catalog if the search needs it, else the one at hand; on a worker's thread."""
     if catalog.exact or (view is View.ALL and conditions.conversation is None):
         return catalog
+
     return read_catalog(reader, now)
 
 

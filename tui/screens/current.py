@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from hermes_browse.store.catalog import Catalog, read_neighbourhood
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.catalog import Catalog, read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow
 

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import Status, View
+from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 from hermes_browse.tui.list.conversation_list import ConversationList
@@ -132,7 +132,7 @@ class EverywhereScreen(SubScreen):
         self._rows = rows
         self._asked_names.clear()
         self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
-        total = sum(catalog.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
+        total = sum(catalog.forest.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
         told = _("{count:,} {view} of {conversations} in {profiles}").format(
             count=len(everywhere.found),
             view=_(self._view.value),

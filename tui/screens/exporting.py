@@ -17,8 +17,9 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
 from hermes_browse.store.export.source import Tally
-from hermes_browse.store.models import Conversation, State
+from hermes_browse.store.models import State
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 

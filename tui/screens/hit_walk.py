@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 from hermes_browse.tui.list.rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
 

@@ -12,8 +12,8 @@ from textual.events import Resize
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.periods import all_buckets, begin_of, first_day, key_of, natural_unit
 from hermes_browse.store.insights.sums import Group, Report
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 from hermes_browse.tui.list.conversation_list import ConversationList
 

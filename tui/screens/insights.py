@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual import on
 
 from hermes_browse.store.insights.periods import PERIODS, UNITS, natural_unit
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 from hermes_browse.tui.list.conversation_list import ConversationList

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.increment import Mark, read_increment, read_mark
-from hermes_browse.store.models import Conversation, Sort, Status, View
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 from hermes_browse.tui.list.rows import FixedRows, NoteRow, RowSource
 
@@ -117,6 +116,7 @@ class Listing:
         opened = frozenset(self._opened)
         now = self._context.clock()
         known, mark = self._context.catalog, None if whole else self._mark
+        earlier = known if self._mark is not None else None  # a first page has its sessions in another order
         touched = frozenset(self._touched)
 
         def work(reader: Reader) -> _Read:
@@ -131,9 +131,9 @@ class Listing:
                         gc.unfreeze()  # a screen that was open the last time may have been left since
                     gc.collect()  # rings of the screen that nobody needs would be kept with what is kept below
                     reached = read_mark(reader)
-                    step = read_catalog(reader, now), reached
+                    step = read_catalog(reader, now, earlier), reached
                 rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened)
-                step[0].counts()
+                step[0].forest.counts()
             finally:
                 if is_whole:  # not with each change: what the screen has let go of since would stay for good
                     gc.freeze()

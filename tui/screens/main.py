@@ -14,10 +14,10 @@ from textual.events import AppBlur, AppFocus, Resize, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Input
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
@@ -300,7 +300,7 @@ class MainScreen(Panes):
         shown = shown_line(catalog, by.view)
         if by.is_searching and catalog.exact:
             shown = _("searching {count:,} of {total:,} conversations")
-            shown = shown.format(count=catalog.counts()[by.view], total=len(catalog.chains))
+            shown = shown.format(count=catalog.forest.counts()[by.view], total=catalog.forest.counts()[View.ALL])
         if by.old_files.count.files:
             shown += " · " + _("{count:,} old transcripts").format(count=by.old_files.count.files)
         self.line("header").update(header.title(self.context.location, shown, width))

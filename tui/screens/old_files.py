@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.legacy.finding import Count, count_files, known_sessions
-from hermes_browse.store.models import Conversation, View
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _
 
 from ..context import Context

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.legacy.shelf import Shelf
-from hermes_browse.store.models import Conversation, Sort, View
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 from hermes_browse.tui.list.rows import ConversationRow, ListRow
 from hermes_browse.tui.shared import header

@@ -9,8 +9,8 @@ from textual import on
 from textual.content import Content
 
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.shared import header

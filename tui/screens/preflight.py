@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hermes_browse.store.details import Details
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.recap import RecapLine
 from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 from hermes_browse.tui import formats

@@ -14,9 +14,9 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled, with_age
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import FixedRows, NoteRow

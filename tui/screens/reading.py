@@ -9,8 +9,9 @@ from textual.timer import Timer
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.models import ChatMessage, Conversation, Lineage, Reading, State
+from hermes_browse.store.models import ChatMessage, Reading, State
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation, Lineage
 from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import _
 from hermes_browse.tui.list.rows import FixedRows, LineageRow, lineage_rows
@@ -258,7 +259,7 @@ class ConversationPane:
             self._context.failed(error)
 
         def work(reader: Reader) -> Lineage:
-            from hermes_browse.store.lineage import read_lineage  # start: nobody waits for a tree
+            from hermes_browse.store.sessions.lineage import read_lineage  # start: nobody waits for a tree
 
             return read_lineage(reader, tip, now)
 

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.edit.titles import LONGEST, check_title
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

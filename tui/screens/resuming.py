@@ -15,8 +15,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.recap import RecapLine, read_recap
-from hermes_browse.store.resume import ResumePlan, plan_resume
-from hermes_browse.store.surface import on_surface
+from hermes_browse.store.resume import ResumePlan, on_surface, plan_resume
 from hermes_browse.store.wording import _
 from hermes_browse.tui.terminal_windows import Outcome, Windows
 

@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Resize
 
-from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.cleanup.retention import Fate, Radar
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.edit.delete import copy_to_trash
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext

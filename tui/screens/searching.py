@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.search import Conditions, Matcher, Query, asks_for_conversations, make_conditions
 from hermes_browse.store.search.trigrams import variants
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, ngettext
 from hermes_browse.tui.list.rows import FixedRows, NoteRow, SuggestionRow
 

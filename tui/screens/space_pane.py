@@ -9,13 +9,13 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.timer import Timer
 
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.cleanup.protection import Why
 from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap, read_space_map
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 from hermes_browse.tui.list.conversation_list import ConversationList

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
 
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_
 from hermes_browse.tui.pane_sizes import NARROW
 from hermes_browse.tui.shared.lines import TextLine

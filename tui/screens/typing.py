@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.search import Query, parse, unknown_filters
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from .. import completion

@@ -8,9 +8,10 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.style import Style
 
-from hermes_browse.store.catalog import Catalog
 from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Conversation, Lineage, Reading, Sort, Status, View
+from hermes_browse.store.models import Reading
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Lineage, Sort, Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
@@ -67,7 +68,7 @@ def views(
         old: Old transcripts beside the store; their view is there when there are some.
         width: Cells; 0 for as many as it takes.
     """
-    counts = catalog.counts()
+    counts = catalog.forest.counts()
     every: list[tuple[str, int | None, bool]] = [
         (f"{number} {view_name(each)}", counts[each] if catalog.exact else None, each is view)
         for number, each in enumerate(View, 1)

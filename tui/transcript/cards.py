@@ -13,8 +13,10 @@ from textual.widgets import Static
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.details import Details, ModelUse, read_details
-from hermes_browse.store.models import Conversation, Kind, Relation, Session, State, Status
+from hermes_browse.store.models import State
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from hermes_browse.tui.store_paths import read_radar_at

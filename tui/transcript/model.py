@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from hermes_browse.store.blocks import SAID, SEAM, SUMMARY, blocks_of
 from hermes_browse.store.id_gaps import IdGap
-from hermes_browse.store.models import ChatMessage, Conversation
+from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.store.wording import _, ngettext
 

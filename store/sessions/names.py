@@ -1,4 +1,4 @@
-"""Titles and ids of all conversations as one text, looked through at the speed of `str.find`.
+"""Titles and ids of all conversations as one text, looked through at the speed of `bytes.find`.
 
 Putting together the names of 100,000 conversations takes half a second, so that an index is kept for as long as it
 is not too old: what has changed since stands in a small one in front of it.
@@ -9,11 +9,12 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
 
-_END = "\n"
-_TOGETHER = 4000
-"""Names that are put together before all are."""
+_END = b"\n"
+
+
+def _folded(text: str) -> bytes:
+    return text.casefold().encode("utf-8", "surrogatepass")
 
 
 class TitleIndex:
@@ -21,20 +22,17 @@ class TitleIndex:
 
     Args:
         keys: In the order in which they are to be found.
-        names: Of each; they are asked for once, and few are held at a time.
+        names: Of each; they are asked for once.
     """
 
     def __init__(self, keys: Sequence[str], names: Iterable[str]) -> None:
         self._keys = keys
         self._starts = array("Q")
-        texts: list[str] = []
-        rest, position = iter(names), 0
-        while some := [name.casefold().replace(_END, " ") for name in islice(rest, _TOGETHER)]:
-            for name in some:
-                self._starts.append(position)
-                position += len(name) + 1
-            texts.append(_END.join(some))
-        self._text = _END.join([*texts, ""])
+        self._text = bytearray()
+        """Of UTF-8: as text, one letter outside Latin would make each letter of all names take two bytes or four."""
+        for name in names:
+            self._starts.append(len(self._text))
+            self._text += _folded(name).replace(_END, b" ") + _END
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -45,7 +43,7 @@ class TitleIndex:
         Args:
             words: Texts; none at all are contained in every name.
         """
-        folded = sorted((word.casefold() for word in words), key=len, reverse=True)
+        folded = sorted(map(_folded, words), key=len, reverse=True)
         if not folded or not folded[0]:
             yield from self._keys
             return

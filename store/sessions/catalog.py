@@ -1,4 +1,4 @@
-"""The list of conversations: views, order, counts, and the quick first page.
+"""The list of conversations: views, order, counts; read whole, as a quick first page, or from what has changed.
 
 A `Catalog` is pure data made from all sessions of a store (`read_catalog`, exact) or from the
 neighbourhood of the newest ones (`read_first_page`, the same at 300 and at 100,000 sessions).
@@ -6,19 +6,22 @@ neighbourhood of the newest ones (`read_first_page`, the same at 300 and at 100,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import pairwise
+from operator import attrgetter
+from typing import NamedTuple
 
-from .chain import Chain
-from .connect import Reader
-from .forest import AUTOMATION_SOURCES, Forest
-from .models import Conversation, Hidden, Session, Sort, View
-from .ordering import Asked, names_of
-from .sessions import newest_message_sql, read_busy, read_child_ids, read_sessions, read_table
-from .text import as_text
-from .titles_index import NameIndex, TitleIndex
-from .values import as_time
+from hermes_browse.store.reader import Reader
+from hermes_browse.store.text import as_text
+from hermes_browse.store.values import as_time
+
+from .conversations import Forest
+from .models import FAR_PAST, Chain, Conversation, Hidden, Sort, View, newest_activity, title_of
+from .names import NameIndex, TitleIndex
+from .relations import AUTOMATION_SOURCES
+from .rows import newest_message_sql, read_all, read_busy, read_child_ids, read_sessions
+from .session import Session
 
 _ROUNDS = ((200, 2, 8), (800, 6, 60), (3200, 20, 200))
 """A try after another: newest messages whose sessions are candidates, newest-started sessions that are, and among
@@ -31,9 +34,47 @@ _PAGE = 50
 _MOST_CANDIDATES = 3000
 _MOST_FRESH_NAMES = 2000
 """With more names than this that have changed, all are put together again."""
-
 _MOST_MADE = 2000
 """Conversations that are kept when they have been made: some screens of them."""
+_AGAIN = 200
+"""Conversations used last, whose sessions are read again in any case."""
+_MOST_MESSAGES = 20_000
+"""With more new messages than this (an import) all is read again."""
+
+
+def sort_key(sort: Sort, sizes: Mapping[str, int]) -> Callable[[Sequence[Session]], float | str]:
+    """What conversations are ordered by, from their segments; those of one key by their last activity.
+
+    Args:
+        sort: By what.
+        sizes: Bytes by session id, for `Sort.SIZE`.
+    """
+
+    def summed(read: Callable[[Session], float]) -> Callable[[Sequence[Session]], float]:
+        return lambda segments: sum(map(read, segments))
+
+    def started(segments: Sequence[Session]) -> float:
+        moment = segments[0].started_at
+        return FAR_PAST if moment is None else moment
+
+    def cost(segments: Sequence[Session]) -> float:
+        known = [paid for segment in segments if (paid := segment.cost_usd) is not None]
+        return sum(known) if known else FAR_PAST
+
+    def title(segments: Sequence[Session]) -> str:
+        found = title_of(segments)
+        return f"0{found.casefold()}" if found else "1"  # those without a title are last
+
+    keys: dict[Sort, Callable[[Sequence[Session]], float | str]] = {
+        Sort.ACTIVITY: newest_activity,
+        Sort.STARTED: started,
+        Sort.MESSAGES: summed(attrgetter("message_count")),
+        Sort.TOKENS: summed(lambda segment: segment.tokens.total),
+        Sort.COST: cost,
+        Sort.SIZE: summed(lambda segment: sizes.get(segment.id, 0)),
+        Sort.TITLE: title,
+    }
+    return keys[sort]
 
 
 class Catalog:
@@ -43,26 +84,22 @@ class Catalog:
         forest: All sessions, or those of a neighbourhood.
         now: Unix seconds at the reading; decides what is live.
         exact: False for a first page: there is more than this.
+        names: What an earlier catalog has put together of the names, brought up to date.
     """
 
-    def __init__(self, forest: Forest, now: float, *, exact: bool = True) -> None:
+    def __init__(self, forest: Forest, now: float, *, exact: bool = True, names: NameIndex | None = None) -> None:
         self.forest = forest
         self.now = now
         """Unix seconds at the reading."""
         self.exact = exact
         """Whether this is all there is."""
         self._made: dict[str, Conversation] = {}
-        self._names: NameIndex | None = None
-
-    @property
-    def chains(self) -> Collection[Chain]:
-        """One for each conversation, subagents included."""
-        return self.forest.chains.values()
+        self._names = names
 
     def conversation(self, root_id: str) -> Conversation:
         """The conversation whose root segment this is; made on first use."""
         made = self._made.get(root_id)
-        return made if made is not None else self.of_chain(self.forest.chains[root_id])
+        return made if made is not None else self.of_chain(self.forest.chain_of(root_id))
 
     def of_chain(self, chain: Chain) -> Conversation:
         """The conversation a chain is; for a pass through all of them."""
@@ -75,54 +112,34 @@ class Catalog:
             self._made[root_id] = made
         return made
 
-    def named(self, words: Sequence[str]) -> Iterator[str]:
-        """Root ids of the conversations whose titles or ids contain all of these words, newest first."""
-        index, active = self._name_index(), self.forest.last_active
-        fresh, others = index.find(words)
-        return merge(fresh, others, key=lambda root: -active(root)) if len(index.fresh) else others
-
-    def take_names(self, earlier: Catalog) -> None:
-        """Go on with what an earlier catalog of the same store has put together of the names.
-
-        Args:
-            earlier: Most of its chains are chains of this one too.
-        """
-        index, chains = earlier._names, self.forest.chains
-        if index is None or self.forest is earlier.forest:
-            self._names = index
-            return
-        changed = self.forest.changed_since(earlier.forest)
-        if changed is None:
-            return
-        hidden = index.hidden | changed
-        if len(hidden) < _MOST_FRESH_NAMES:
-            fresh = self._named(root for root in hidden if root in chains)
-            self._names = NameIndex(index.whole, fresh, hidden)
-
-    def _name_index(self) -> NameIndex:
-        if self._names is None:
-            self._names = NameIndex(TitleIndex(*self.forest.names()))
-        return self._names
-
-    def _named(self, roots: Iterable[str]) -> TitleIndex:
-        return TitleIndex(*names_of(self.forest.chains[root] for root in roots))
-
     def of_session(self, session_id: str) -> Conversation | None:
         """The conversation any segment belongs to."""
-        chain = self.forest.chain_of.get(session_id)
-        return self.conversation(chain.root.id) if chain is not None else None
+        root = self.forest.root_of(session_id)
+        return self.conversation(root) if root is not None else None
 
-    def view_of(self, chain: Chain) -> View | None:
-        """The narrow view a conversation is in; None for what only the view of all shows."""
-        return self.forest.view_of(chain)
+    def named(self, words: Sequence[str]) -> Iterator[str]:
+        """Root ids of the conversations whose titles or ids contain all of these words, newest first."""
+        if self._names is None:
+            self._names = NameIndex(self._named(reversed(self.forest.listed(View.ALL))))
+        fresh, others = self._names.find(words)
+        return merge(fresh, others, key=self.forest.rank, reverse=True) if len(self._names.fresh) else others
 
-    def in_view(self, view: View) -> Iterable[Chain]:
-        """The conversations of a view, in no order."""
-        return self.forest.in_view(view)
+    def _named(self, roots: Iterable[str]) -> TitleIndex:
+        keys, sessions, segments = list(roots), self.forest.sessions, self.forest.segments
+        named = (segments(sessions[root]) for root in keys)
+        return TitleIndex(keys, (" ".join([f"{each.title or ''} {each.id}" for each in chain]) for chain in named))
 
-    def counts(self) -> dict[View, int]:
-        """Conversations in each view."""
-        return self.forest.counts()
+    def updated(self, fresh: Collection[Session], gone: Collection[str], now: float) -> Catalog:
+        """The catalog with some sessions new, others or gone; arguments as of `Forest.updated`."""
+        if not fresh and not gone:
+            return Catalog(self.forest, now, names=self._names)
+        updated = Catalog(self.forest.updated(fresh, gone), now)
+        if self._names is not None:
+            changed = self._names.hidden | updated.forest.renewed
+            if len(changed) < _MOST_FRESH_NAMES:
+                roots = sorted(filter(updated.forest.is_root, changed), key=updated.forest.rank, reverse=True)
+                updated._names = NameIndex(self._names.whole, updated._named(roots), changed)
+        return updated
 
     def hidden(self, view: View, shown: int) -> Hidden:
         """What is not on screen, so that shown and hidden sum up to all conversations.
@@ -131,7 +148,7 @@ class Catalog:
             view: The view on screen.
             shown: Rows of it that are shown.
         """
-        counts = self.counts()
+        counts = self.forest.counts()
         automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
         archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
         return Hidden(automation, archived, counts[View.ALL] - shown - automation - archived)
@@ -143,8 +160,8 @@ class Catalog:
         sort: Sort = Sort.ACTIVITY,
         reverse: bool = False,
         sources: Collection[str] = (),
-        sizes: dict[str, int] | None = None,
-    ) -> Sequence[str]:
+        sizes: Mapping[str, int] | None = None,
+    ) -> list[str]:
         """Root ids of the conversations of a view in order; makes none of them.
 
         Args:
@@ -154,7 +171,19 @@ class Catalog:
             sources: Only these sources (of the root segment); empty means any.
             sizes: Bytes by session id, for `Sort.SIZE`.
         """
-        return self.forest.order(view, Asked(sort, reverse, frozenset(sources), sizes or {}))
+        sessions, segments = self.forest.sessions, self.forest.segments
+        found = list(self.forest.listed(view))
+        if sources:
+            found = [root for root in found if sessions[root].source in sources]
+        if sort is not Sort.ACTIVITY:
+            found.reverse()
+            key = sort_key(sort, sizes or {})
+            keys = [key(segments(sessions[root])) for root in found]
+            places = sorted(range(len(found)), key=keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
+            return [found[place] for place in places]
+        if not reverse:
+            found.reverse()
+        return found
 
     def select(
         self,
@@ -163,23 +192,33 @@ class Catalog:
         sort: Sort = Sort.ACTIVITY,
         reverse: bool = False,
         sources: Collection[str] = (),
-        sizes: dict[str, int] | None = None,
+        sizes: Mapping[str, int] | None = None,
     ) -> list[Conversation]:
         """The conversations of a view in order; arguments as `order`."""
         ordered = self.order(view, sort=sort, reverse=reverse, sources=sources, sizes=sizes)
         return [self.conversation(root) for root in ordered]
 
 
-def read_catalog(reader: Reader, now: float) -> Catalog:
+def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Catalog:
     """Every conversation of the store, exactly; reads each session row once.
 
     Args:
         reader: An open reader.
         now: Unix seconds.
+        known: An earlier one, of which is kept what is still so.
     """
-    from .packed import packed  # the first page, which is to be there at once, goes without
-
-    return Catalog(packed(read_table(reader)), now)
+    if known is None or not known.exact:
+        return Catalog(Forest(read_all(reader, {})), now)
+    sessions = known.forest.sessions
+    fresh: dict[str, Session] = {}
+    gone = set(sessions)
+    for session in read_all(reader, sessions):
+        gone.discard(session.id)
+        if sessions.get(session.id) != session:
+            fresh[session.id] = session
+        else:
+            fresh.pop(session.id, None)  # of two with one id the later one counts
+    return known.updated(fresh.values(), gone, now)
 
 
 def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int, *, in_order: bool) -> list[str]:
@@ -277,7 +316,7 @@ def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limi
         _gather(reader, known, newest, busy)
         beyond = reader.value("SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1])
         catalog = Catalog(Forest(known.values()), now, exact=beyond == len(known))
-        if catalog.exact or catalog.counts()[view] >= limit or len(known) > _MOST_CANDIDATES:
+        if catalog.exact or catalog.forest.counts()[view] >= limit or len(known) > _MOST_CANDIDATES:
             break
     return catalog
 
@@ -303,13 +342,12 @@ def allowed_sessions(
         sources: Only these sources; empty means any.
         condition: The filters of a query on conversations.
     """
-    if condition is None:
-        return frozenset(catalog.forest.sessions_in(view, sources))
-    found: set[str] = set()
-    for chain in catalog.in_view(view):
-        if (not sources or chain.root.source in sources) and condition(catalog.of_chain(chain)):
-            found.update(segment.id for segment in chain.segments)
-    return frozenset(found)
+    return frozenset(
+        segment.id
+        for chain in catalog.forest.in_view(view)
+        if (not sources or chain.root.source in sources) and (condition is None or condition(catalog.of_chain(chain)))
+        for segment in chain.segments
+    )
 
 
 def read_sizes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
@@ -322,3 +360,73 @@ def read_sizes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
         list(session_ids),
     )
     return {as_text(key) or "": int(str(size or 0)) for key, size in rows}
+
+
+class Mark(NamedTuple):
+    """How far a store has been read."""
+
+    message: int
+    """The largest message id."""
+    session: int
+    """The largest rowid of a session."""
+    sessions: int
+    """How many there are."""
+    busy: frozenset[str]
+    """What live leases and locks name."""
+
+
+def read_mark(reader: Reader) -> Mark:
+    """The mark of a store as it is now; taken before a reading, so that nothing falls between the two.
+
+    Args:
+        reader: An open reader.
+    """
+    row = reader.rows(
+        "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), (SELECT count(*) FROM sessions)"
+    )[0]
+    message, session, sessions = (int(str(value or 0)) for value in row)
+    return Mark(message, session, sessions, read_busy(reader))
+
+
+def read_increment(
+    reader: Reader, catalog: Catalog, mark: Mark, now: float, touched: Collection[str] = ()
+) -> tuple[Catalog, Mark] | None:
+    """The catalog as it is now, from what has changed alone.
+
+    A catalog of 100,000 sessions takes a second to read, and a gateway writes several times in each. A message or
+    a session that is new is found by its number. Changes that leave no such trace (a title, an end, an archiving by
+    another program) are looked for among the sessions used last, and found elsewhere when all is read again.
+
+    Args:
+        reader: An open reader.
+        catalog: An exact one.
+        mark: Of the time it was read.
+        now: Unix seconds.
+        touched: Sessions known to have been changed, deleted or put back meanwhile.
+
+    Returns:
+        The new catalog and its mark; None when only reading all of it can tell (sessions are gone, or the
+        numbering began anew).
+    """
+    new = read_mark(reader)
+    if new.message < mark.message or new.session < mark.session or new.message - mark.message > _MOST_MESSAGES:
+        return None
+    rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [mark.message])
+    added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [mark.session])
+    known = catalog.forest.sessions
+    ids = {text: None for text in (as_text(row[0]) for row in (*rows, *added)) if text is not None}
+    begun = set(ids)
+    for chain in catalog.forest.newest(_AGAIN):
+        ids.update((segment.id, None) for segment in chain.segments)
+    ids.update(dict.fromkeys(mark.busy ^ new.busy))
+    for each in touched:
+        ids[each] = None
+        ids.update((child.id, None) for child in catalog.forest.children_of(each))
+    found = read_sessions(reader, list(ids), busy=new.busy)
+    there = {each.id for each in found}
+    gone = {each for each in touched if each in known and each not in there}
+    back = {each for each in touched if each not in known and each in there and each not in begun}
+    if mark.sessions + len(added) + len(back) - len(gone) != new.sessions:
+        return None
+    fresh = [each for each in found if known.get(each.id) != each]
+    return catalog.updated(fresh, gone, now), new

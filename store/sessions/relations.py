@@ -1,31 +1,22 @@
-"""What a session says by itself: which parent link means what, what counts as automation, and what is live."""
+"""What a session says of itself: what its parent link means, whether it is automation, and whether it is live.
+
+The rules are those of Hermes (0.19 `get_compression_tip`, `_LISTABLE_CHILD_SQL`; 0.20 resets).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from .chain import FAR_PAST
-from .columns import Mark
-from .models import Relation, Session, Status, View
+from .models import FAR_PAST, Relation, Status
+from .session import Session
 
-AUTOMATION_SOURCES = frozenset(
-    [
-        "cron",
-        "tool",
-        "subagent",
-        "batch",
-        "webhook",
-        "api",
-        "api_server",
-        "kanban",
-        "oneshot",
-        "eval",
-        "benchmark",
-        "rl",
-        "trajectory",
-        "job",
-    ]
-)
+# fmt: off
+AUTOMATION_SOURCES = frozenset((
+    "cron", "tool", "subagent", "batch", "webhook", "api", "api_server", "kanban", "oneshot", "eval", "benchmark", "rl",
+    "trajectory", "job",
+))
+# fmt: on
 """Sources nobody typed into; the set is open, unknown sources count as chats."""
 
 RESET_REASONS = frozenset(["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"])
@@ -50,13 +41,15 @@ def edge(child: Session, parent: Session | None) -> Relation:
     if parent is None or parent.id == child.id:
         return Relation.ORPHAN
     compressed = parent.end_reason == "compression"
-    marks = child.shared
-    if marks.branched_from is not None and (marks.branched_from == parent.id or not compressed):
-        return Relation.BRANCHED
-    if marks.delegate_from is not None and (marks.delegate_from == parent.id or not compressed):
-        return Relation.DELEGATED
-    if marks.reset_from is not None and (marks.reset_from == parent.id or not compressed):
-        return Relation.RESET
+    marks = (
+        (child.branched_from, Relation.BRANCHED),
+        (child.delegate_from, Relation.DELEGATED),
+        (child.reset_from, Relation.RESET),
+    )
+    for marker, relation in marks:
+        # A continuation inherits the markers of what it continues: there a marker counts only if it names the parent.
+        if marker is not None and (marker == parent.id or not compressed):
+            return relation
     if compressed and child.source != "tool":
         return Relation.CONTINUED
     if child.source in ("subagent", "tool"):
@@ -81,15 +74,6 @@ def is_reset(child: Session, parent: Session) -> bool:
     return parent.end_reason in RESET_REASONS and bool(child.session_key) and child.session_key == parent.session_key
 
 
-def plain_view(mark: Mark) -> View | None:
-    """The narrow view of what hangs on nothing: what `Forest.view_of` says of it, from what it shares with others."""
-    if mark.hidden:
-        return None
-    if mark.archived:
-        return View.ARCHIVED
-    return View.AUTOMATION if mark.source in AUTOMATION_SOURCES else View.CHATS
-
-
 def continuation_rank(child: Session) -> tuple[int, float, float, str]:
     """Sort key among several continuations of one session, the best one last (0.19 `get_compression_tip`)."""
     if child.end_reason == "compression":
@@ -110,12 +94,25 @@ def status(segments: Sequence[Session], now: float) -> Status:
         now: Unix seconds.
     """
     tip = segments[-1]
-    said = [segment.shared for segment in segments]
-    if any([each.busy for each in said]):
+    if any([each.busy for each in segments]):
         return Status.LIVE
-    if not any([each.has_messages for each in said]):
+    if not any([each.has_messages for each in segments]):
         return Status.EMPTY
     if tip.ended_at is not None or tip.end_reason is not None:
         return Status.ENDED
     newest = tip.last_active
     return Status.LIVE if newest is not None and -LIVE_SECONDS < now - newest < LIVE_SECONDS else Status.OPEN
+
+
+# `cron_<job>_20241206_175337`; something may follow that tells apart what began in the same second.
+_RUN = re.compile(r"cron_(.+)_\d{8}_\d{6}(?:_.*)?")
+
+
+def job_of(root: Session) -> str | None:
+    """The cron job whose run a conversation is; None for all else.
+
+    Args:
+        root: The first session of the conversation.
+    """
+    match = _RUN.fullmatch(root.id) if root.source == "cron" else None
+    return match[1] if match else None

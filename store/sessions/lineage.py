@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from ..connect import Reader
+from ..errors import NotFoundError
+from ..transcript import count_rows
+from ..wording import _
 from .catalog import read_neighbourhood
-from .chain import Chain
-from .connect import Reader
-from .errors import NotFoundError
-from .forest import ORPHANED, Forest, status
-from .models import Conversation, Lineage, Node, Relation, ResumeTarget, Session
-from .relations import continuation_rank, is_reset
-from .transcript import count_rows
-from .wording import _
+from .conversations import Forest
+from .models import FAR_PAST, Chain, Conversation, Lineage, Node, Relation, ResumeTarget
+from .relations import ORPHANED, continuation_rank, is_reset, status
+from .session import Session
 
 _RESUME_BOUND = 32
 _CHAIN_BOUND = 1000
-_FAR_PAST = float("-inf")
 _WALKS_PAST_RESETS = 26
 """The first schema whose Hermes keeps a resume out of a chat that follows a reset (0.20.1; not 0.20.0, schema 25)."""
 _CHAINS_END_AT_RESETS = 30
@@ -52,7 +51,7 @@ def _follow(forest: Forest, first: Session, bound: int, skips_resets: bool, *, i
             break
         children = [
             child
-            for child in forest.children.get(parent.id, ())
+            for child in forest.children_of(parent.id)
             if child.branched_from is None
             and child.delegate_from is None
             and child.source != "tool"
@@ -69,7 +68,7 @@ def _follow(forest: Forest, first: Session, bound: int, skips_resets: bool, *, i
 
 
 def _newest_rank(child: Session) -> tuple[float, str]:
-    return child.started_at if child.started_at is not None else _FAR_PAST, child.id
+    return child.started_at if child.started_at is not None else FAR_PAST, child.id
 
 
 def resume_target(conversation: Conversation) -> ResumeTarget:
@@ -94,7 +93,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     forest = catalog.forest
     if session_id not in forest.sessions:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
-    focus = forest.chain_of[session_id]
+    focus = forest.chain_of(session_id)
     top, seen = focus, {focus.root.id}
     while (above := forest.parent_chain(top)) is not None and above.root.id not in seen:
         seen.add(above.root.id)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from .connect import Reader
-from .errors import AmbiguousError, NotFoundError
-from .sessions import newest_message_sql
-from .text import as_text
-from .wording import _
+from ..connect import Reader
+from ..errors import AmbiguousError, NotFoundError
+from ..text import as_text
+from ..wording import _
+from .rows import newest_message_sql
 
 _CANDIDATES = 10
 _NUMBERED = re.compile(r"^(.*?) #(\d+)$")

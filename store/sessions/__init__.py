@@ -1,0 +1,1 @@
+"""Sessions of a store: read, folded into conversations, listed, and looked up."""

@@ -1,0 +1,232 @@
+"""One row of `sessions` as data, small enough to hold 100,000 of them.
+
+Times are Unix seconds (float) or None; money is USD. Text is as stored (see `text.as_text`), not yet printable.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import nan
+from struct import Struct
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
+
+
+class Tokens(NamedTuple):
+    """Token counts as Hermes counted them; cache reads are not part of `input`."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    @property
+    def total(self) -> int:
+        """Input, output and both cache counts; reasoning is part of the output."""
+        return sum(self[:4])
+
+
+_T = TypeVar("_T")
+Shared = Annotated[_T, "shared"]
+"""A field in which many sessions say the same."""
+Linked = Annotated[_T, "links"]
+"""A field that few sessions have."""
+Real = Annotated[float | None, "reals"]
+Count = Annotated[int, "counts"]
+
+_REAL = Struct("=d")
+_SMALL, _MIDDLE, _LARGE = (Struct(f"=4d7{count}") for count in "HIQ")
+"""The reals (NaN for None) and the counters of a session, in as little room as its largest counter allows."""
+_FORMATS = {whole.size: (whole, Struct(whole.format[0] + whole.format[-1])) for whole in (_SMALL, _MIDDLE, _LARGE)}
+"""Each by its size, with that of one counter."""
+
+
+def _real(at: int) -> property:
+    unpack, offset = _REAL.unpack_from, at * _REAL.size
+
+    def read(self: "_Compact") -> float | None:
+        (value,) = unpack(self.numbers, offset)
+        return value if value == value else None
+
+    return property(read)
+
+
+def _count(at: int) -> property:
+    first = 4 * _REAL.size
+
+    def read(self: "_Compact") -> int:
+        numbers = self.numbers
+        one = _FORMATS[len(numbers)][1]
+        value: int = one.unpack_from(numbers, first + at * one.size)[0]
+        return value
+
+    return property(read)
+
+
+def _shared(at: int) -> property:
+    return property(lambda self: self.shared[at])
+
+
+def _link(at: int) -> property:
+    return property(lambda self: self.links[at])
+
+
+_READERS = {"shared": _shared, "links": _link, "reals": _real, "counts": _count}
+
+
+@dataclass_transform(frozen_default=True)
+class _Compact:
+    """A frozen value of many fields in some 200 bytes; as one object for each field 100,000 of them take 70 MB.
+
+    The annotations of a subclass are its fields. They say where each is kept: by itself, in a tuple that
+    values which say the same have in common, or as a number among packed bytes.
+    """
+
+    __slots__ = ("id", "links", "numbers", "parent_id", "shared", "title")
+
+    kept: ClassVar[dict[str, list[str]]]
+    """Names of the fields by where they are kept, in order."""
+    _defaults: ClassVar[dict[str, Any]]
+
+    id: str
+    parent_id: str | None
+    title: str | None
+    shared: tuple[Any, ...]
+    links: tuple[Any, ...]
+    numbers: bytes
+
+    def __init_subclass__(cls) -> None:
+        cls.kept = {place: [] for place in ("", *_READERS)}
+        cls._defaults = {}
+        for name, hint in cls.__annotations__.items():
+            place = getattr(hint, "__metadata__", ("",))[0]
+            if name in cls.__dict__:
+                cls._defaults[name] = getattr(cls, name)
+                delattr(cls, name)  # or it would stand in front of the slot
+            if place:
+                setattr(cls, name, _READERS[place](len(cls.kept[place])))
+            cls.kept[place].append(name)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        given = dict(zip(type(self).__annotations__, values, strict=False)) | named
+        unknown = given.keys() - type(self).__annotations__.keys()
+        if unknown:
+            raise TypeError(f"there is no field {min(unknown)}")
+        columns = {name: [value] for name, value in (self._defaults | given).items()}
+        self._set(*next(_stored(self.kept, columns, {})))
+
+    def _set(
+        self,
+        id: str,
+        parent_id: str | None,
+        title: str | None,
+        shared: tuple[Any, ...],
+        links: tuple[Any, ...],
+        numbers: bytes,
+    ) -> None:
+        self.id, self.parent_id, self.title = id, parent_id, title
+        self.shared, self.links, self.numbers = shared, links, numbers
+
+    @classmethod
+    def made_of(cls, columns: Mapping[str, Sequence[Any]], alike: dict[Any, Any]) -> Iterator[Self]:
+        """Many values at once.
+
+        Args:
+            columns: For each field its values, all of one length.
+            alike: What values have in common so far; grows.
+        """
+        new = cls.__new__
+        for row in _stored(cls.kept, columns, alike):
+            made = new(cls)
+            made._set(*row)
+            yield made
+
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in type(self).__annotations__}
+
+    def _replace(self, **changes: Any) -> Self:
+        """The same value with some fields changed."""
+        return type(self)(**(self._fields() | changes))
+
+    def __repr__(self) -> str:
+        """All fields by name."""
+        fields = (f"{name}={value!r}" for name, value in self._fields().items())
+        return f"{type(self).__name__}({', '.join(fields)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are the same."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return all(getattr(self, slot) == getattr(other, slot) for slot in _Compact.__slots__)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+
+def _pack(*numbers: Any) -> bytes:
+    largest = max(numbers[4:])
+    return (_SMALL if largest < 2**16 else _MIDDLE if largest < 2**32 else _LARGE).pack(*numbers)
+
+
+def _stored(
+    kept: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[Any]], alike: dict[Any, Any]
+) -> Iterator[tuple[Any, ...]]:
+    """What each value of some columns is kept as: the arguments of `_Compact._set`."""
+    in_common = []
+    for place in ("shared", "links"):
+        said = zip(*(columns[name] for name in kept[place]), strict=True)
+        in_common.append([alike.setdefault(each, each) for each in said])
+    reals = ([nan if each is None else each for each in columns[name]] for name in kept["reals"])
+    numbers = map(_pack, *reals, *(columns[name] for name in kept["counts"]))
+    return zip(*(columns[name] for name in kept[""]), *in_common, numbers, strict=True)
+
+
+class Session(_Compact):
+    """One row of `sessions`, read for what lists and lineage need; columns a store lacks are None or 0."""
+
+    __slots__ = ()
+
+    id: str
+    source: Shared[str]
+    parent_id: str | None = None
+    title: str | None = None
+    model: Shared[str | None] = None
+    cwd: Shared[str | None] = None
+    """The working directory."""
+    git_branch: Shared[str | None] = None
+    started_at: Real = None
+    ended_at: Real = None
+    end_reason: Shared[str | None] = None
+    last_active: Real = None
+    """Newest message or recorded activity, else the start."""
+    branched_from: Linked[str | None] = None
+    """The `_branched_from` marker of `model_config` (0.16 and later)."""
+    delegate_from: Linked[str | None] = None
+    """The `_delegate_from` marker (0.17 and later), `__orphaned__` where a migration guessed."""
+    reset_from: Linked[str | None] = None
+    """The `_reset_from` marker (0.20 and later)."""
+    session_key: Linked[str | None] = None
+    """Of a gateway's chat."""
+    archived: Shared[bool] = False
+    """Put away."""
+    pinned: Shared[bool] = False
+    """Protected from pruning (0.20 and later)."""
+    hidden: Shared[bool] = False
+    """Hidden by Hermes (0.20 and later)."""
+    message_count: Count = 0
+    """The stored counter: a hint, not a count of rows."""
+    tool_call_count: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cache_read_tokens: Count = 0
+    cache_write_tokens: Count = 0
+    reasoning_tokens: Count = 0
+    cost_usd: Real = None
+    """What was paid, else what Hermes reckoned."""
+    busy: Shared[bool] = False
+    """A live turn lease or compression lock names it."""
+    has_messages: Shared[bool] = True
+    """Whether there is any row of `messages`."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The five counts as one value."""
+        return Tokens._make(_FORMATS[len(self.numbers)][0].unpack(self.numbers)[6:])
