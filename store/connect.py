@@ -133,12 +133,7 @@ class Store:
             # A folder we may not write to, and SQLite wants to make -wal and -shm: the file itself
             # is still readable as long as no log holds newer rows (https://sqlite.org/wal.html, 5)
             # and no journal the older half of a write (https://sqlite.org/lockingv3.html, 4).
-            if self._size(self.journal_path):
-                raise StoreUnreadableError(
-                    _("{path} is in the middle of a write that was broken off.").format(path=self.path),
-                    remedy=_("Start Hermes once: it puts back what the -journal file beside the store keeps."),
-                ) from None
-            if self._size(self.wal_path):
+            if self._size(self.journal_path) or self._size(self.wal_path):
                 raise
             return self._open("mode=ro&immutable=1", snapshot=True)
 

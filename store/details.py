@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .cleanup.sizes import bytes_sql
 from .connect import Reader
 from .models import Conversation, Reading, State
-from .prune.sizes import bytes_sql
 from .text import as_text
 from .transcript import Bone, read_skeleton
 from .values import as_count, as_mapping, as_money

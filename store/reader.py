@@ -46,8 +46,8 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
         error: What a statement or an open raised.
         path: The store, for the sentence.
     """
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    said = str(error)
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
         return QueryInterruptedError(_("The query was interrupted."))
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -65,6 +65,16 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
             _("{path} is damaged: SQLite says “{said}”.").format(path=path, said=said),
             remedy=_("Copy the file away first, then try `hermes sessions repair`."),
         )
+    if extended == sqlite3.SQLITE_READONLY_ROLLBACK:
+        # A process was killed within a write (DELETE mode). SQLite takes it back for whoever may write, not for us.
+        return StoreUnreadableError(
+            _("{path} is in the middle of a write that was broken off.").format(path=path),
+            remedy=_(
+                "Start a chat in Hermes once: it takes the write back, with the help of the -journal file beside the "
+                "store, so leave that where it is. For a file that Hermes does not open, `sqlite3 FILE .tables` does "
+                "the same."
+            ),
+        )
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return StoreUnreadableError(
             _("{path} cannot be opened: SQLite says “{said}”.").format(path=path, said=said),
@@ -79,6 +89,17 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
             unread, remedy=_("If it lies on a network drive, copy it to a local disk and name the copy with --db.")
         )
     return StoreError(unread)
+
+
+def rows_in(
+    rows: Callable[[str, list[object]], list[Row]], sql: str, keys: Sequence[object], before: Sequence[object] = ()
+) -> list[Row]:
+    """Run a statement for many keys, in chunks; see `Reader.rows_in`."""
+    found: list[Row] = []
+    for start in range(0, len(keys), _CHUNK):
+        chunk = keys[start : start + _CHUNK]
+        found.extend(rows(sql.replace("{keys}", ",".join("?" * len(chunk))), [*before, *chunk]))
+    return found
 
 
 class Reader:
@@ -196,12 +217,7 @@ class Reader:
             keys: Values for the placeholders.
             before: Values bound ahead of the keys.
         """
-        found: list[Row] = []
-        for start in range(0, len(keys), _CHUNK):
-            chunk = keys[start : start + _CHUNK]
-            marks = ",".join("?" * len(chunk))
-            found.extend(self.rows(sql.replace("{keys}", marks), [*before, *chunk]))
-        return found
+        return rows_in(self.rows, sql, keys, before)
 
     def index_terms(self, index: str, first: str, beyond: str, most: int) -> list[str]:
         """Terms of an FTS5 table from `first` up to but not including `beyond`, in order.

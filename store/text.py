@@ -96,3 +96,19 @@ def one_line(text: str, limit: int = 0) -> str:
             line = line[:-1]
         return line + "…"
     return line
+
+
+def longest_run(text: str) -> int:
+    """Backticks in the longest run of them in a text."""
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A text as a code block of Markdown; its fence is longer than any run of backticks in the text.
+
+    Args:
+        text: Any text.
+        language: A word that needs no escaping.
+    """
+    fence = "`" * max(3, longest_run(text) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"

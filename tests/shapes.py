@@ -223,8 +223,7 @@ def _shape_22() -> Shape:
         name="22",
         version=sample.VERSION,
         tables={name: tuple(lines) for name, lines in sample.TABLES.items()},
-        indexes={name: f"CREATE INDEX {name} ON {on}" for name, on in sample.INDEXES.items()}
-        | {"idx_sessions_title_unique": sample.TITLE_INDEX},
+        indexes=sample.INDEXES,
         search={name: sample.fts_table(name) for name in fts},
         triggers={sql.split()[2]: sql for sql in triggers},
         fill={name: sample.fts_fill(name) for name in fts},

@@ -31,6 +31,7 @@ class Import(NamedTuple):
     """Leading dots."""
     is_at_top: bool
     """Whether it runs when the file is imported."""
+    is_in_function: bool = False
 
 
 @functools.cache
@@ -44,18 +45,22 @@ def _read_imports(folder: str) -> Iterator[Import]:
     assert files, folder
     for path in files:
         tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+        inside = {node for each in functions for node in ast.walk(each)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield Import(path.relative_to(ROOT), alias.name, 0, node in tree.body)
+                    yield Import(path.relative_to(ROOT), alias.name, 0, node in tree.body, node in inside)
             elif isinstance(node, ast.ImportFrom):
-                yield Import(path.relative_to(ROOT), node.module or "", node.level, node in tree.body)
+                name = node.module or ""
+                yield Import(path.relative_to(ROOT), name, node.level, node in tree.body, node in inside)
 
 
-def test_the_store_stands_on_the_standard_library_alone() -> None:
-    """No third-party module, and nothing of the screen."""
+def test_the_store_stands_on_the_standard_library_and_pyyaml() -> None:
+    """No other third-party module, nothing of the screen, and PyYAML only for the settings of Hermes."""
     foreign = [each for each in imports_of("store") if not each.level]
-    assert [each for each in foreign if each.module.split(".")[0] not in sys.stdlib_module_names] == []
+    others = [each for each in foreign if each.module.split(".")[0] not in sys.stdlib_module_names]
+    assert [(str(each.path), each.module) for each in others] == [("store/cleanup/hermes_settings.py", "yaml")]
 
 
 def test_relative_inside_a_folder_absolute_across() -> None:
@@ -126,3 +131,79 @@ def test_the_store_loads_nothing_else() -> None:
     )
     third_party = {name for name in loaded - before if name not in sys.stdlib_module_names and not name.startswith("_")}
     assert third_party <= {"hermes_browse"}
+
+
+IN_CIRCLES = 20
+"""Modules that still import each other in circles: of the command line in functions, of the search for their types."""
+IN_FUNCTIONS = 146
+"""Imports inside functions; there are to be 40."""
+
+
+def _imported(path: Path, node: ast.ImportFrom, modules: dict[str, Path]) -> Iterator[Path]:
+    """The modules of ours that an import names, wherever it stands."""
+    package = ["hermes_browse", *path.relative_to(ROOT).parts[:-1]]
+    base = package[: len(package) - node.level + 1] if node.level else []
+    module = ".".join([*base, *([node.module] if node.module else [])])
+    for alias in node.names:
+        found = modules.get(f"{module}.{alias.name}") or modules.get(module)
+        if found is not None and found != path:
+            yield found
+
+
+def _imports_of_ours() -> dict[Path, set[Path]]:
+    """By module what it imports of ours: at its top, in functions, and for type checkers alone."""
+    modules: dict[str, Path] = {}
+    for path in sorted([*(ROOT / "store").rglob("*.py"), *(ROOT / "tui").rglob("*.py")]):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        modules[".".join(["hermes_browse", *(parts[:-1] if parts[-1] == "__init__" else parts)])] = path
+    return {
+        path: {
+            each
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom)
+            for each in _imported(path, node, modules)
+        }
+        for path in modules.values()
+    }
+
+
+def _reached(graph: dict[Path, set[Path]], start: Path) -> set[Path]:
+    """Everything that a module imports, and what that imports in turn."""
+    found: set[Path] = set()
+    ahead = list(graph[start])
+    while ahead:
+        each = ahead.pop()
+        if each not in found:
+            found.add(each)
+            ahead += graph[each]
+    return found
+
+
+def _in_circles(graph: dict[Path, set[Path]]) -> set[Path]:
+    """The modules that import themselves by way of others."""
+    left = dict(graph)
+    while ends := [
+        path for path in left if not left[path] & left.keys()
+    ]:  # most modules are on no circle: quickly said
+        for path in ends:
+            del left[path]
+    left = {path: left[path] & left.keys() for path in left}
+    return {path for path in left if path in _reached(left, path)}
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """A circle cannot be understood from any of its ends, and only loads in one order."""
+    one, other, beside = Path("one"), Path("other"), Path("beside")
+    assert _in_circles({one: {other}, other: {one}, beside: {one}}) == {one, other}
+    assert _in_circles({one: {other}, other: set(), beside: {one}}) == set()
+    graph = _imports_of_ours()
+    assert sum(map(len, graph.values())) > 1_000
+    circles = {path.relative_to(ROOT) for path in _in_circles(graph)}
+    assert {path.parts[:2] for path in circles} <= {("tui", "cli"), ("store", "search")}
+    assert len(circles) <= IN_CIRCLES
+
+
+def test_few_modules_are_imported_in_functions() -> None:
+    """Only what a start or a command would wait for without need."""
+    inside = [each for each in (*imports_of("store"), *imports_of("tui")) if each.is_in_function]
+    assert len(inside) <= IN_FUNCTIONS

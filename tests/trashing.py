@@ -10,9 +10,9 @@ from pathlib import Path
 from builders import T0, make_store, tool_call
 
 from hermes_browse.store.connect import Store
-from hermes_browse.store.trash.values import quoted, reading
-from hermes_browse.store.write.delete import Deleted, delete
-from hermes_browse.store.write.restore import Restored, restore
+from hermes_browse.store.edit.delete import Deleted, delete
+from hermes_browse.store.edit.restore import Restored, restore
+from hermes_browse.store.trash.format import quoted, reading
 
 NOW = T0 + 200 * 86_400.0
 """Half a year after the rows of test stores: nothing is live."""

@@ -12,8 +12,9 @@ from pathlib import Path
 from builders import make_store
 
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.edit.guards import Needs
+from hermes_browse.store.edit.transaction import Transaction
 from hermes_browse.store.errors import WriteUnverifiedError
-from hermes_browse.store.write.unit import Needs, Unit
 
 NEEDS = Needs(frozenset({"sessions", "messages"}))
 
@@ -30,7 +31,7 @@ def small_store(path: Path, journal: str = "wal") -> Path:
     return make_store(path, "31", sessions, messages, journal=journal)
 
 
-def retitle(unit: Unit) -> str:
+def retitle(unit: Transaction) -> str:
     """Some work."""
     assert unit.execute("UPDATE sessions SET title = ? WHERE id = ?", ["Quay", "a"]) == 1
     return "Quay"

@@ -1,15 +1,18 @@
-"""The application: theme, screens, and what it ends with; everything else is in the screens."""
+"""The application: themes, the main screen of each store, the palette, and what the browser ends with."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -28,10 +31,13 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, language
 
-from .config.applying import set_up
-from .config.start import Start
+from .bindings import bindings
+from .commands.panes import APP, MAIN, TRANSCRIPT
+from .config.start import Start, set_rows
+from .context import Arrival
 from .logfile import log_failure
 from .screens.main import MainScreen
+from .shared.glyphs import are_plain
 from .shared.header import failure
 from .textual_private import end_with, forget_colours
 
@@ -85,7 +91,7 @@ ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
 
 
 def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
-    """Our own, but on Windows, where the screen is never taken ahead and no terminal is lost, or if one is named."""
+    """Our own driver; Textual's on Windows, where nothing is painted ahead, and where the environment names one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
     from .driver import BrowserDriver, TakenScreenDriver
@@ -94,18 +100,14 @@ def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
 
 
 class BrowseApp(_App):
-    """The browser; ends with the plan of a resume, or with nothing."""
+    """The browser; its result is the plan of a resume, or None."""
 
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = True
     CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
         _STYLES / name for name in ("app.tcss", "widgets.tcss")
     ]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", N_("quit"), show=False, priority=True),
-        Binding("ctrl+c", "quit", N_("quit"), show=False, priority=True),
-        Binding("ctrl+p", "command_palette", N_("palette"), show=False, priority=True, id="palette"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(APP)
 
     def __init__(
         self,
@@ -141,7 +143,7 @@ class BrowseApp(_App):
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
         self._begun_with = self.get_css_variables()
         self.stylesheet.set_variables(self._begun_with)
-        self.shares = self.start.shares
+        self.pane_sizes = self.start.pane_sizes
         """How the panes share the screen, of every store."""
         self.keymap: Mapping[str, str] = {}
         """Keys of the user's own, by the id of a binding."""
@@ -151,10 +153,24 @@ class BrowseApp(_App):
         """What in the configuration does not hold."""
         self._main: MainScreen | None = None
         self._stores = 0
-        set_up(self)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Apply the configuration; there is no screen yet."""
+        set_rows(self.start.options)
+        encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
+        if are_plain(self.start.options.glyphs, encoding):
+            from .shared.lines import GlyphFilter  # start: few terminals need it
+
+            self.glyph_filter = GlyphFilter(encoding)
+        if self.start.configuration is not None:
+            from .config.keymap import settle  # start: nothing to look at without a configuration
+
+            self.keymap, self.trouble = settle(self.start.configuration, self.available_themes)
+            self.set_keymap(self.keymap)
 
     def take_early_cursor(self) -> int:
-        """The row the cursor was moved to while all this was loaded; for whoever asks later, the first one."""
+        """The row the cursor was moved to while the browser was loading; the first row from the second call on."""
         keys, self.early_keys = self.early_keys, None
         return keys.cursor if keys is not None else 0
 
@@ -199,23 +215,24 @@ class BrowseApp(_App):
             finally:
                 signal.signal(signal.SIGINT, before)
 
-    def switch_to(self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]) -> MainScreen:
-        """Another store in the place of this one, in the same view and order.
+    def switch_to(
+        self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], arrival: Arrival
+    ) -> None:
+        """Show another store in the place of this one, in the same view and order.
 
         Args:
             location: Which store.
             store: The store.
             first: Its first page.
             shown: Conversations of it that have been read.
-
-        Returns:
-            The new main screen; it is on its way.
+            arrival: What to do there.
         """
         before = self._main
         self.location, self.store = location, store
-        self._main = screen = MainScreen(location, store, first, shown, self.clock)
+        self._main = screen = MainScreen(self, location, store, first, shown)
         if before is not None:
-            screen.listing.begin_as(before.listing.view, before.listing.sort, reverse=before.listing.reverse)
+            listing = before.controllers.listing
+            screen.controllers.listing.begin_as(listing.view, listing.sort, reverse=listing.reverse)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The screen an application begins with cannot be replaced, so each store has a mode of its own.
@@ -224,34 +241,59 @@ class BrowseApp(_App):
         self.add_mode(name, lambda: screen)
         self.switch_mode(name)
         if before is not None:
-            before.let_go()
+            before.controllers.close()
         if self._stores > 1:
             self.remove_mode(left)
-        return screen
+        screen.call_after_refresh(screen.controllers.arrive, arrival)
+
+    def finish(self, plan: ResumePlan | None = None) -> None:
+        """End the browser, with what is to be resumed."""
+        self.exit(plan)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What every line that is painted passes; signs in ASCII come last."""
+        """The filters that every painted line passes; the one for ASCII signs comes last."""
         filters = super().get_line_filters()
         return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
 
     def get_key_display(self, binding: Binding) -> str:
-        """A key as it is printed on a keyboard, by its name where its sign is no ASCII."""
+        """A key as it is printed on a keyboard; Enter by its name where only ASCII can be shown."""
         shown = super().get_key_display(binding)
         return "Enter" if self.glyph_filter is not None and shown == "↵" else shown
 
     def get_default_screen(self) -> Screen[object]:
-        """The one screen everything happens on."""
-        self._main = screen = MainScreen(self.location, self.store, self._first, self._shown, self.clock)
-        screen.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
+        """The main screen of the store the browser begins with."""
+        self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
+        screen.controllers.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
         return screen
 
+    def on_mount(self) -> None:
+        """End like `q` when told to from outside, so that the terminal is restored."""
+        loop = asyncio.get_running_loop()
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGTERM", "SIGHUP"):
+                if hasattr(signal, name):
+                    self._end_by(getattr(signal, name), loop)
+        if self.is_told_to_end():
+            self.exit()
+
+    def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
+        """End the browser on a signal, also after the event loop has closed: its own handlers are gone by then."""
+
+        def end(number: int, frame: FrameType | None) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self.exit)
+            elif callable(before):
+                before(number, frame)
+
+        before = signal.signal(number, end)
+
     def on_ready(self) -> None:
-        """Say what in the configuration does not hold, once there is a place to say it."""
+        """Say what is wrong in the configuration: from now on there is a status line."""
         if self.trouble and self._main is not None:
             self._main.line("status").update(failure(self.trouble))
 
     def as_left(self) -> tuple[View, Sort, bool, str | None] | None:
-        """View, order, whether it is turned round, and theme, to be found so again; None before there was a screen.
+        """What the next start begins with: view, order, whether it is reversed, theme. None if there was no screen.
 
         The sample store is nobody's place to come back to: of it the theme alone is remembered. A theme that is set
         in the configuration needs no remembering.
@@ -259,35 +301,34 @@ class BrowseApp(_App):
         if self._main is None:
             return None
         theme = None if self.start.options.theme is not None else self.theme
-        memory, listing = self.start.memory, self._main.listing
+        memory, listing = self.start.memory, self._main.controllers.listing
         if self.location.demo:
             return memory.view, memory.sort, memory.reverse, theme
         return listing.view, listing.sort, listing.reverse, theme
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Everything that keys do, by name, and what Textual itself offers."""
+        """What the palette offers: every command by name, and Textual's own."""
         if isinstance(screen, MainScreen):
-            for binding in screen.commands():
-                title = _(binding.description)
+            for each in MAIN + tuple(each for each in TRANSCRIPT if each.call.startswith("screen.")):
                 # Other languages have no capitals, or none at this place: theirs are those of names.
-                title = title.capitalize() if language() == "en" else title
-                yield SystemCommand(title, _(binding.tooltip), self._runner(screen, binding))
+                title = _(each.title).capitalize() if language() == "en" else _(each.title)
+                yield SystemCommand(title, _(each.tooltip), self._runner(screen, each.action))
         for command in super().get_system_commands(screen):
             if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
                 yield command._replace(title=_(command.title), help=_(command.help))
 
     def action_command_palette(self) -> None:
-        """Textual's palette, asking in the language of the rest."""
+        """Open Textual's palette with a translated prompt."""
         if self.use_command_palette and self.screen.id != _PALETTE:
             self.push_screen(CommandPalette(id=_PALETTE, placeholder=_("Search for commands…")))
 
     def search_themes(self) -> None:
-        """Its list of themes likewise."""
+        """Open the list of themes with a translated prompt."""
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
-    def _runner(self, screen: Screen[object], binding: Binding) -> Callable[[], None]:
+    def _runner(self, screen: Screen[object], action: str) -> Callable[[], None]:
         async def run() -> None:
-            await screen.run_action(binding.action)
+            await screen.run_action(action)
 
         def start() -> None:
             self.call_later(run)

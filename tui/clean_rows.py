@@ -5,21 +5,23 @@ Each draws itself in exactly the width it is given.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
+from hermes_browse.store.cleanup.protection import Standing, idle_seconds
 from hermes_browse.store.models import Conversation
-from hermes_browse.store.prune.rules import Standing, idle_seconds
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import N_, _, pgettext
 
 from . import formats
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.planned import Planned, Spared
-    from hermes_browse.store.prune.radar import Fate
-    from hermes_browse.store.prune.spacemap import Space
+    from hermes_browse.store.cleanup.plan import Planned, Spared
+    from hermes_browse.store.cleanup.retention import Fate
+    from hermes_browse.store.cleanup.space_map import Space
     from hermes_browse.store.trash.shelf import Bundle
 
 Span = tuple[str, str]
@@ -31,6 +33,51 @@ _STANDINGS = {
 }
 """In five cells."""
 _BAR = "▏▎▍▌▋▊▉█"
+_BAR_WIDTH = 8
+_BAR_FROM = 48
+"""Cells of a row from which on it has a bar."""
+
+
+class PlanOrder(StrEnum):
+    """What a plan can be sorted by; the most comes first, titles by the alphabet."""
+
+    IDLE = "idle"
+    SIZE = "size"
+    COST = "cost"
+    MESSAGES = "messages"
+    TITLE = "title"
+
+    @property
+    def following(self) -> PlanOrder:
+        """The next one, round and round."""
+        every = list(PlanOrder)
+        return every[(every.index(self) + 1) % len(every)]
+
+    def sorted(self, would: Iterable[Planned]) -> tuple[Planned, ...]:
+        """What would go, in this order.
+
+        Args:
+            would: Longest idle first.
+        """
+        if self is PlanOrder.IDLE:
+            return tuple(would)
+        if self is PlanOrder.TITLE:
+            return tuple(sorted(would, key=lambda each: formats.name(each.conversation).casefold()))
+        return tuple(sorted(would, key=_AMOUNTS[self], reverse=True))
+
+
+_AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
+    PlanOrder.SIZE: lambda each: each.own.total + each.along.total,
+    PlanOrder.COST: lambda each: each.cost_usd,
+    PlanOrder.MESSAGES: lambda each: each.own.rows + each.along.rows,
+}
+_HEADS = {
+    PlanOrder.IDLE: N_("idle"),
+    PlanOrder.SIZE: N_("bytes"),
+    PlanOrder.COST: N_("cost"),
+    PlanOrder.MESSAGES: N_("msgs"),
+    PlanOrder.TITLE: N_("conversation"),
+}
 
 
 def _line(lead: Span, name: Span, columns: str, width: int) -> list[Span]:
@@ -45,11 +92,74 @@ def _idle(conversation: Conversation, now: float) -> str:
     return formats.age(now - idle, now) if idle is not None else "?"
 
 
+def _plan_columns(
+    width: int,
+    *,
+    idle: str,
+    state: str = "",
+    source: str = "",
+    messages: str = "",
+    cost: str = "",
+    size: str = "",
+) -> str:
+    """The columns of a plan that a width has room for.
+
+    Args:
+        width: Cells of the whole row.
+        idle: And the other columns: what stands in them.
+    """
+    columns = formats.fit(idle, 6, right=True)
+    if width >= 52:
+        columns += f" {formats.fit(source, 6)}"
+    if width >= 84:
+        columns += f" {formats.fit(state, 5)}"
+    if width >= 60:
+        columns += formats.fit(messages, 6, right=True)
+    if width >= 76:
+        columns += formats.fit(cost, 8, right=True)
+    return columns + formats.fit(size, 9, right=True)
+
+
+def _room(width: int) -> int:
+    """Cells of a row of a plan before its bar."""
+    return width - _BAR_WIDTH if width >= _BAR_FROM else width
+
+
+def _bar_of(size: int | None, biggest: int, width: int, look: str) -> list[Span]:
+    """The bar behind a row of a plan, where there is room."""
+    share = size / biggest if size and biggest else 0.0
+    return [(bar(share, _BAR_WIDTH), look)] if _room(width) < width else []
+
+
+def plan_head(width: int, order: PlanOrder) -> str:
+    """The names of the columns of a plan, with an arrow at the one it is sorted by.
+
+    Args:
+        width: Cells.
+        order: Of the rows.
+    """
+    named = {each: _(words) + ("▼" if each is order else "") for each, words in _HEADS.items()}
+    width, bars = _room(width), " " * (width - _room(width))
+    columns = _plan_columns(
+        width,
+        idle=named[PlanOrder.IDLE],
+        state=_("state"),
+        source=_("source"),
+        messages=named[PlanOrder.MESSAGES],
+        cost=named[PlanOrder.COST],
+        size=named[PlanOrder.SIZE],
+    )
+    line = _line(("   ", "dim"), (named[PlanOrder.TITLE], "dim"), columns, width)
+    return "".join(text for text, _look in line) + bars
+
+
 class PlanRow(NamedTuple):
     """A conversation that would go; `goes` is false where it was unmarked by hand."""
 
     planned: Planned
     goes: bool
+    biggest: int = 0
+    """Bytes of the biggest of the plan, for the bar."""
 
     @property
     def key(self) -> str:
@@ -60,19 +170,21 @@ class PlanRow(NamedTuple):
         """In exactly so many cells."""
         each, conversation = self.planned, self.planned.conversation
         size = formats.size(each.own.total + each.along.total) if each.is_measured else "…"
-        columns = formats.fit(_idle(conversation, now), 6, right=True)
-        if width >= 52:
-            columns += f" {formats.fit(_STANDINGS[each.standing](), 5)} "
-            columns += formats.fit(formats.source(conversation.source), 6)
-        if width >= 60:
-            columns += formats.fit(formats.number(each.own.rows + each.along.rows), 6, right=True)
-        if width >= 76:
-            columns += formats.fit(formats.money(each.cost_usd), 8, right=True)
-        columns += formats.fit(size, 9, right=True)
+        room, known = _room(width), each.own.total + each.along.total if each.is_measured else None
+        columns = _plan_columns(
+            room,
+            idle=_idle(conversation, now),
+            state=_STANDINGS[each.standing](),
+            source=formats.source(conversation.source),
+            messages=formats.number(each.own.rows + each.along.rows),
+            cost=formats.money(each.cost_usd),
+            size=size,
+        )
         extra = f"  ⊕{len(each.subagents)}" if each.subagents else ""
         name = one_line(formats.name(conversation), 300) + extra
         lead = (" ✓ ", "mark") if self.goes else (" · ", "dim")
-        return _line(lead, (name, "title" if self.goes else "dim"), columns, width)
+        line = _line(lead, (name, "title" if self.goes else "dim"), columns, room)
+        return [*line, *_bar_of(known, self.biggest, width, "accent" if self.goes else "dim")]
 
 
 class PlanJobRow(NamedTuple):
@@ -87,6 +199,8 @@ class PlanJobRow(NamedTuple):
     """Of all runs; None until they are measured."""
     cost_usd: float
     is_open: bool
+    biggest: int = 0
+    """Bytes of the biggest of the plan, for the bar."""
 
     @property
     def key(self) -> str:
@@ -95,21 +209,23 @@ class PlanJobRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> list[Span]:
         """In exactly so many cells."""
-        columns = formats.fit(_idle(self.runs[-1].conversation, now), 6, right=True)
-        if width >= 52:
-            columns += f" {formats.fit('', 5)} {formats.fit('cron', 6)}"
-        if width >= 60:
-            columns += formats.fit(formats.number(self.messages), 6, right=True)
-        if width >= 76:
-            columns += formats.fit(formats.money(self.cost_usd), 8, right=True)
-        columns += formats.fit(formats.size(self.bytes) if self.bytes is not None else "…", 9, right=True)
+        room = _room(width)
+        columns = _plan_columns(
+            room,
+            idle=_idle(self.runs[-1].conversation, now),
+            source="cron",
+            messages=formats.number(self.messages),
+            cost=formats.money(self.cost_usd),
+            size=formats.size(self.bytes) if self.bytes is not None else "…",
+        )
         all_go = self.goes == len(self.runs)
         mark = "✓" if all_go else "−" if self.goes else "·"
         runs = formats.counted(len(self.runs), "run")
         count = runs if all_go or not self.goes else _("{count:,} of {runs}").format(count=self.goes, runs=runs)
         name = f"{'▾' if self.is_open else '▸'} {one_line(self.name, 200)} · {count}"
         look = "title" if self.goes else "dim"
-        return _line((f" {mark} ", "mark" if self.goes else "dim"), (name, look), columns, width)
+        line = _line((f" {mark} ", "mark" if self.goes else "dim"), (name, look), columns, room)
+        return [*line, *_bar_of(self.bytes, self.biggest, width, "accent" if self.goes else "dim")]
 
 
 class SparedRow(NamedTuple):
@@ -181,11 +297,15 @@ class SpaceRow(NamedTuple):
         columns = formats.fit(formats.size(total), 9, right=True)
         if width >= 40:
             columns = formats.fit(freed, 10, right=True) + columns
-        if width >= 56:
-            columns += " " + bar(total / self.whole if self.whole else 0.0, 10)
         lead = " " + "  " * self.depth + arrow + " "
         look = "title" if self.depth == 0 else "plain"
-        return _line((lead, "dim"), (one_line(self.name, 300), look), columns, width)
+        if width < 40:
+            return _line((lead, "dim"), (one_line(self.name, 300), look), columns, width)
+        size = 10 if width >= 56 else 6
+        full = min(max(1, round(total / self.whole * size)), size) if self.whole and total else 0
+        goes = min(full, max(1, round(self.freed / total * full))) if self.freed and total else 0
+        line = _line((lead, "dim"), (one_line(self.name, 300), look), columns, width - size - 1)
+        return [*line, ("█" * goes, "accent"), ("█" * (full - goes), "dim"), (" " * (size - full + 1), "dim")]
 
 
 class KindRow(NamedTuple):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from .places import env_files, store_files
+from .store_paths import env_files, store_files
 
 if TYPE_CHECKING:
     from collections import Counter
 
     from hermes_browse.store.connect import Store
-    from hermes_browse.store.export.pieces import Format
+    from hermes_browse.store.export.files import Format
     from hermes_browse.store.export.redact import Redactor
     from hermes_browse.store.export.source import Tally
     from hermes_browse.store.homes import Location
@@ -48,8 +48,7 @@ def make_redactor(location: Location, tell: Callable[[str], object], *, active: 
         tell: Takes such a sentence.
         active: False for one that takes nothing out.
     """
-    from hermes_browse.store.export.env import read_env, telling_values
-    from hermes_browse.store.export.redact import Redactor
+    from hermes_browse.store.export.redact import Redactor, read_env, telling_values
 
     pairs: list[tuple[str, str]] = []
     for path in env_files(location) if active else []:
@@ -76,8 +75,7 @@ def plan_documents(
         RefusedError: There is something else in the place of the folder.
         BrowseError: It cannot be made.
     """
-    from hermes_browse.store.export.files import make_folder, unique_names
-    from hermes_browse.store.export.pieces import EXTENSIONS, Format
+    from hermes_browse.store.export.files import EXTENSIONS, Format, make_folder, unique_names
 
     extension = EXTENSIONS[form]
     path = Path(named).expanduser() if named else None
@@ -135,7 +133,7 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
         form: Of all.
         everything: Whether they were written.
     """
-    from hermes_browse.store.export.pieces import Format
+    from hermes_browse.store.export.files import Format
     from hermes_browse.store.models import State
 
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]

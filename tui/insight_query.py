@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
+from hermes_browse.store.insights.facts import UNKNOWN
 from hermes_browse.store.insights.periods import bucket_from, first_day
-from hermes_browse.store.insights.usage import UNKNOWN
 from hermes_browse.store.wording import _
 
 _FILTERS = {"source": "source", "model": "model", "project": "cwd", "tool": "tool", "conversation": "id"}

@@ -31,7 +31,7 @@ def value_of(group: Group, metric: str) -> float:
         "cost": lambda: group.cost_usd,
         "messages": lambda: group.messages,
         "sessions": lambda: group.sessions,
-        "calls": lambda: max(group.calls, group.results),
+        "calls": lambda: max(group.calls, group.messages),
         "failed": lambda: group.failed,
     }
     return float(values[metric]())
@@ -108,7 +108,7 @@ _TOOL_COLUMNS = (
     _Column(N_("convs"), 7, 0, _number(lambda group: len(group.conversations))),
     _Column(N_("sessions"), 9, 60, _number(lambda group: group.sessions)),
     _Column(N_("calls"), 8, 0, _number(lambda group: group.calls)),
-    _Column(N_("answers"), 9, 0, _number(lambda group: group.results)),
+    _Column(N_("answers"), 9, 0, _number(lambda group: group.messages)),
     _Column(N_("failed"), 8, 0, _number(lambda group: group.failed)),
     _Column(N_("rate"), 7, 0, lambda group: f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else ""),
 )
@@ -274,7 +274,7 @@ def tools_line(group: Group) -> str:
     told = _("{calls} · {answers} · {failed:,} tell of a failure{rate} · in {sessions} of {conversations}")
     return told.format(
         calls=formats.counted(group.calls, "call"),
-        answers=formats.counted(group.results, "answer"),
+        answers=formats.counted(group.messages, "answer"),
         failed=group.failed,
         rate=rate,
         sessions=formats.counted(group.sessions, "session"),

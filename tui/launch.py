@@ -1,4 +1,4 @@
-"""From a location to a running browser, and on to Hermes when a conversation was chosen."""
+"""Running the browser on a store, and taking what was chosen in it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.homes import Location
-from hermes_browse.store.preview import with_names
 
-from .config.rows import set_rows
-from .config.start import keep, read_start
+from .config.start import keep, read_start, set_rows
+from .list_model import read_first
 from .prepaint import painted, terminal_size
 from .shared.glyphs import are_plain
 
@@ -22,28 +20,8 @@ if TYPE_CHECKING:
     from hermes_browse.store.resume import ResumePlan
 
 
-def launch(location: Location) -> int:
-    """Run the browser on a store.
-
-    Args:
-        location: Which store.
-
-    Returns:
-        The exit code; does not return when Hermes takes over.
-
-    Raises:
-        StoreError: The store cannot be read at all; said before the screen is taken.
-    """
-    code, plan = choose(location)
-    if plan is None:
-        return code
-    from .cli.resuming import run_plan
-
-    return run_plan(plan)
-
-
 def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:
-    """Run the browser on a store, and nothing after it.
+    """Run the browser on a store until it ends.
 
     Args:
         location: Which store.
@@ -64,9 +42,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     start = read_start()
     set_rows(start.options)  # also for what is painted ahead
     lines = terminal_size()[1]
-    with store.reader() as reader:
-        first = read_first_page(reader, now, limit=lines)
-        shown = with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
+    first, shown = read_first(store, now, lines)
     is_wanted = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
     with painted(
         first,
@@ -75,7 +51,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         now,
         theme=start.theme,
         is_wanted=is_wanted,
-        shares=start.shares,
+        pane_sizes=start.pane_sizes,
         are_keys_usual=start.are_keys_usual,
     ) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
@@ -90,5 +66,5 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         plan = app.run(mouse=start.options.mouse)
     left = app.as_left()
     if left is not None:
-        keep(start, *left, app.shares)
+        keep(start, *left, app.pane_sizes)
     return app.return_code or 0, plan

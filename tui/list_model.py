@@ -6,9 +6,11 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import overload
 
-from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.catalog import Catalog, read_first_page
+from hermes_browse.store.connect import Store
 from hermes_browse.store.jobs import job_of, job_of_run
 from hermes_browse.store.models import Conversation, Session, Sort, View
+from hermes_browse.store.preview import with_names
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .list.rows import ConversationRow, JobRow, ListRow, NoteRow
@@ -42,12 +44,12 @@ _ORDERS: dict[Sort, Callable[[], str]] = {
 
 
 def view_name(view: View) -> str:
-    """What the line of views calls one."""
+    """The name of a view in the line of views."""
     return _(_VIEWS[view])
 
 
 def order_name(sort: Sort) -> str:
-    """What the line of views calls an order."""
+    """The name of an order in the line of views."""
     return _ORDERS[sort]()
 
 
@@ -67,7 +69,7 @@ class Details:
             self._known[each.root_id] = (self._mark(each), each.preview, each.rows)
 
     def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """The conversation with what is known, and whether that is all and up to date."""
+        """The conversation with preview and count where they are known, and whether they are up to date."""
         known = self._known.get(conversation.root_id)
         if known is None:
             return conversation, False
@@ -83,7 +85,7 @@ def job_name(root: Session) -> str | None:
 
 
 class _Runs(Sequence[Conversation]):
-    """The runs of a job, made as they are asked for."""
+    """The runs of a job; each is made when it is asked for."""
 
     def __init__(self, catalog: Catalog, roots: Sequence[str], places: Sequence[int]) -> None:
         self._catalog, self._roots, self._places = catalog, roots, places
@@ -102,7 +104,7 @@ class _Runs(Sequence[Conversation]):
 
 
 class CatalogRows:
-    """Conversations in order as rows, made as they are asked for; runs of a cron job are one row until it is opened."""
+    """The conversations of a view as rows, made when asked for; runs of a cron job are one row until it is opened."""
 
     def __init__(
         self, catalog: Catalog, roots: Sequence[str], details: Details, opened: Collection[str], empty: str
@@ -160,7 +162,7 @@ class CatalogRows:
 
 
 def _cron_runs(catalog: Catalog, roots: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Places and ids of what cron has begun."""
+    """Indexes and ids of the roots that cron began."""
     if not isinstance(roots, list):  # not of a first page, which is to be there at once
         from hermes_browse.store.roots import Roots
 
@@ -198,3 +200,20 @@ def shown_line(catalog: Catalog, view: View) -> str:
         if others:
             parts.append(_("{count:,} other").format(count=others))
     return " · ".join(parts)
+
+
+def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) -> tuple[Catalog, list[Conversation]]:
+    """What the first frame of a store shows.
+
+    Args:
+        store: Which.
+        now: Unix seconds.
+        lines: Rows there is room for.
+        view: The view they are in.
+
+    Returns:
+        The first page, and the conversations of its rows with their names.
+    """
+    with store.reader() as reader:
+        first = read_first_page(reader, now, view=view, limit=lines)
+        return first, with_names(reader, [first.conversation(root) for root in first.order(view)[:lines]])

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from . import formats
 from .clean_rows import KindRow, SpaceRow
+from .cleanup.treemap import REST, Block, Entry, entries_of, lay_out
 from .list.rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.spacemap import Space, SpaceMap
+    from hermes_browse.store.cleanup.space_map import Space, SpaceMap
 
     from .list_model import Details
 
@@ -63,6 +65,76 @@ def below(space: Space) -> Iterator[Space]:
         yield from below(each)
 
 
+def _namer(catalog: Catalog, details: Details) -> Callable[[Space], str]:
+    """Names lines of the map."""
+
+    def name_of(space: Space) -> str:
+        if space.level == "source":
+            return f"{formats.source(space.name)} · {space.conversations:,}"
+        if space.level == "job":
+            return f"{space.name} · {formats.counted(space.conversations, 'run')}"
+        conversation = catalog.of_session(space.name)
+        return formats.name(details.complete(conversation)[0]) if conversation is not None else space.name
+
+    return name_of
+
+
+def space_blocks(
+    space_map: SpaceMap,
+    sums: Mapping[str, int],
+    catalog: Catalog,
+    details: Details,
+    inside: Sequence[str],
+    width: int,
+    height: int,
+) -> tuple[list[Block], list[str]]:
+    """The map as blocks, and the names of what one is inside of.
+
+    Args:
+        space_map: Any.
+        sums: Bytes that go of each line, from `freed_sums`.
+        catalog: For names.
+        details: Previews read so far.
+        inside: Keys of the blocks that were entered, the outermost first; those that are gone are left out.
+        width: Cells.
+        height: Rows.
+    """
+    name_of = _namer(catalog, details)
+    spaces, depth, path = space_map.sources, 0, list[str]()
+    for key in inside:
+        skipped, is_rest, key = key.removeprefix(REST).partition("@") if key.startswith(REST) else ("", "", key)
+        entered = next((each for each in spaces if key and SpaceRow.key_of(each, depth) == key), None)
+        if entered is None and key:  # a block of the second level was entered at once
+            for above in spaces:
+                entered = next((each for each in above.below if SpaceRow.key_of(each, depth + 1) == key), None)
+                if entered is not None:
+                    depth += 1
+                    break
+        if is_rest:
+            if entered is not None:
+                spaces, depth = entered.below, depth + 1
+            spaces = spaces[int(skipped) :]
+            path.append(_smaller(len(spaces)))
+            continue
+        if entered is None:
+            break
+        path.append(one_line(name_of(entered), 40))
+        depth += 1
+        spaces = entered.below
+        if entered.level == "conversation":
+            goes = sums.get(key, 0) / entered.sizes.total if entered.sizes.total else 0.0
+            kinds = [(name, getattr(entered.sizes, field)) for name, field in _KINDS]
+            parts = [Entry(f"k{field}", _(field), size, round(size * goes), None) for field, size in kinds if size]
+            parts.sort(key=lambda each: -each.bytes)
+            return lay_out(parts, width, height, _smaller), path
+    entries = entries_of(spaces, depth, sums, lambda space: one_line(name_of(space), 100), SpaceRow.key_of, _smaller)
+    return lay_out(entries, width, height, _smaller), path
+
+
+def _smaller(count: int) -> str:
+    return _("{count:,} smaller ones").format(count=count)
+
+
 def space_rows(
     space_map: SpaceMap, sums: Mapping[str, int], catalog: Catalog, details: Details, opened: Container[str]
 ) -> list[ListRow]:
@@ -76,17 +148,7 @@ def space_rows(
         opened: Keys of rows that are open.
     """
 
-    def name_of(space: Space) -> str:
-        if space.level != "conversation":
-            count = (
-                f" · {space.conversations:,}"
-                if space.level == "source"
-                else f" · {formats.counted(space.conversations, 'run')}"
-            )
-            return f"{formats.source(space.name) if space.level == 'source' else space.name}{count}"
-        conversation = catalog.of_session(space.name)
-        return formats.name(details.complete(conversation)[0]) if conversation is not None else space.name
-
+    name_of = _namer(catalog, details)
     rows: list[ListRow] = []
     whole = space_map.total.total
 

@@ -1,4 +1,4 @@
-"""Marks: the conversations chosen for what is done to several at once, and what was done, for an undo."""
+"""Marked conversations, which commands act on together, and the journal of what was done, for the undo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, Mor
 
 
 def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
-    """What a row stands for: a conversation, all runs of a job, the conversation of hits; nothing for a note."""
+    """The conversations of a row: one, all runs of a job, or that of a hit; none for a note."""
     if isinstance(row, ConversationRow):
         return (row.conversation,)
     if isinstance(row, JobRow):
@@ -22,7 +22,7 @@ def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
 
 
 def conversation_of(row: ListRow | None) -> Conversation | None:
-    """What the panes show for a row: of a job its newest run; None for a note."""
+    """The conversation the panes show for a row: of a job its newest run; None for a note."""
     if isinstance(row, JobRow):
         return row.runs[0]
     return next(iter(conversations_of(row)), None)
@@ -39,16 +39,16 @@ class Marks:
 
     @property
     def conversations(self) -> tuple[Conversation, ...]:
-        """In the order they were marked."""
+        """The marked conversations, in the order they were marked."""
         return tuple(self._marked.values())
 
     @property
     def messages(self) -> int:
-        """Of all marked, as the list counts them."""
+        """Messages of all marked conversations, as the list counts them."""
         return sum(each.message_count for each in self._marked.values())
 
     def has(self, row: ListRow) -> bool:
-        """Whether a row is to be drawn as marked: all that it stands for is."""
+        """Whether a row is drawn as marked, because all of its conversations are."""
         if not self._marked or isinstance(row, HitRow | MoreRow | LineageRow):
             return False
         # Asked for each row of a frame: a job with more runs than there are marks is not looked at, and of others no
@@ -75,7 +75,7 @@ class Marks:
         self._marked.update((each.root_id, each) for each in conversations)
 
     def clear(self) -> None:
-        """No marks."""
+        """Take all marks away."""
         self._marked.clear()
 
     def keep(self, is_there: Callable[[str], bool]) -> None:
@@ -117,10 +117,10 @@ class Journal:
 
     @property
     def last(self) -> Undoable | None:
-        """What an undo would take back."""
+        """The entry that an undo would take back."""
         return self._done[-1] if self._done else None
 
     def forget(self, entry: Undoable) -> None:
-        """It has been taken back, or never can be."""
+        """Remove an entry that was taken back, or never can be."""
         if entry in self._done:
             self._done.remove(entry)

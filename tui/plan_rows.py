@@ -16,7 +16,7 @@ from .plan_words import spared_kinds
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.planned import Plan, Planned, Spared
+    from hermes_browse.store.cleanup.plan import Plan, Spared
 
     from .list_model import Details
 
@@ -158,6 +158,7 @@ class PlanRows:
         }
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
         self._sums = self.job_sums(plan)
+        self._biggest = self._find_biggest()
         stay = _("{count:,} more that the rules mean, and that stay:").format(count=len(plan.spared))
         self._note = NoteRow(stay) if plan.spared else None
         self._empty = NoteRow(empty)
@@ -203,10 +204,13 @@ class PlanRows:
             sums: From `job_sums`.
         """
         self._plan, self._sums = plan, sums
+        self._biggest = self._find_biggest()
 
-    def runs_of(self, job: str) -> Sequence[Planned]:
-        """The runs of a job that would go, those left out by hand included."""
-        return self._runs[job]
+    def _find_biggest(self) -> int:
+        """Bytes of the biggest line: a job counts with all of its runs."""
+        single = [self._plan.would[place] for place in self._goes if isinstance(place, int)]
+        sizes = [each.own.total + each.along.total for each in single]
+        return max([*sizes, *(each.bytes or 0 for each in self._sums.values())], default=0)
 
     def _known(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]
@@ -214,7 +218,7 @@ class PlanRows:
     def _job(self, job: str) -> PlanJobRow:
         runs = self._runs[job]
         goes = max(0, len(runs) - self.left_out.of_job(job))
-        return PlanJobRow(job, runs, goes, *self._sums[job], f"j{job}" in self._opened)
+        return PlanJobRow(job, runs, goes, *self._sums[job], f"j{job}" in self._opened, self._biggest)
 
     def row(self, index: int) -> ListRow:
         """The row at an index."""
@@ -224,7 +228,8 @@ class PlanRows:
                 return self._job(place)
             each = self._plan.would[place]
             known = self._known(each.conversation)._replace(size=each.conversation.size)
-            return PlanRow(each._replace(conversation=known), each.conversation.root_id not in self.left_out)
+            goes = each.conversation.root_id not in self.left_out
+            return PlanRow(each._replace(conversation=known), goes, self._biggest)
         if index >= self._first_spared:
             place = self._stays[index - self._first_spared]
             if isinstance(place, str):

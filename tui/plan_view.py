@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.prune.plan import narrowed
 from hermes_browse.store.wording import ngettext
 
+from .clean_rows import PlanOrder
 from .list_model import Details, job_name
 from .plan_rows import JobSum, LeftOut, PlanRows, freed_by
 from .plan_words import along_line, spared_line, totals_line
 
 if TYPE_CHECKING:
     from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.planned import Plan
-    from hermes_browse.store.prune.spare import Why
+    from hermes_browse.store.cleanup.plan import Plan
+    from hermes_browse.store.cleanup.protection import Why
 
 
 class PlanLooks(NamedTuple):
@@ -36,6 +36,8 @@ class PlanView(NamedTuple):
 
     rows: PlanRows | None
     """None where the rows stay as they are laid out."""
+    plan: Plan
+    """In the order of the rows."""
     sums: dict[str, JobSum]
     """Of the jobs, for rows that stay."""
     goes: int
@@ -50,12 +52,19 @@ class PlanView(NamedTuple):
     """All the plan means, what is left out by hand included."""
     spared: dict[str, Why]
     """Why others stay, by root."""
+    goes_of: frozenset[str]
+    """All sessions that go."""
     gone: tuple[str, ...]
     """Left out by hand once, and in this plan no more."""
 
 
 def look_at(
-    plan: Plan, catalog: Catalog, left_out: frozenset[str], rows: PlanRows | PlanLooks, marks: frozenset[str]
+    plan: Plan,
+    catalog: Catalog,
+    left_out: frozenset[str],
+    rows: PlanRows | PlanLooks,
+    marks: frozenset[str],
+    order: PlanOrder,
 ) -> PlanView:
     """What a screen shows of a plan.
 
@@ -65,9 +74,12 @@ def look_at(
         left_out: Roots that stay by hand, at this moment.
         rows: Those that stay as they are laid out, or how they are to be.
         marks: Tips of what was marked by hand.
+        order: Of rows that are laid out now; those that stay keep theirs.
     """
+    if not isinstance(rows, PlanRows):
+        plan = plan._replace(would=order.sorted(plan.would))
     laid_out = rows if isinstance(rows, PlanRows) else PlanRows(plan, *rows)
-    taken = narrowed(plan, catalog, left_out)
+    taken = plan.narrowed(catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.would)
     stays = [told for told in (along_line(plan, marks), spared_line(plan)) if told]
     cut = len(taken.reparented)
@@ -76,6 +88,7 @@ def look_at(
         stays.append(told.format(count=cut))
     return PlanView(
         rows=laid_out if laid_out is not rows else None,
+        plan=plan,
         sums=laid_out.job_sums(plan),
         goes=len(taken.would),
         bytes=taken.totals().bytes,
@@ -85,6 +98,7 @@ def look_at(
         freed=freed_by(taken, catalog),
         roots=roots,
         spared={each.conversation.root_id: each.why for each in plan.spared},
+        goes_of=frozenset(session_id for each in taken.would for session_id in each.session_ids),
         gone=tuple(left_out - roots),
     )
 

@@ -12,7 +12,7 @@ from . import formats
 from .formats import counted
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.plan import Plan
+    from hermes_browse.store.cleanup.plan import Plan
 
 
 _KINDS: dict[str, Callable[[], str]] = {

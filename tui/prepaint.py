@@ -27,7 +27,7 @@ from .formats import clip, fit
 from .list.row_format import format_row
 from .list.rows import NoteRow
 from .list_model import Details, make_rows, order_name, shown_line, view_name
-from .shares import Shares
+from .pane_sizes import PaneSizes
 
 if TYPE_CHECKING:
     from .early_keys import EarlyKeys
@@ -128,7 +128,7 @@ class _Rows:
         size: Columns and lines of the terminal.
         now: Unix seconds.
         palette: Colours of the theme.
-        shares: How much of the panes is the list's.
+        pane_sizes: How much of the panes is the list's.
     """
 
     def __init__(
@@ -138,13 +138,13 @@ class _Rows:
         size: tuple[int, int],
         now: float,
         palette: Palette,
-        shares: Shares,
+        pane_sizes: PaneSizes,
     ) -> None:
         details = Details()
         details.add(shown)
         self.size, self.palette, self._now = size, palette, now
         self._rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
-        self._width, height = shares.of(size[0], size[1] - 5)
+        self._width, height = pane_sizes.of(size[0], size[1] - 5)
         self.shown = min(height, len(self._rows))
         """How many rows there are."""
 
@@ -259,7 +259,7 @@ def painted(
     *,
     theme: str = "hermes-dark",
     is_wanted: bool = True,
-    shares: Shares | None = None,
+    pane_sizes: PaneSizes | None = None,
     are_keys_usual: bool = True,
 ) -> Iterator[Taken]:
     """Paint where it is possible, and put the terminal back at the end of the block, however it ends.
@@ -271,7 +271,7 @@ def painted(
         now: Unix seconds.
         theme: Of the first frame; some are not painted ahead.
         is_wanted: False where the first frame is to be another one: another view or order.
-        shares: How the panes share the screen.
+        pane_sizes: How the panes share the screen.
         are_keys_usual: False where keys are not those the list has by itself: then none is answered ahead.
 
     Yields:
@@ -291,7 +291,7 @@ def painted(
     handlers = {number: signal.signal(number, taken.leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
-        rows = _Rows(catalog, shown, terminal_size(), now, PALETTES[theme], shares or Shares())
+        rows = _Rows(catalog, shown, terminal_size(), now, PALETTES[theme], pane_sizes or PaneSizes())
         os.write(sys.stderr.fileno(), frame(catalog, rows, location).encode())
         taken.is_taken = True
         if are_keys_usual:

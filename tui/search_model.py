@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, Hit
@@ -20,9 +19,6 @@ from hermes_browse.store.search import (
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
-
-if TYPE_CHECKING:
-    from .search_count import Counted
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),
@@ -42,7 +38,7 @@ class Fold(Enum):
     ALL = "all"
 
     def step(self, by: int) -> Fold:
-        """So many steps towards more, or with a negative number towards fewer."""
+        """The fold `by` steps towards more hits; towards fewer when it is negative."""
         steps = list(Fold)
         return steps[min(max(steps.index(self) + by, 0), len(steps) - 1)]
 
@@ -54,8 +50,23 @@ def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
 
 
 def _worth(hit: Hit) -> tuple[int, bool]:
-    """Different things lit in the snippet; said rather than put out by a tool."""
+    """How good a hit is: how many different words its snippet has, then said rather than output of a tool."""
     return len({hit.snippet[start:end].casefold() for start, end in hit.match}), hit.role != "tool"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is found out about a search while the keyboard rests."""
+
+    total: Total | None
+    """None where the search itself gave all there is."""
+    roots: int
+    """Conversations the hits are in."""
+    coverage: Coverage
+    suggestions: tuple[SuggestionRow, ...] = ()
+    """What else would find something, where nothing was found."""
+    notes: tuple[str, ...] = ()
+    """What could not be looked at."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ class Found:
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """In the order found."""
+        """The hits, in the order they were found."""
         return self.answer.hits
 
     def groups(self) -> dict[str, list[Hit]]:
@@ -204,7 +215,7 @@ class Found:
 
 
 def no_conversations(query: Query) -> Found:
-    """What there is to show where only conversations are asked for, and none is like that."""
+    """The result of a search for conversations that found none."""
     return Found(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 

@@ -11,10 +11,10 @@ from hermes_browse.store.connect import Reader
 from hermes_browse.store.models import Conversation, Hit, View
 from hermes_browse.store.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
-from hermes_browse.store.search.conditions import split_by_edits
+from hermes_browse.store.search.judge import split_by_edits
 from hermes_browse.store.search.terms import Plan
 
-from .search_elsewhere import scope_of
+from .search_count import scope_of
 from .search_model import Found
 
 PAGE = 32
@@ -34,7 +34,7 @@ def _titles(
 
 
 def _joined(first: Answer, second: Answer) -> Answer:
-    """Two answers as one; the first is through."""
+    """Two answers as one; the first has no more hits."""
     hits = (*first.hits, *second.hits)
     return replace(
         second,

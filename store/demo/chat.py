@@ -1,258 +1,251 @@
-"""One chat playing out in time: what is said, called, compressed, branched, delegated and taken back."""
+"""One session of the sample store while it grows: its rows as Hermes 0.19 writes them, and what they cost."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from random import Random
-from typing import Self
 
-from . import tools
-from .script import SONNET, Draft, Line, Script, digits
 from .writer import Value
 
-SUMMARY = (
-    "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were folded into the summary below. "
-    "It is background, not a request; answer the latest message after it.\n\n{summary}\n\n"
-    "--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---"
-)
-"""A compaction summary; how it begins and ends is how Hermes 0.19 marks it (`agent/context_compressor.py`)."""
+_HERMES = tomllib.loads((Path(__file__).resolve().parent / "hermes.toml").read_text(encoding="utf-8"))
 
-_WORDS = frozenset({"you", "seen", "hermes", "think", "wait", "system"}) | tools.NAMES
-_MARK = re.compile(r"(\+?)([a-z_]+)(!?)> ?(.*)")
+TEXTS: Mapping[str, str] = _HERMES["texts"]
+"""What Hermes puts around what is said."""
+TOOLS: Mapping[str, str] = _HERMES["tools"]
+"""The tools of the sample, each with the argument it is mostly called with."""
+
+_RATES: Mapping[str, Sequence[float]] = _HERMES["rates"]
+_STANDING_TOKENS = 21_500
+"""System prompt, skills and tool definitions, sent with every call."""
+_CHARACTERS_PER_TOKEN = 3.6
 
 
-def _mark(line: str) -> re.Match[str] | None:
-    found = _MARK.fullmatch(line)
-    return found if found and found[2] in _WORDS else None
+def digits(key: str, count: int) -> str:
+    """Hexadecimal digits that are always the same for a key, where Hermes draws them at random."""
+    return hashlib.sha256(key.encode()).hexdigest()[:count]
+
+
+@dataclass(slots=True)
+class Line:
+    """A row of `messages`."""
+
+    order: float
+    """When it was really written, Unix seconds; the stored timestamp may differ (a clock set back)."""
+    columns: dict[str, Value]
+    calls: int = 0
+    """Tool calls it asks for."""
 
 
 class Chat:
-    """A session and its clock; each thing said moves the clock on by a believable while."""
+    """A session with its messages and its clock; each thing said moves the clock on by a believable while.
 
-    def __init__(self, script: Script, key: str, draft: Draft) -> None:
-        self.script = script
+    Args:
+        key: A word of its own; ids and pauses are derived from it.
+        started: Unix seconds.
+        columns: Of its row in `sessions`, with `id` and `model`; what is counted is added by `row`.
+    """
+
+    def __init__(self, key: str, started: float, columns: dict[str, Value]) -> None:
         self.key = key
-        self.draft = draft
-        self.clock = float(str(draft.columns["started_at"]))
+        self.started = started
+        self.columns = columns
+        self.lines: list[Line] = []
+        self.clock = started
         """When the next thing happens, Unix seconds."""
         self.skew = 0.0
-        """Seconds the machine's own clock is off by: in timestamps, not in the order of rows."""
-        self._random = Random(int(digits(key, 12), 16))
-        self._calls = 0
-        self._received = 0
-        self._thought: str | None = None
-        self.open_call: tuple[str, str] = ("", "")
+        """Seconds that timestamps are off by; the order of rows is not."""
+        self.thought = ""
+        """Reasoning of the next assistant row."""
+        self.recalled = ""
+        """What Hermes puts before the next user message on its way to the model."""
+        self.last_call = ("", "")
         """Id and tool of the last call."""
+        self._random = Random(int(digits(key, 12), 16))
+        self._made = self._received = 0
+        # The counters Hermes keeps: rewound rows stay in them, compacted ones do not.
+        self._messages = self._calls = 0
         self._asking: Line | None = None
 
     @property
     def id(self) -> str:
         """The session id."""
-        return self.draft.id
+        return str(self.columns["id"])
 
-    # What is said
+    def write(self, role: str, seconds: float, **columns: Value) -> Line:
+        """Add a row of any role, so many seconds after the last one."""
+        self.clock += seconds
+        shown = round(self.clock + self.skew, 6)
+        return self._add(Line(self.clock, {"session_id": self.id, "role": role, "timestamp": shown, **columns}))
 
-    def play(self, text: str) -> Self:
-        """Play a written scene.
+    def _add(self, line: Line) -> Line:
+        self.lines.append(line)
+        self._messages += 1
+        self._calls += line.calls
+        return line
 
-        A line `you> …`, `hermes> …`, `think> …` (reasoning of the next answer), `seen> …` (overheard
-        in a group), `system> …` or `TOOL> argument` begins a row, the lines up to the next one are
-        its text or, after a tool, the result. `TOOL!>` is a call that fails, `+TOOL>` joins the
-        assistant row before it, and `wait> HOURS` lets time pass.
-        """
-        found: list[tuple[re.Match[str], list[str]]] = []
-        for line in text.strip("\n").split("\n"):
-            mark = _mark(line)
-            if mark:
-                found.append((mark, []))
-            else:
-                found[-1][1].append(line)
-        for mark, lines in found:
-            body = "\n".join(lines).rstrip("\n")
-            joined, word, failed, first = mark[1] == "+", mark[2], mark[3] == "!", mark[4]
-            if word in tools.NAMES:
-                self.use(word, first, body, failed=failed, joined=joined)
-                continue
-            said = f"{first}\n{body}".strip("\n")  # a blank line after the first one is a paragraph's end
-            if word == "you":
-                self.say(said)
-            elif word == "hermes":
-                self.reply(said)
-            elif word == "think":
-                self._thought = said
-            elif word == "seen":
-                self.say(said, observed=1)
-            elif word == "system":
-                self.write("system", 0.2, content=said)
-            else:
-                self.wait(float(first) * 3600)
-        return self
-
-    def say(self, content: str | Sequence[object], **columns: Value) -> Self:
-        """A user message: text, or the parts of a multimodal one."""
+    def say(self, content: str, **columns: Value) -> None:
+        """A user message."""
         self._received += 1
-        text = content if isinstance(content, str) else "\x00json:" + json.dumps(content)
-        if self.draft.columns.get("session_key"):
-            columns.setdefault("platform_message_id", str(int(digits(self.key, 4), 16) + self._received))
-        self.write("user", 20 + 220 * self._random.random() ** 2, content=text, **columns)
-        return self
+        if self.columns.get("session_key"):
+            columns["platform_message_id"] = str(int(digits(self.key, 4), 16) + self._received)
+        if self.recalled:
+            columns["api_content"], self.recalled = self.recalled + content, ""
+        self.write("user", 20 + 220 * self._random.random() ** 2, content=content, **columns)
 
-    def reply(self, text: str, **columns: Value) -> Self:
-        """An answer of the assistant, with the reasoning set before."""
-        self._assistant(text, 3 + len(text) / 90 + 4 * self._random.random(), "stop", **columns)
-        return self
+    def reply(self, text: str) -> None:
+        """An answer of the assistant."""
+        self._assistant(text, 3 + len(text) / 90 + 4 * self._random.random(), "stop")
 
-    def use(
-        self,
-        tool: str,
-        given: str,
-        body: str | None,
-        *,
-        failed: bool = False,
-        joined: bool = False,
-        seconds: float | None = None,
-        effect: str | None = None,
-    ) -> Self:
-        """A tool call with its result.
+    def _assistant(self, text: str, seconds: float, finish: str) -> Line:
+        columns: dict[str, Value] = {}
+        if self.thought:
+            columns = {"reasoning": self.thought, "reasoning_content": self.thought}
+            if str(self.columns["model"]).startswith("openai/"):
+                sealed = digits(self.thought, 64)
+                item = {"id": f"rs_{sealed[:16]}", "type": "reasoning", "encrypted_content": sealed}
+                columns["codex_reasoning_items"] = json.dumps([item])
+        self.thought = ""
+        self._asking = self.write("assistant", seconds, content=text, finish_reason=finish, **columns)
+        return self._asking
+
+    def call(self, tool: str, given: str, *, joined: bool = False) -> None:
+        """A tool call, for which the assistant writes a row unless it joins the row before.
 
         Args:
-            tool: Its name.
-            given: The main argument, or all as JSON.
-            body: The result, None for a call that never got one.
-            failed: Wrap the result as a failure.
-            joined: Part of the assistant row before, which may already hold calls or text.
-            seconds: How long it took.
-            effect: `effect_disposition` of the result row.
+            tool: One of `TOOLS`.
+            given: The main argument, or all arguments as JSON.
+            joined: Add it to the last assistant row, which may already hold calls or text.
         """
         line = self._asking if joined else None
         if line is None:
             line = self._assistant("", 2 + 5 * self._random.random(), "tool_calls")
-        self._calls += 1
-        call_id = "call_" + digits(f"{self.key}/{self._calls}", 24)
-        stored = str(line.columns.get("tool_calls") or "[]")
-        line.columns["tool_calls"] = json.dumps([*json.loads(stored), tools.call(call_id, tool, given)])
-        line.columns["finish_reason"] = "tool_calls"
+        self._made += 1
+        call_id = "call_" + digits(f"{self.key}/{self._made}", 24)
+        arguments = given if given.startswith("{") else json.dumps({TOOLS[tool]: given}, ensure_ascii=False)
+        function = {"name": tool, "arguments": arguments}
+        made = json.loads(str(line.columns.get("tool_calls") or "[]"))
+        made.append({"id": call_id, "call_id": call_id, "type": "function", "function": function})
+        line.columns |= {"tool_calls": json.dumps(made), "finish_reason": "tool_calls"}
         line.calls += 1
-        self.draft.calls += 1
-        self.open_call = call_id, tool
-        if body is not None:
-            self.write(
-                "tool",
-                0.3 + 6 * self._random.random() ** 2 if seconds is None else seconds,
-                content=tools.result(tool, given, body, failed=failed),
-                tool_call_id=call_id,
-                tool_name=tool,
-                **({"effect_disposition": effect} if effect else {}),
-            )
-        return self
+        self._calls += 1
+        self.last_call = call_id, tool
 
-    def _assistant(self, text: str, seconds: float, finish: str, **columns: Value) -> Line:
-        thought, self._thought = self._thought, None
-        if thought:
-            columns |= {"reasoning": thought, "reasoning_content": thought}
-            if str(self.draft.columns["model"]).startswith("openai/"):
-                sealed = digits(thought, 64)
-                columns["codex_reasoning_items"] = json.dumps(
-                    [{"id": f"rs_{sealed[:16]}", "type": "reasoning", "encrypted_content": sealed}]
-                )
-        self._asking = self.write("assistant", seconds, content=text, finish_reason=finish, **columns)
-        return self._asking
+    def result(self, content: str, *, seconds: float | None = None, effect: str = "") -> None:
+        """The result of the last call, as stored; by default it takes a few seconds."""
+        call_id, tool = self.last_call
+        seconds = 0.3 + 6 * self._random.random() ** 2 if seconds is None else seconds
+        extra = {"effect_disposition": effect} if effect else {}
+        self.write("tool", seconds, content=content, tool_call_id=call_id, tool_name=tool, **extra)
 
-    def write(self, role: str, seconds: float, **columns: Value) -> Line:
-        """A row of any role, written that many seconds after the last thing; returns it."""
-        self.clock += seconds
-        shown = round(self.clock + self.skew, 6)
-        line = Line(self.clock, {"session_id": self.id, "role": role, "timestamp": shown, **columns})
-        self.draft.lines.append(line)
-        self.draft.count(line)
-        return line
-
-    # Time and ends
-
-    def wait(self, seconds: float) -> Self:
-        """Let time pass."""
-        self.clock += seconds
-        return self
-
-    def until(self, moment: float) -> Self:
-        """Let time pass up to a moment, Unix seconds."""
-        self.clock = max(self.clock, moment)
-        return self
-
-    def end(self, reason: str, *, after: float = 20.0) -> Self:
+    def end(self, reason: str, *, after: float = 20.0) -> None:
         """Close the session, some seconds after the last message."""
         self.clock += after
-        self.draft.columns |= {"ended_at": round(self.clock + self.skew, 6), "end_reason": reason}
-        return self
+        self.columns |= {"ended_at": round(self.clock + self.skew, 6), "end_reason": reason}
 
-    # What becomes of it
-
-    def marked(self, name: str, value: str) -> Self:
+    def mark(self, name: str, value: str) -> None:
         """Put a marker such as `_branched_from` into `model_config`."""
-        config = json.loads(str(self.draft.columns["model_config"]))
-        self.draft.columns["model_config"] = json.dumps({name: value} | config)
-        return self
+        self.columns["model_config"] = json.dumps({name: value} | json.loads(str(self.columns["model_config"])))
 
-    def compact(self, summary: str, *, keep: int) -> Self:
-        """Summarise in place: all live rows become compacted, summary and the last rows are written anew."""
-        live = [line for line in self.draft.lines if line.columns.get("active", 1)]
-        tail = live[len(live) - keep :]
+    def copy(self, lines: Iterable[Line]) -> None:
+        """Take over rows of another session; copies carry the time of the copying, as in 0.19."""
+        for line in lines:
+            self.clock += 0.001
+            moved: dict[str, Value] = {"session_id": self.id, "timestamp": round(self.clock, 6)}
+            self._add(Line(self.clock, line.columns | moved, line.calls))
+
+    def compact(self, summary: str, *, keep: int) -> None:
+        """Compact in place: all live rows become compacted, then the summary and the last rows are written anew."""
+        live = [line for line in self.lines if line.columns.get("active", 1)]
+        self.clock += 12.0
+        self._messages = self._calls = 0
         for line in live:
             line.columns |= {"active": 0, "compacted": 1}
-        self.clock += 12.0
-        self.draft.messages = self.draft.calls = 0  # Hermes counts the live rows alone from here on
-        self.write("user", 0.0, content=SUMMARY.format(summary=summary.strip()))
-        for line in tail:
-            kept = {name: value for name, value in line.columns.items() if name not in ("active", "compacted")}
-            role = str(kept.pop("role"))
-            del kept["session_id"], kept["timestamp"]
-            twin = self.write(role, 0.000001, **kept)
-            twin.calls = line.calls
-            self.draft.calls += line.calls
-        return self
+        self.write("user", 0.0, content=TEXTS["summary"].format(summary=summary))
+        for line in live[len(live) - keep :]:
+            self.clock += 0.000001
+            fresh: dict[str, Value] = {"timestamp": round(self.clock + self.skew, 6), "active": 1, "compacted": 0}
+            self._add(Line(self.clock, line.columns | fresh, line.calls))
 
-    def rewind(self, rows: int) -> Self:
-        """Take the last rows back: out of sight, still in the counter (0.19 `rewind_to_message`)."""
-        for line in self.draft.lines[-rows:]:
+    def rewind(self, rows: int) -> None:
+        """Take the last rows back: out of sight, still counted (0.19 `rewind_to_message`)."""
+        for line in self.lines[-rows:]:
             line.columns |= {"active": 0, "compacted": 0}
-        self.draft.columns["rewind_count"] = int(str(self.draft.columns.get("rewind_count", 0))) + 1
-        return self
+        self.columns["rewind_count"] = 1
+
+    def row(self) -> dict[str, Value]:
+        """The finished row of `sessions`: counters, tokens and cost included."""
+        counters: dict[str, Value] = {"message_count": self._messages, "tool_call_count": self._calls}
+        return self.columns | counters | _usage(str(self.columns["model"]), (line.columns for line in self.lines))
 
 
-def begin(
-    script: Script, key: str, started: float, *, source: str = "cli", model: str = SONNET, **columns: Value
-) -> Chat:
-    """Begin a chat; `columns` are any others of `sessions` (title, cwd, git_branch …)."""
-    return Chat(script, key, script.session(key, started, source=source, model=model, **columns))
+def stored_result(tool: str, given: str, body: str, *, failed: bool) -> str:
+    """The result of a tool as Hermes 0.19 stores it.
+
+    Args:
+        tool: One of `TOOLS`.
+        given: What it was called with.
+        body: What came out, plain; a body that is JSON already is kept.
+        failed: The tool says that it went wrong.
+    """
+    value: dict[str, object]
+    if body.startswith(("{", "[")):
+        return body
+    if tool == "terminal":
+        value = {"output": body, "exit_code": 1 if failed else 0, "error": None}
+    elif failed:
+        value = {"error": body}
+    elif tool == "read_file":
+        lines = body.split("\n")
+        numbered = "\n".join(f"{number}|{line}" for number, line in enumerate(lines, 1))
+        value = {"content": numbered, "total_lines": len(lines), "file_size": len(body.encode()), "truncated": False}
+    elif tool == "patch":
+        value = {"success": True, "diff": body, "files_modified": [given]}
+    else:
+        return body
+    return json.dumps(value, ensure_ascii=False)
 
 
-def gateway(
-    script: Script,
-    key: str,
-    started: float,
-    platform: str,
-    *,
-    chat_id: str,
-    user_id: str,
-    name: str,
-    kind: str = "dm",
-    thread_id: str | None = None,
-    model: str = SONNET,
-    **columns: Value,
-) -> Chat:
-    """Begin a chat that came in through a gateway, with its key, its room and its bookkeeping row."""
-    peer = [chat_id, *([thread_id] if thread_id else []), *([] if kind == "dm" else [user_id])]
-    room: dict[str, Value] = {
-        "session_key": ":".join(["agent", "main", platform, kind, *peer]),
-        "chat_id": chat_id,
-        "chat_type": kind,
-        "thread_id": thread_id,
-        "user_id": user_id,
-        "display_name": name,
-        "origin_json": json.dumps({"platform": platform, "chat_id": chat_id, "chat_type": kind, "user_id": user_id}),
+def _tokens(*texts: Value) -> int:
+    return int(sum(len(text) for text in texts if isinstance(text, str)) / _CHARACTERS_PER_TOKEN)
+
+
+def _usage(model: str, rows: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
+    """Tokens and cost of a session as columns of `sessions` and `session_model_usage`.
+
+    Each assistant row is one call: what went before is read from the cache, what is new since the last call is paid
+    as input and written to the cache.
+    """
+    calls = read = written = new = out = thought = 0
+    cached, fresh = 0, _STANDING_TOKENS
+    for row in rows:
+        if row["role"] == "session_meta":
+            continue
+        size = _tokens(row.get("content"), row.get("tool_calls")) + 4
+        if row["role"] != "assistant":
+            fresh += size
+            continue
+        reasoning = _tokens(row.get("reasoning"))
+        calls += 1
+        read += cached
+        new += fresh % 1024  # providers cache in blocks; the rest of a block is plain input
+        written += fresh - fresh % 1024
+        out += size + reasoning
+        thought += reasoning
+        cached, fresh = cached + fresh, size
+    rates = _RATES.get(model, ())
+    cost = round(sum(count * rate for count, rate in zip((new, out, read, written), rates, strict=False)) / 1e6, 6)
+    return {
+        "api_call_count": calls,
+        "input_tokens": new,
+        "output_tokens": out,
+        "cache_read_tokens": read,
+        "cache_write_tokens": written,
+        "reasoning_tokens": thought,
+        "estimated_cost_usd": cost if rates else 0.0,
+        "cost_status": "estimated" if rates else "included",
     }
-    begun = begin(script, key, started, source=platform, model=model, **(room | columns))
-    begun.write("session_meta", 0.2)
-    return begun

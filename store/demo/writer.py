@@ -1,18 +1,18 @@
-"""A fresh store file: made for its owner alone, filled in bulk, left whole in one file.
+"""A fresh store file: made for its owner alone, filled in bulk, complete in a single file.
 
-Nothing here ever touches a file that exists: a path that is taken is refused, so that no call can
-spoil a real store.
+A path that is taken is refused: no call here can spoil a real store.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
-from .schema import VERSION, base_statements, fts_fill, fts_table, fts_triggers, search_tables
+from .schema import INDEXES, TABLES, VERSION, fts_fill, fts_table, fts_triggers, search_tables, table_statement
 
 Value = str | bytes | int | float | None
 """What SQLite stores."""
@@ -61,37 +61,25 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Row]) -> N
         table: A table of it.
         rows: May differ in their columns; columns left out get their defaults.
     """
-    batch: list[list[Value]] = []
-    columns: tuple[str, ...] = ()
-    for row in rows:
-        if tuple(row) != columns:
-            _insert_batch(connection, table, columns, batch)
-            columns, batch = tuple(row), []
-        batch.append(list(row.values()))
-    _insert_batch(connection, table, columns, batch)
+    for columns, batch in groupby(rows, key=tuple):
+        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        connection.executemany(statement, [list(row.values()) for row in batch])
 
 
-def _insert_batch(
-    connection: sqlite3.Connection, table: str, columns: Sequence[str], batch: Sequence[Sequence[Value]]
-) -> None:
-    if batch:
-        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-        connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", batch)
-
-
-def write_store(path: Path, tables: Mapping[str, Iterable[Row]], *, journal: str = "wal") -> None:
+def write_store(path: Path, tables: Mapping[str, Iterable[Row]]) -> None:
     """Write a store of schema 22 (Hermes 0.19) with both search indexes filled and their triggers in place.
 
     Args:
         path: A path that is free.
         tables: Rows by table; messages must carry ids in the order wanted.
-        journal: As for `new_store`.
 
     Raises:
         FileExistsError: Something is at the path already.
     """
-    with new_store(path, journal=journal) as connection:
-        for statement in base_statements():
+    with new_store(path) as connection:
+        for name, columns in TABLES.items():
+            connection.execute(table_statement(name, columns))
+        for statement in INDEXES.values():
             connection.execute(statement)
         insert(connection, "schema_version", [{"version": VERSION}])
         for table, rows in tables.items():

@@ -1,5 +1,5 @@
 """Conversations taken out of the store: Markdown to read, HTML to show, JSON lines for Hermes to import again.
 
-`pieces.export_pieces` gives any of them as pieces of text, `files.write_file` puts pieces into a file, and a
+`files.export_pieces` gives any of them as pieces of text, `files.write_file` puts pieces into a file, and a
 `redact.Redactor` takes the secrets out on the way.
 """

@@ -1,4 +1,4 @@
-"""Files for exports: safe names out of any title, and a way to write that never loses what was there before."""
+"""Exports as files: which formats there are, safe names out of any title, and writing that loses nothing."""
 
 from __future__ import annotations
 
@@ -7,18 +7,74 @@ import re
 import stat
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 
+from ..connect import Store
 from ..errors import BrowseError, RefusedError
+from ..models import Conversation, Reading
 from ..text import one_line
 from ..wording import _
+from .html import html_pieces
+from .jsonl import jsonl_pieces
+from .markdown import markdown_pieces
+from .redact import Redactor
+from .source import Source, Tally
 
 NAME_BYTES = 120
 """The most bytes of a file name without its extension; file systems take 255, some tools add to them."""
 
 _UNSAFE = re.compile(r'[/\\:*?"<>|\ufffd\u2400-\u2426]')
 _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(?:\..*)?")
+
+
+class Format(StrEnum):
+    """The formats of an export."""
+
+    MARKDOWN = "markdown"
+    JSONL = "jsonl"
+    HTML = "html"
+
+
+EXTENSIONS = {Format.MARKDOWN: ".md", Format.JSONL: ".jsonl", Format.HTML: ".html"}
+
+
+def export_pieces(
+    store: Store,
+    conversations: Sequence[Conversation],
+    form: Format,
+    *,
+    redactor: Redactor,
+    tally: Tally,
+    exporter: str,
+    now: float,
+    everything: bool = False,
+) -> Iterator[str]:
+    """One document of conversations, in pieces; connections are opened and closed along the way.
+
+    Args:
+        store: Where they are.
+        conversations: With details, in the order of the document; whole, all segments.
+        form: Markdown documents hold one conversation each, one after the other.
+        redactor: Takes the secrets out and counts them.
+        tally: Counts sessions and messages along.
+        exporter: Name and version of the program.
+        now: Unix seconds, the time of the export.
+        everything: Write rewound and hidden rows too. Without it JSON lines hold live rows alone.
+    """
+    if form is Format.JSONL:
+        ids = [segment.id for each in conversations for segment in each.segments]
+        yield from jsonl_pieces(store, ids, redactor, tally, everything=everything)
+        return
+    reading = Reading.EVERYTHING if everything else Reading.SAID
+    sources = [Source(store, each, redactor, tally, reading) for each in conversations]
+    if form is Format.HTML:
+        yield from html_pieces(sources, exporter=exporter, now=now)
+        return
+    for source in sources:
+        yield from markdown_pieces(source, exporter=exporter, now=now)
 
 
 def _cut(text: str, most: int) -> str:
@@ -56,13 +112,11 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     """File names for several conversations in one folder, no two alike on any file system.
 
     Args:
-        titles: Title and id of each; the id tells apart those with the same title.
+        titles: Title and id of each; ids tell conversations with the same title apart.
         extension: With its dot.
     """
     stems = [file_stem(title) for title, _session in titles]
-    counts: dict[str, int] = {}
-    for stem in stems:
-        counts[_key(stem)] = counts.get(_key(stem), 0) + 1
+    counts = Counter(map(_key, stems))
     used: set[str] = set()
     names: list[str] = []
     for stem, (_title, session_id) in zip(stems, titles, strict=True):
@@ -78,10 +132,11 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     return names
 
 
-def _failed(path: Path, error: OSError) -> BrowseError:
+def _failed(path: Path, error: OSError, left: Path | None = None) -> BrowseError:
+    """The error for a file that was not written; `left` is a temporary file that could not be removed."""
     return BrowseError(
         _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror or error),
-        remedy=_("Nothing was left half done."),
+        remedy=_("{path} was left behind.").format(path=left) if left else _("Nothing was left half done."),
     )
 
 
@@ -164,16 +219,47 @@ def _put(temporary: Path, path: Path, *, force: bool) -> None:
         raise
     except OSError:  # a file system without links: take the name first, then the place
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        os.replace(temporary, path)
-    else:
-        temporary.unlink()
+        try:
+            os.replace(temporary, path)
+        except OSError:
+            path.unlink()
+            raise
+
+
+def _discard(temporary: Path | None) -> Path | None:
+    """Remove the temporary file after a failure; returns it when it stays."""
+    try:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+    except OSError:
+        return temporary
+    return None
+
+
+def _finish(temporary: Path, path: Path) -> None:
+    """Take the temporary name away, which a link leaves, and sync the folder; the file itself is there already.
+
+    Raises:
+        BrowseError: One of them failed; it says that the file was exported all the same.
+    """
+    try:
+        temporary.unlink(missing_ok=True)
+    except OSError as error:
+        said = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
+        raise BrowseError(said.format(path=path, other=temporary, reason=error.strerror or error)) from error
+    try:
+        _sync_folder(path.parent)
+    except OSError as error:
+        said = _("{path} was exported, but its folder could not be synced: {reason}.")
+        remedy = _("After a power cut, look whether it is there.")
+        raise BrowseError(said.format(path=path, reason=error.strerror or error), remedy=remedy) from error
 
 
 def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: Iterable[Path] = ()) -> int:
     """Write a file whole or not at all, for its owner alone (0600).
 
     Pieces go to a temporary file beside it, which is synced and then renamed; what fails leaves
-    nothing behind and what was there before untouched.
+    nothing behind (else the error names it) and what was there before untouched.
 
     Args:
         path: Where.
@@ -186,7 +272,7 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
 
     Raises:
         RefusedError: As `check_target`, also when the file appeared meanwhile.
-        BrowseError: It cannot be written.
+        BrowseError: It cannot be written; or it was, but something after it failed, and then it says so.
     """
     check_target(path, force=force, keep=keep)
     temporary: Path | None = None
@@ -200,15 +286,15 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
             file.flush()
             os.fsync(file.fileno())
         _put(temporary, path, force=force)
-        temporary = None
-        _sync_folder(path.parent)
     except FileExistsError:
+        _discard(temporary)
         raise RefusedError(
             _("{path} has appeared meanwhile.").format(path=path), remedy=_("Say --force to replace it.")
         ) from None
     except OSError as error:
-        raise _failed(path, error) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        raise _failed(path, error, _discard(temporary)) from error
+    except BaseException:
+        _discard(temporary)
+        raise
+    _finish(temporary, path)
     return size

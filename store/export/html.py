@@ -1,19 +1,72 @@
-"""Conversations as one HTML file that needs nothing else: read, searched and folded from disk, without a network."""
+"""Conversations as one HTML file that needs nothing else: read, searched and folded from disk, without a network.
+
+The page around them, its style and its script are `page.html`, `page.css` and `page.js` beside this file.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import re
+import string
 from collections.abc import Iterator, Sequence
 from html import escape
+from pathlib import Path
 
 from ..text import one_line
-from ..wording import _, language
-from .commonmark import is_closed, split_fences
-from .page import STYLE, policy, script, theme_words
-from .source import Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
+from ..wording import N_, _, language, pgettext
+from .markdown import split_fences
+from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
 
+_FOLDER = Path(__file__).resolve().parent
+STYLE = "\n" + (_FOLDER / "page.css").read_text(encoding="utf-8")
+SCRIPT = "\n" + (_FOLDER / "page.js").read_text(encoding="utf-8")
+"""In English; see `script`."""
+_HEAD, _FOOT = map(string.Template, (_FOLDER / "page.html").read_text(encoding="utf-8").split("$conversations\n"))
+
+_ROLES = ("user", "assistant", "tool", "system")
 _HINT = 100
 _INLINE = re.compile(r"`([^`\n]{1,400})`|\*\*((?:[^*`\n]|`[^`\n]{1,400}`){1,400}+)\*\*")
+
+
+def _theme_words() -> dict[str, str]:
+    """The name of each theme in the language that is spoken."""
+    return {
+        "auto": pgettext("theme of a page", "auto"),
+        "light": pgettext("theme of a page", "light"),
+        "dark": pgettext("theme of a page", "dark"),
+    }
+
+
+def _expression(message: str, **values: str) -> str:
+    """A text as an expression of the script, with an expression for each of its fields."""
+    parts: list[str] = []
+    for text, name, _spec, _conversion in string.Formatter().parse(message):
+        parts += [json.dumps(text, ensure_ascii=False)] if text else []
+        parts += [values[name]] if name else []
+    return " + ".join(parts)
+
+
+def script() -> str:
+    """The script with its words in the language that is spoken."""
+    words = _theme_words()
+    is_english = all(key == word for key, word in words.items())
+    name = "name" if is_english else f"{json.dumps(words, ensure_ascii=False)}[name]"
+    found = _expression(_("{shown} of {total} messages"), shown="shown", total="items.length")
+    said = SCRIPT.replace('shown + " of " + items.length + " messages"', found)
+    for button in (N_("Fold all"), N_("Unfold all")):
+        said = said.replace(f'"{button}"', _expression(_(button)))
+    return said.replace('"Theme: " + name', _expression(_("Theme: {name}"), name=name))
+
+
+def _policy() -> str:
+    """No network, no other style or script than these two, told by their hashes (https://www.w3.org/TR/CSP3/)."""
+    style, code = (
+        "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
+        for text in (STYLE, script())
+    )
+    return f"default-src 'none'; style-src {style}; script-src {code}; base-uri 'none'; form-action 'none'"
 
 
 def _inline(match: re.Match[str]) -> str:
@@ -28,16 +81,13 @@ def _prose(text: str) -> str:
 
 
 def _said(text: str) -> str:
-    """What was said: code blocks as such, the rest as it was written."""
+    """Spoken text: code blocks as such, the rest as it was written."""
     found: list[str] = []
-    for fence, block in split_fences(text):
-        if not fence:
-            said = "\n".join(block).strip("\n")
-            if said:
-                found.append(f'<div class="said">{_prose(said)}</div>')  # not shown
-        else:
-            code = block[1:-1] if is_closed(fence, block) else block[1:]
-            found.append(_pre("\n".join(code)))
+    for fence, block, is_closed in split_fences(text):
+        if fence:
+            found.append(_pre("\n".join(block[1:-1] if is_closed else block[1:])))
+        elif said := "\n".join(block).strip("\n"):
+            found.append(f'<div class="said">{_prose(said)}</div>')  # not shown
     return "\n".join(found)
 
 
@@ -46,65 +96,32 @@ def _pre(text: str) -> str:
     return f"<pre><code>\n{escape(text)}</code></pre>"
 
 
-def _fold(kind: str, summary: str, body: str) -> str:
-    return f'<details class="{kind}"><summary>{escape(summary)}</summary>\n{body}\n</details>'  # not shown
+def _block(block: Block) -> str:
+    """A block: spoken text is open; tools, reasoning and summaries are folded."""
+    if block.kind == "said":
+        return _said(block.text)
+    if block.kind == "result":
+        hint, body = one_line(block.text, _HINT) or _("no output"), _pre(block.text)
+    elif block.kind == "call":
+        hint, body = f"→ {block.title(_HINT)}".rstrip(), _pre(laid_out(block.text) or block.text)
+    else:
+        hint, body = block.title(), _said(block.text)
+    return f'<details class="{block.kind}"><summary>{escape(hint)}</summary>\n{body}\n</details>'  # not shown
 
 
-def _time(telling: Telling) -> str:
-    moment = local_time(telling.message.timestamp)
-    if moment is None:
-        return ""
-    return f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'  # not shown
-
-
-def article(telling: Telling) -> str:
-    """One chat message: what was said open; tools, reasoning and summaries folded.
-
-    Args:
-        telling: Printable, without secrets.
-    """
+def _article(telling: Telling) -> str:
+    """One chat message."""
     message = telling.message
-    role = message.role if message.role in ("user", "assistant", "tool", "system") else "other"
-    state = state_word(message.state)
+    role = message.role if message.role in _ROLES else "other"
+    state, moment, clock = state_word(message.state), local_time(message.timestamp), ""
     if state:
         state = f'<span class="state">{escape(state)}</span>'  # not shown
-    body: list[str] = []
-    if telling.summary:
-        body.append(_fold("summary", _("Compaction summary"), _said(telling.summary)))
-    if telling.reasoning:
-        body.append(_fold("reasoning", _("Reasoning"), _said(telling.reasoning)))
-    if telling.tool:
-        hint = one_line(telling.said, _HINT) or _("no output")
-        body.append(_fold("result", hint, _pre(telling.said)))
-    elif telling.said:
-        body.append(_said(telling.said))
-    for called, arguments in telling.calls:
-        hint = f"→ {called} {one_line(arguments, _HINT)}".rstrip()
-        body.append(_fold("call", hint, _pre(laid_out(arguments) or arguments)))
+    if moment is not None:
+        clock = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'  # not shown
     return (
         f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'  # not shown
-        f"<header><strong>{escape(speaker(telling))}</strong>{_time(telling)}{state}</header>\n"
-        '<div class="body">\n' + "\n".join(body) + "\n</div>\n</article>\n"
-    )
-
-
-def _head(title: str) -> str:
-    theme = escape(_("Theme: {name}").format(name=theme_words()["auto"]))
-    press, search, unfold = escape(_("Search: press /")), escape(_("Search the messages")), escape(_("Unfold all"))
-    previous, following = escape(_("Previous hit")), escape(_("Next hit"))
-    return (
-        f'<!DOCTYPE html>\n<html lang="{language().replace("_", "-")}">\n<head>\n<meta charset="utf-8">\n'  # not shown
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy())}">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        '<div class="bar" role="search">\n'
-        f'<input id="search" type="search" placeholder="{press}" aria-label="{search}" '
-        'autocomplete="off" spellcheck="false">\n<output id="hits" for="search"></output>\n'
-        f'<button id="previous" type="button" title="N" aria-label="{previous}">↑</button>\n'
-        f'<button id="next" type="button" title="n" aria-label="{following}">↓</button>\n'
-        f'<button id="fold" type="button" title="f" aria-pressed="false">{unfold}</button>\n'
-        f'<button id="theme" type="button" title="t">{theme}</button>\n</div>\n'
+        f"<header><strong>{escape(speaker(telling))}</strong>{clock}{state}</header>\n"
+        '<div class="body">\n' + "\n".join(map(_block, telling.blocks)) + "\n</div>\n</article>\n"
     )
 
 
@@ -137,20 +154,25 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
             seam = _("Compressed here, continued in {session}").format(session=event.session_id)
             yield f'<p class="seam">{escape(seam)}</p>\n'  # not shown
         else:
-            yield article(event)
+            yield _article(event)
     yield "</section>\n"
 
 
 def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iterator[str]:
-    """Conversations as one HTML document, in pieces of a message each.
-
-    Args:
-        sources: At least one; several get an index.
-        exporter: Name and version of the program.
-        now: Unix seconds.
-    """
+    """One or more conversations as one HTML document, in pieces of a message each; `now` in Unix seconds."""
     several = len(sources) > 1
-    yield _head(_several(sources) if several else sources[0].name)
+    yield _HEAD.substitute(
+        language=language().replace("_", "-"),
+        policy=escape(_policy()),
+        title=escape(_several(sources) if several else sources[0].name),
+        style=STYLE,
+        press=escape(_("Search: press /")),
+        search=escape(_("Search the messages")),
+        previous=escape(_("Previous hit")),
+        next=escape(_("Next hit")),
+        unfold=escape(_("Unfold all")),
+        theme=escape(_("Theme: {name}").format(name=_theme_words()["auto"])),
+    )
     if several:
         yield _index(sources)
     yield "<main>\n"
@@ -160,5 +182,4 @@ def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iter
     moment = local_time(now)
     kept = _("secrets redacted where known") if sources[0].redactor.active else _("secrets kept")
     made = f"{moment:%Y-%m-%d %H:%M}" if moment else ""
-    yield f"<footer>{escape(exporter)} · {made} · {escape(kept)}</footer>\n"
-    yield f"<script>{script()}</script>\n</body>\n</html>\n"
+    yield _FOOT.substitute(about=f"{escape(exporter)} · {made} · {escape(kept)}", script=script())

@@ -1,13 +1,12 @@
 """Sessions as JSON lines under the keys of Hermes' own export, so that Hermes can import them again.
 
-One object for each session (a conversation of three segments is three lines, root first): every
-column of `sessions` as it stands, what Hermes derives from them, then `messages`, every column of each
-row with content and tool calls decoded and other JSON as text, but for the columns in `_INTERNAL`.
+One object for each session (a conversation of three segments is three lines, root first): every column of `sessions`
+as it is stored, the fields Hermes derives from them, then `messages`: every column of each row except those in
+`_INTERNAL`, with content and tool calls decoded and other JSON as text.
 
-The import of Hermes up to 0.21.5 makes each row it is given a live one, so that what was taken back or
-summarised away would be said again to the model; the export of 0.19 holds live rows alone, and so does
-ours unless everything is asked for. The export of 0.22 holds all rows and its import keeps how they stood.
-(Run with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
+Hermes up to 0.21.5 imports every row as a live one, so the model would see again what was rewound or summarised away.
+The export of 0.19 therefore holds live rows alone, and so does ours unless everything is asked for. The export of 0.22
+holds all rows, and its import keeps their state. (Run with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
 
 Derived as Hermes does it: `last_active` (`export_all`, 0.13 and later), `timings` since 0.21.4, and the
 markers `_reset_from` and `_branched_from` beside the settings they stand in since 0.22.
@@ -36,6 +35,8 @@ from .source import Tally
 _SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
 """Columns of `messages` that Hermes 0.22 keeps to itself: derived by triggers."""
+_DECODED = frozenset(("content", "tool_calls", "display_metadata"))
+"""Columns of `messages` that are written decoded; other JSON stays a text."""
 _SUMMARY = "_compressed_summary"
 """The column of `messages` that Hermes 0.22 names last, and only where it is set."""
 
@@ -71,22 +72,15 @@ def _columns(reader: Reader, table: str) -> list[str]:
     return [name for name in (as_text(row[0]) for row in rows) if name is not None and name not in _INTERNAL]
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _select(reader: Reader, table: str, columns: Iterable[str]) -> str:
     found = []
     for name in columns:
-        expression = f"t.{_quoted(name)}"
-        if name == "system_prompt" and table == "sessions" and "system_prompts" in reader.schema.tables:
-            # Since 0.20 prompts stand in a table of their own, and since 0.22 the names of the tools stand there, too;
-            # the export holds the text in either case.
-            shared = "(SELECT p.prompt FROM system_prompts p WHERE p.hash = t.system_prompt_hash)"
-            expression = f"COALESCE({shared}, {expression})"
-        elif name == "tool_names" and "system_prompts" in reader.schema.tables:
-            shared = "(SELECT p.prompt FROM system_prompts p WHERE p.hash = t.tool_names)"
-            expression = f"COALESCE({shared}, {expression})"
+        expression = 't."' + name.replace('"', '""') + '"'
+        # Since 0.20 prompts stand in a table of their own, since 0.22 the names of the tools, too; Hermes exports the
+        # text in either case.
+        shared = {"system_prompt": "system_prompt_hash", "tool_names": "tool_names"}.get(name)
+        if shared and table == "sessions" and "system_prompts" in reader.schema.tables:
+            expression = f"COALESCE((SELECT p.prompt FROM system_prompts p WHERE p.hash = t.{shared}), {expression})"
         found.append(expression)
     return ", ".join(found)
 
@@ -103,54 +97,32 @@ def _stored(name: str, value: object, redactor: Redactor) -> object:
     return redactor.json_text(text) if text[:1] in ("{", "[") else redactor.text(text)
 
 
-def _content(value: object, redactor: Redactor) -> object:
-    """Content decoded; broken multimodal JSON is given as it stands, sentinel included, as Hermes does."""
-    text = as_text(value)
-    if text is None:
-        return None
-    if text.startswith(SENTINEL):
-        try:
-            return redactor.value(json.loads(text[len(SENTINEL) :]))
-        except (ValueError, RecursionError):
-            return redactor.text(text)
-    return redactor.text(text)
+def _decoded(name: str, value: object, redactor: Redactor) -> object:
+    """A column that Hermes' export decodes.
 
-
-def _calls(value: object, redactor: Redactor) -> object:
-    """Tool calls decoded; `[]` for what cannot be read, and nothing stays nothing, as in Hermes."""
+    Content that is no valid multimodal JSON is given as it stands, with its sentinel; tool calls that cannot be read
+    are `[]`, and none stay none; what a message is displayed with (0.20) stays a text unless it is an object.
+    """
     text = as_text(value)
-    if not text:
+    if text is None or (name == "tool_calls" and not text):
         return text
-    try:
-        return redactor.value(json.loads(text))
-    except (ValueError, RecursionError):
-        return []
-
-
-def _metadata(value: object, redactor: Redactor) -> object:
-    """What a message is displayed with, decoded (0.20); what is no object stays the text it is."""
-    text = as_text(value)
-    if text is None:
-        return None
-    try:
-        loaded = json.loads(text)
-        return redactor.value(loaded) if isinstance(loaded, dict) else redactor.json_text(text)
-    except (ValueError, RecursionError):
+    if name == "content" and not text.startswith(SENTINEL):
         return redactor.text(text)
+    try:
+        loaded = json.loads(text.removeprefix(SENTINEL) if name == "content" else text)
+        if name == "display_metadata" and not isinstance(loaded, dict):
+            return redactor.json_text(text)
+        return redactor.value(loaded)
+    except (ValueError, RecursionError):
+        return [] if name == "tool_calls" else redactor.text(text)
 
 
 def _message(columns: list[str], row: Row, redactor: Redactor) -> tuple[dict[str, object], str]:
     """A row decoded, and as JSON."""
     found: dict[str, object] = {}
     for name, value in zip(columns, row, strict=True):
-        if name == "content":
-            found[name] = _content(value, redactor)
-        elif name == "tool_calls":
-            found[name] = _calls(value, redactor)
-        elif name == "display_metadata":
-            found[name] = _metadata(value, redactor)
-        elif name != _SUMMARY:
-            found[name] = _stored(name, value, redactor)
+        if name != _SUMMARY:
+            found[name] = (_decoded if name in _DECODED else _stored)(name, value, redactor)
     if _SUMMARY in columns and as_flag(row[columns.index(_SUMMARY)]):
         found[_SUMMARY] = True
     try:
@@ -187,32 +159,27 @@ class _Timings:
     def pieces(self) -> Iterator[str]:
         """The object as JSON."""
         rows = self._rows
-        first, last = (rows[0][2], rows[-1][2]) if rows else (None, None)
-        known = first is not None and last is not None
+        ends = [rows[0][2], rows[-1][2]] if rows else []
+        gaps = [_gap(one[2], other[2]) for one, other in pairwise(rows)]
         told: dict[str, object] = {
             "source": "message_timestamps",
-            "available": known,
+            "available": bool(rows),
             "complete": False,
-            "unavailable_reason": None if known else "no_timestamped_messages",
+            "unavailable_reason": None if rows else "no_timestamped_messages",
             "message_timestamps": {"available": len(rows), "missing": self._roles.total() - len(rows)},
-            "first_message_at": _iso(first),
-            "last_message_at": _iso(last),
-            "wall_clock_ms": _gap(first, last) if first is not None and last is not None else None,
-            "largest_gap_ms": max((_gap(one[2], other[2]) for one, other in pairwise(rows)), default=None),
+            "first_message_at": _iso(ends[0]) if rows else None,
+            "last_message_at": _iso(ends[1]) if rows else None,
+            "wall_clock_ms": _gap(*ends) if rows else None,
+            "largest_gap_ms": max(gaps, default=None),
             "role_counts": dict(self._roles),
             "tool_result_count": self._roles["tool"],
             "tool_calls_emitted": self._calls,
         }
         yield _dumps(told)[:-1] + ', "intervals": ['
-        for number, (one, other) in enumerate(pairwise(rows)):
-            interval = {
-                "from_message_id": one[0],
-                "to_message_id": other[0],
-                "from_role": one[1],
-                "to_role": other[1],
-                "gap_ms": _gap(one[2], other[2]),
-            }
-            yield (", " if number else "") + _dumps(interval)
+        names = ("from_message_id", "to_message_id", "from_role", "to_role", "gap_ms")
+        for number, ((one, other), gap) in enumerate(zip(pairwise(rows), gaps, strict=True)):
+            values = (one[0], other[0], one[1], other[1], gap)
+            yield (", " if number else "") + _dumps(dict(zip(names, values, strict=True)))
         yield "]}"
 
 
@@ -221,12 +188,12 @@ def _gap(one: float, other: float) -> int:
     return max(0, round((other - one) * 1000))
 
 
-def _iso(moment: float | None) -> str | None:
-    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat()
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat()
 
 
 def _derived(reader: Reader, session_id: str, session: Mapping[str, object]) -> dict[str, object]:
-    """What Hermes' export says of a session beyond its columns, under names that no column has."""
+    """The fields of Hermes' export that are no columns of the session."""
     version = reader.schema.version or 0
     newest = None
     if "timestamp" in reader.schema.message_columns:
@@ -259,22 +226,10 @@ def _ids(reader: Reader, session_id: str, tally: Tally, *, everything: bool) -> 
     return found
 
 
-def session_pieces(
-    store: Store, session_id: str, redactor: Redactor, tally: Tally, *, everything: bool = False
+def _session_pieces(
+    store: Store, session_id: str, redactor: Redactor, tally: Tally, *, everything: bool
 ) -> Iterator[str]:
-    """One session as one line, in pieces of bounded size.
-
-    Args:
-        store: Where it is.
-        session_id: Its id.
-        redactor: Takes the secrets out.
-        tally: Counts along.
-        everything: Rewound and compacted rows, too.
-
-    Raises:
-        NotFoundError: It has been deleted meanwhile.
-        StoreError: The store cannot be read.
-    """
+    """One session as one line, in pieces of bounded size."""
     with store.reader() as reader:
         columns = _columns(reader, "sessions")
         rows = reader.rows(
@@ -315,7 +270,7 @@ def session_pieces(
 def jsonl_pieces(
     store: Store, session_ids: Iterable[str], redactor: Redactor, tally: Tally, *, everything: bool = False
 ) -> Iterator[str]:
-    """Sessions as JSON lines; see the module.
+    """Sessions as JSON lines, in pieces of bounded size; see the module.
 
     Args:
         store: Where they are.
@@ -323,6 +278,10 @@ def jsonl_pieces(
         redactor: Takes the secrets out.
         tally: Counts along.
         everything: Rewound and compacted rows, too; only Hermes 0.22 imports them as such.
+
+    Raises:
+        NotFoundError: One has been deleted meanwhile.
+        StoreError: The store cannot be read.
     """
     for session_id in session_ids:
-        yield from session_pieces(store, session_id, redactor, tally, everything=everything)
+        yield from _session_pieces(store, session_id, redactor, tally, everything=everything)

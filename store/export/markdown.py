@@ -1,4 +1,10 @@
-"""A conversation as Markdown to be read: all segments with their seams, tools and reasoning folded."""
+"""A conversation as Markdown to be read, and what others wrote made harmless inside of it.
+
+All segments with their seams; tools, reasoning and summaries are folded. A message is Markdown itself and is shown as
+such. Two things in it would affect the text after it: a code fence that is never closed, and HTML (`</details>`,
+`<!--`, `<script>`). They are closed and escaped; code keeps what only looks like them
+(https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
+"""
 
 from __future__ import annotations
 
@@ -7,50 +13,154 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 
-from ..text import HOSTILE, STRAY, one_line
+from ..text import HOSTILE, STRAY, fenced, longest_run
 from ..wording import _, ngettext
-from .commonmark import fenced, longest_run, neutral
-from .source import Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
+from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
 
 _AS_CODE = ("id", "folder", "branch")
 _HINT = 80
 # What YAML does not take as it is, what it takes for a line end, and what a terminal would act on.
 _BEYOND_YAML = re.compile(f"{HOSTILE}|{STRAY}|[\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[\\`*\[\]<>|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|#(?=#*$)")
+_FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
+_ANY_FENCE = re.compile(r"[ \t>*+\-0-9.)]*(`{3,}|~{3,})")
+_TAG = re.compile(r"(\\*)<(?=[A-Za-z/!?])")
+_TICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """One line of text that Markdown shows as it is.
-
-    Args:
-        text: Printable, without line ends.
-    """
+    """One line of printable text as Markdown that shows it as it is."""
     return _PUNCTUATION.sub(lambda match: "\\" + match[0], text)
 
 
 def code(text: str) -> str:
-    """One line of text as a code span, whatever backticks are in it.
-
-    Args:
-        text: Printable, without line ends.
-    """
+    """One line of printable text as a code span, whatever backticks are in it."""
     ticks = "`" * (longest_run(text) + 1)
     return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
 
 
 def yaml_value(value: object) -> str:
-    """A value as YAML 1.1 and 1.2 read it back: JSON, with what YAML does not print escaped.
-
-    Args:
-        value: A text, number, flag, None, or a list of such.
-    """
+    """A text, number, flag, None or list of such as YAML 1.1 and 1.2 read it back: JSON, escaped a little more."""
     if isinstance(value, list):
         return "[" + ", ".join(map(yaml_value, value)) + "]"
     text = json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and "." not in text:
         return text.replace("e", ".0e")  # YAML 1.1 takes 1e-06 for a word
     return _BEYOND_YAML.sub(lambda match: f"\\U{ord(match[0]):08X}", text)
+
+
+def _opens(match: re.Match[str] | None) -> bool:
+    return match is not None and not (match[2][0] == "`" and "`" in match[3])
+
+
+def _closes(match: re.Match[str] | None, fence: str) -> bool:
+    return match is not None and match[2].startswith(fence) and not match[3].strip(" \t")
+
+
+def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
+    """The blocks of a text: what is fenced at the margin, and what is between.
+
+    Yields:
+        The fence that closes a block (empty between them), its lines with the fences, and whether it is closed.
+    """
+    block: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        match = _FENCE.match(line) if line[:1] in ("`", "~") else None
+        if not fence and match and _opens(match):
+            if block:
+                yield "", block, False
+            block, fence = [line], match[2]
+            continue
+        block.append(line)
+        if fence and _closes(match, fence):
+            yield fence, block, True
+            block, fence = [], ""
+    if block or fence:
+        yield fence, block, False
+
+
+def _escaped(text: str) -> str:
+    """Angle brackets that could begin HTML made literal; those behind a backslash already are."""
+    return _TAG.sub(lambda match: match[0] if len(match[1]) % 2 else f"{match[1]}\\<", text)
+
+
+def _escaped_around_code(line: str) -> str | None:
+    """A line escaped outside of its code spans; None when a backtick of it is left over or not to be trusted."""
+    if "\\`" in line:
+        return None
+    runs = [match.span() for match in _TICKS.finditer(line)]
+    parts: list[str] = []
+    index = last = 0
+    while index < len(runs):
+        start, end = runs[index]
+        # Lines of thousands of unequal runs are nobody's prose: look at a few, and trust nothing beyond.
+        ahead = range(index + 1, min(len(runs), index + 20))
+        closing = next((other for other in ahead if runs[other][1] - runs[other][0] == end - start), None)
+        if closing is None or "|" in line[start : runs[closing][1]]:
+            return None
+        parts += [_escaped(line[last:start]), line[start : runs[closing][1]]]
+        index, last = closing + 1, runs[closing][1]
+    return "".join([*parts, _escaped(line[last:])])
+
+
+def _paragraph(lines: list[str]) -> list[str]:
+    """Lines without a blank one between, escaped outside of code spans.
+
+    Spans are trusted only where every line closes its own: then no span can reach from one line into the next, and
+    what looks like code here is code to every reader.
+    """
+    found = [each for line in lines if (each := _escaped_around_code(line)) is not None]
+    return found if len(found) == len(lines) else [_escaped(line) for line in lines]
+
+
+def _pair_up(lines: list[str]) -> bool:
+    """Whether indented fences certainly end where they seem to, whatever list they are in.
+
+    They do if the opening and the closing line are indented by the same number of spaces and no line between them by
+    fewer: then both belong to the same item, or neither is a fence.
+    """
+    fence, indent = "", 0
+    for line in lines:
+        match = _FENCE.match(line)
+        if fence and match and _closes(match, fence):
+            if len(match[1]) != indent:
+                return False
+            fence = ""
+        elif fence:
+            if line.strip() and len(line) - len(line.lstrip(" ")) < indent:
+                return False
+        elif match and _opens(match):
+            fence, indent = match[2], len(match[1])
+        elif _ANY_FENCE.match(line):
+            return False
+    return not fence or not indent
+
+
+def neutral(text: str) -> str:
+    """A printable text as Markdown that cannot reach beyond its end: fences closed, HTML literal outside of code.
+
+    Fences inside of lists end in more ways than a line can tell, so code there is escaped as well: a backslash too
+    many is better than a tag at work. Where not even their end is sure, the whole text becomes a quotation, and every
+    fence in it ends with the quotation.
+    """
+    lines = text.split("\n")
+    fences = [line for line in lines if _ANY_FENCE.match(line)]
+    # Some readers take a fence with a bar in it for the head of a table.
+    is_unsure = any("|" in line for line in fences)
+    if is_unsure or (not all(line[0] in "`~" for line in fences) and not _pair_up(lines)):
+        return "\n".join(f"> {_escaped(line)}".rstrip() for line in lines)
+    found: list[str] = []
+    for fence, block, is_closed in split_fences(text):
+        if fence:
+            found += block if is_closed else [*block, fence]
+            continue
+        for is_blank, group in groupby(block, key=lambda line: not line.strip()):
+            part = list(group)
+            found += part if is_blank else _paragraph(part)
+    return "\n".join(found)
 
 
 def _iso(moment: float | None) -> str | None:
@@ -62,14 +172,8 @@ def _iso(moment: float | None) -> str | None:
         return None
 
 
-def front_matter(source: Source, exporter: str, now: float) -> str:
-    """What a program reads first, as YAML.
-
-    Args:
-        source: The conversation.
-        exporter: Name and version of the program.
-        now: Unix seconds.
-    """
+def _front_matter(source: Source, exporter: str, now: float) -> str:
+    """The facts of the conversation for programs, as YAML."""
     each = source.conversation
     clean = source.redactor.optional
     fields: dict[str, object] = {
@@ -110,48 +214,25 @@ def _heading(telling: Telling) -> str:
     return f"### {plain(speaker(telling))}{clock}{f' ({state})' if state else ''}\n"
 
 
-def _json_or_text(text: str) -> str:
-    """Arguments in a fence, laid out where they are JSON."""
-    found = laid_out(text)
-    return fenced(text) if found is None else fenced(found, "json")
-
-
-def _call_title(name: str, arguments: str) -> str:
-    return f"{name} {one_line(arguments, _HINT)}".rstrip()
-
-
-def message_text(telling: Telling) -> str:
-    """One chat message as Markdown: what was said open, all the rest folded.
-
-    Args:
-        telling: Printable, without secrets.
-    """
-    parts = [_heading(telling)]
-    if telling.summary:
-        parts.append(_fold(_("Compaction summary"), neutral(telling.summary)))
-    if telling.reasoning:
-        parts.append(_fold(_("Reasoning"), neutral(telling.reasoning)))
-    if telling.tool:
-        lines = telling.said.count("\n") + 1 if telling.said else 0
-        said = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
-        summary = said.format(tool=telling.tool, count=lines)
-        nothing = _("no output")
-        parts.append(_fold(summary, fenced(telling.said)) if telling.said else f"*{nothing}*\n")
-    elif telling.said:
-        parts.append(neutral(telling.said) + "\n")
-    parts += [_fold(_call_title(name, arguments), _json_or_text(arguments)) for name, arguments in telling.calls]
-    return "\n".join(parts)
+def _block(block: Block) -> str:
+    """A block: spoken text is open, everything else is folded."""
+    if block.kind == "said":
+        return neutral(block.text) + "\n"
+    if block.kind == "call":
+        arguments = laid_out(block.text)
+        return _fold(block.title(_HINT), fenced(block.text) if arguments is None else fenced(arguments, "json"))
+    if block.kind != "result":
+        return _fold(block.title(), neutral(block.text))
+    if not block.text:
+        return f"*{_('no output')}*\n"
+    lines = block.text.count("\n") + 1
+    said = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
+    return _fold(said.format(tool=block.name, count=lines), fenced(block.text))
 
 
 def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[str]:
-    """A conversation as a Markdown document, in pieces of a message each.
-
-    Args:
-        source: The conversation.
-        exporter: Name and version of the program.
-        now: Unix seconds.
-    """
-    yield front_matter(source, exporter, now)
+    """A conversation as a Markdown document, in pieces of a message each; `now` in Unix seconds."""
+    yield _front_matter(source, exporter, now)
     facts = " · ".join(code(text) if label in _AS_CODE else plain(text) for label, text in source.facts())
     yield f"\n# {plain(source.name)}\n\n{facts}\n"
     for event in source.events():
@@ -161,4 +242,4 @@ def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[st
             seam = _("Compressed here, continued in {session}").format(session=code(event.session_id))
             yield f"\n---\n\n*{seam}*\n"
         else:
-            yield "\n" + message_text(event)
+            yield "\n" + "\n".join([_heading(event), *map(_block, event.blocks)])

@@ -1,8 +1,7 @@
 """Secrets taken out of texts before they leave the machine, and counted by kind.
 
-What is known by its form (`patterns`), by the name before it (`assignments`) and by being a value of
-the person's own `.env` (`env`) is replaced by `[REDACTED:kind]`. That is a net with meshes: what looks
-like nothing in particular goes through, so whoever shares a file still reads it first.
+What is known by its form or by the name before it (`secrets`), and the values of the person's own `.env` files, are
+replaced by `[REDACTED:kind]`. A secret of no known form goes through, so whoever shares a file still reads it first.
 """
 
 from __future__ import annotations
@@ -11,13 +10,23 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 from ..text import as_text
 from ..wording import N_, _
-from .assignments import NEEDLES, find_assignments, find_flags, is_value, names_secret
-from .env import spellings
-from .patterns import AWS_SECRET, MARK, RULES
+from .secrets import (
+    AWS_SECRET,
+    COMMON_SETTINGS,
+    MARK,
+    NEEDLES,
+    RULES,
+    find_assignments,
+    find_flags,
+    is_value,
+    names_secret,
+)
 
 ENV_VALUE = "env-value"
 NAMED_SECRET = "named-secret"
@@ -42,46 +51,25 @@ LABELS = {
     "telegram-token": N_("Telegram bot token"),
     "url-password": N_("password in an address"),
 }
-"""What a person reads for each kind, where it is translated."""
+"""The name of each kind for people."""
 
-Span = tuple[int, int]
+LEAST = 8
+"""Code points of the shortest value that is looked for: shorter ones would be found in ordinary words."""
 
-
-def _mark(kind: str) -> str:
-    return f"{MARK}{kind}]"
-
-
-def _replaced(text: str, spans: Iterable[Span], kind: str, counts: Counter[str]) -> str:
-    """The text with ranges, in order and apart, replaced by the mark of a kind."""
-    parts: list[str] = []
-    last = 0
-    for start, end in spans:
-        parts += [text[last:start], _mark(kind)]
-        last = end
-        counts[kind] += 1
-    return "".join([*parts, text[last:]]) if parts else text
-
-
-def _matches(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    group = 1 if pattern.groups else 0
-    return (match.span(group) for match in pattern.finditer(text))
-
-
-def redact(text: str, values: Iterable[str] = ()) -> tuple[str, Counter[str]]:
-    """A text without its secrets, and how many of which kind were in it.
-
-    Time is linear in the length of the text, whatever it holds. Doing it twice changes nothing more.
-
-    Args:
-        text: Any text.
-        values: Texts that are secret as such, as `env.telling_values` gives them.
-    """
-    redactor = Redactor(values)
-    return redactor.text(text), redactor.counts
+_MOST_BYTES = 1_000_000
+_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.\-]*)[ \t]*=[ \t]*(.*)")
+_SECRET_NAME = re.compile(r"(?i)key|token|secret|pass|pwd|auth|cred|webhook|cookie|private|sid$|dsn")
+_SETTING_NAME = re.compile(
+    r"(?i)model|provider|host|lang|zone|theme|mode|level|editor|shell|backend|version|region|image"
+)
+_PLAIN_WORD = re.compile(r"[A-Za-z]*|[A-Za-z]{0,12}[0-9]{1,3}[A-Za-z]?|[0-9]{1,3}")
+_URL = re.compile(r"(?i)[a-z][a-z0-9+.\-]{1,20}://")
 
 
 class Redactor:
     """Takes secrets out of many texts and keeps count.
+
+    Time is linear in the length of a text, whatever it holds. Doing it twice changes nothing more.
 
     Args:
         values: Texts that are secret as such, looked for in every spelling (JSON, addresses).
@@ -95,48 +83,53 @@ class Redactor:
         """Whether anything is taken out."""
         self.counts: Counter[str] = Counter()
         """Secrets taken out so far, by kind."""
-        known = {spelling for value in self.values if value for spelling in spellings(value)}
+        known = {spelling for value in self.values if value for spelling in _spellings(value)}
         # The longest first: one value may begin with another.
         self._values = sorted(known, key=lambda value: (-len(value), value))
-        self._pattern = re.compile("|".join(map(re.escape, self._values))) if self._values else None
+        self._pattern = re.compile("|".join(map(re.escape, self._values)))
 
     @property
     def total(self) -> int:
         """Secrets taken out so far."""
-        return sum(self.counts.values())
+        return self.counts.total()
 
     def text(self, text: str) -> str:
-        """The text without its secrets.
-
-        Args:
-            text: Any text.
-        """
+        """The text without its secrets."""
         if not self.active or not text:
             return text
-        if self._pattern is not None and any(value in text for value in self._values):
-            text = _replaced(text, _matches(self._pattern, text), ENV_VALUE, self.counts)
+        if any(value in text for value in self._values):
+            text = self._replaced(text, _matches(self._pattern, text), ENV_VALUE)
         lowered = text.lower()
         for rule in RULES:
             if rule.needle in (lowered if rule.folded else text):
                 before = self.counts[rule.kind]
-                text = _replaced(text, _matches(rule.pattern, text), rule.kind, self.counts)
+                text = self._replaced(text, _matches(rule.pattern, text), rule.kind)
                 if rule.kind == "aws-access-key" and self.counts[rule.kind] > before:
-                    text = _replaced(text, _matches(AWS_SECRET, text), AWS_SECRET_KEY, self.counts)
+                    text = self._replaced(text, _matches(AWS_SECRET, text), AWS_SECRET_KEY)
         if any(needle in lowered for needle in NEEDLES):
-            text = _replaced(text, find_assignments(text), NAMED_SECRET, self.counts)
+            text = self._replaced(text, find_assignments(text), NAMED_SECRET)
             if "--" in text:
-                text = _replaced(text, find_flags(text), NAMED_SECRET, self.counts)
+                text = self._replaced(text, find_flags(text), NAMED_SECRET)
         return text
+
+    def _replaced(self, text: str, spans: Iterable[tuple[int, int]], kind: str) -> str:
+        """The text with ranges, in order and apart, replaced by the mark of a kind."""
+        parts: list[str] = []
+        last = 0
+        for start, end in spans:
+            parts += [text[last:start], f"{MARK}{kind}]"]
+            last = end
+            self.counts[kind] += 1
+        return "".join([*parts, text[last:]]) if parts else text
 
     def optional(self, text: str | None) -> str | None:
         """The same for a text that may be missing."""
         return None if text is None else self.text(text)
 
     def json_text(self, text: str) -> str:
-        """A JSON text without the secrets in its strings; it stays JSON, and as it is where there were none.
+        """A JSON text without the secrets in its strings: still JSON, and unchanged where there were none.
 
-        Args:
-            text: What should be JSON; what is none is taken as plain text.
+        What is no JSON is taken as plain text.
         """
         if not self.active or not text:
             return text
@@ -154,45 +147,105 @@ class Redactor:
     def value(self, value: object) -> object:
         """A decoded JSON value without the secrets in its strings, in keys too; what no JSON holds becomes null.
 
-        Args:
-            value: Mappings, lists, texts and numbers.
-
         Raises:
             RecursionError: It is nested deeper than Python can follow.
         """
-        return self._walk(value, _plain)
-
-    def _walk(self, value: object, plain: Callable[[object], object]) -> object:
         if isinstance(value, str):
             text = as_text(value) or ""
             return self.json_text(text) if text[:1] in ("{", "[") else self.text(text)
         if isinstance(value, dict):
-            return {self.text(as_text(key) or ""): self._named(key, item, plain) for key, item in value.items()}
+            return {self.text(as_text(key) or ""): self._named(key, item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self._walk(item, plain) for item in value]
-        return plain(value)
+            return [self.value(item) for item in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    def _named(self, key: object, value: object, plain: Callable[[object], object]) -> object:
+    def _named(self, key: object, value: object) -> object:
         """The value of a key: one that a secret's name stands before goes whole."""
-        found = self._walk(value, plain)
+        found = self.value(value)
         if self.active and isinstance(found, str) and MARK not in found and names_secret(str(key)) and is_value(found):
-            self.counts[NAMED_SECRET] += 1
-            return _mark(NAMED_SECRET)
+            return self._replaced(found, [(0, len(found))], NAMED_SECRET)
         return found
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
+def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    return (match.span(min(1, pattern.groups)) for match in pattern.finditer(text))
+
+
+def _spellings(value: str) -> Iterator[str]:
+    """A value as it may stand in a text: as it is, in JSON, in JSON within JSON, in an address."""
+    yield value
+    for text in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+        yield text
+        yield json.dumps(text, ensure_ascii=False)[1:-1]
+    yield from (quote(value, safe=""), quote(value), quote_plus(value))
+
+
+def parse_env(text: str) -> list[tuple[str, str]]:
+    """Names and values of the text of a `.env` file, without quotes and comments; a quoted value may have line ends."""
+    found: list[tuple[str, str]] = []
+    lines = iter(text.removeprefix("\ufeff").splitlines())
+    for line in lines:
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        name, value = match[1], match[2].strip()
+        if value[:1] in ('"', "'"):
+            mark, body = value[0], value[1:]
+            while mark not in body:
+                following = next(lines, None)
+                if following is None:
+                    break
+                body += "\n" + following
+            value = body.partition(mark)[0]
+        else:
+            value = re.split(r"[ \t]#", value, maxsplit=1)[0].rstrip()
+        found.append((name, value))
+    return found
+
+
+def is_telling(name: str, value: str) -> bool:
+    """Whether a value is worth hiding: long enough, and no path, plain address or ordinary words.
+
+    A name that speaks of secrets makes all but the commonest words worth it.
+    """
+    if len(value) < LEAST or value.lower() in COMMON_SETTINGS or len(set(value)) < 3 or value.lower() in MARK.lower():
+        return False
+    if _SECRET_NAME.search(name):
+        return True
+    if value.startswith(("/", "~", "./", "../")) or re.match(r"[A-Za-z]:[\\/]", value):
+        return False
+    if _URL.match(value):
+        return "@" in value
+    words = re.split(r"[-_/.:,+ ]", value)
+    is_plain = all(_PLAIN_WORD.fullmatch(word) for word in words)
+    return not (is_plain and (len(words) == 1 or "/" in value or _SETTING_NAME.search(name)))
+
+
+def telling_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The values to look for among names and values of `.env` files; parts of lists and lines of long ones too."""
+    found: set[str] = set()
+    for name, value in pairs:
+        parts = [value, *value.split(","), *value.splitlines()]
+        found.update(part.strip() for part in parts if is_telling(name, part.strip()))
+    return frozenset(found)
+
+
+def read_env(path: Path) -> list[tuple[str, str]]:
+    """The names and values of a file; empty when there is none. No more than a megabyte of it is read.
+
+    Raises:
+        OSError: It is there and cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_MOST_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return parse_env(raw.decode("utf-8", "replace"))
 
 
 def describe(counts: Counter[str]) -> str:
-    """The counts in words: `OpenAI-style key × 2, .env value × 1`.
-
-    Args:
-        counts: Secrets by kind.
-    """
+    """Counts of secrets by kind in words: `OpenAI-style key × 2, .env value × 1`."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     labels = {kind: _(label) for kind, label in LABELS.items()}
     return _(", ").join(f"{labels.get(kind, kind)} × {count:,}" for kind, count in ordered)

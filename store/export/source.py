@@ -1,18 +1,17 @@
-"""Conversations read a window at a time, each by a connection of its own.
+"""Conversations read a window at a time, each by a connection of its own, and told as blocks of printable text.
 
-Whoever receives an export may be slow (a pager, a full pipe), and a connection held open meanwhile
-makes us a holder of the store, for whose sake Hermes 0.22 refuses to tidy up. So nothing is open
-while something is written, and fifty thousand messages are never in memory at once.
+The reader of an export may be slow (a pager, a full pipe). Hermes 0.22 refuses to tidy up while anybody holds the store
+open, so no connection is open while text is handed on, and fifty thousand messages are never in memory at once.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..connect import Store
 from ..messages import split_summary, without_injections
@@ -25,31 +24,49 @@ from .redact import Redactor
 WINDOW = 200
 """Chat messages read at once."""
 
+_TITLES = {"summary": N_("Compaction summary"), "reasoning": N_("Reasoning")}
+_NAMES = {"user": N_("You"), "assistant": N_("Assistant"), "system": N_("System")}
+_STATES = {State.COMPACTED: N_("compacted"), State.REWOUND: N_("rewound")}
+_WEEKDAYS = (
+    N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"),
+)  # fmt: skip
+
 
 class Day(NamedTuple):
-    """From here on it is another day, in the zone of this machine."""
+    """A new day begins, in the time zone of this machine."""
 
     date: date
 
 
 class Seam(NamedTuple):
-    """Here Hermes compressed and went on in another session."""
+    """Hermes compressed here and went on in another session."""
 
     session_id: str
 
 
+class Block(NamedTuple):
+    """A part of a chat message; all formats show the same ones in the same order."""
+
+    kind: Literal["summary", "reasoning", "result", "said", "call"]
+    text: str
+    """Printable, without secrets: of a call its arguments, of a tool its output, which may be empty."""
+    name: str = ""
+    """The tool, of a call and its result."""
+
+    def title(self, limit: int = 0) -> str:
+        """The line that stands for a folded block; of a call its name and arguments, cut to a number of letters."""
+        if self.kind == "call":
+            return f"{self.name} {one_line(self.text, limit)}".rstrip()
+        return _(_TITLES[self.kind])
+
+
 class Telling(NamedTuple):
-    """A chat message as it is told: printable, without secrets, its texts apart."""
+    """A chat message as it is told."""
 
     message: ChatMessage
-    said: str
-    summary: str
-    """The compaction summary in it, else empty."""
-    reasoning: str
     tool: str
     """The tool a result is from, else empty."""
-    calls: tuple[tuple[str, str], ...]
-    """Name and arguments of each call."""
+    blocks: tuple[Block, ...]
 
 
 Event = Day | Seam | Telling
@@ -57,7 +74,7 @@ Event = Day | Seam | Telling
 
 @dataclass
 class Tally:
-    """What went into an export; filled while it is written."""
+    """Counts of an export; filled while it is written."""
 
     sessions: int = 0
     messages: int = 0
@@ -80,24 +97,19 @@ class Source:
     store: Store
     conversation: Conversation
     redactor: Redactor
-    tally: Tally = field(default_factory=Tally)
-    reading: Reading = Reading.SAID
-
-    def clean(self, text: str | None) -> str:
-        """A stored text without secrets and printable; empty for none."""
-        return printable(self.redactor.text(text)) if text else ""
+    tally: Tally
+    reading: Reading
 
     @property
     def name(self) -> str:
-        """What the conversation is called, on one line."""
+        """The title, else the first words, else the id; on one line."""
         each = self.conversation
         return one_line(self.redactor.text(each.title or each.preview or each.id))
 
     def facts(self) -> list[tuple[str, str]]:
-        """What is told of it besides its name: what it is, for the program, and the text, on one line each."""
+        """Facts beside the name, each a word for the program and a line for people."""
         each = self.conversation
         count = len(each.segments)
-        segments = _("{count:,} segments").format(count=count) if count > 1 else ""
         pairs = [
             ("id", each.id),
             ("source", each.source),
@@ -105,16 +117,11 @@ class Source:
             ("folder", self.redactor.text(each.cwd or "")),
             ("branch", self.redactor.text(each.git_branch or "")),
             ("messages", _("{count:,} messages").format(count=each.message_count)),
-            ("segments", segments),
+            ("segments", _("{count:,} segments").format(count=count) if count > 1 else ""),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
 
-    def messages(self) -> Iterator[ChatMessage]:
-        """What is to be told, in reading order, root segment first.
-
-        Raises:
-            StoreError: The store cannot be read any more.
-        """
+    def _messages(self) -> Iterator[ChatMessage]:
         with self.store.reader() as reader:
             skeleton = read_skeleton(reader, self.conversation.segments, self.reading)
         bones = skeleton.bones
@@ -126,31 +133,45 @@ class Source:
                 window = read_messages(reader, bones[start : start + WINDOW])
             yield from window
 
-    def tell(self, message: ChatMessage) -> Telling:
-        """A chat message made ready: every text of it without secrets and printable."""
+    def _clean(self, text: str | None) -> str:
+        return printable(self.redactor.text(text)) if text else ""
+
+    def _tell(self, message: ChatMessage) -> Telling:
+        """A chat message in blocks, every text of it without secrets and printable."""
         summary, said = split_summary(without_injections(message.text))
         if message.is_summary and not summary:
             summary, said = said, ""
-        json_text = self.redactor.json_text
-        calls = ((one_line(self.redactor.text(call.name)), json_text(call.arguments)) for call in message.tool_calls)
-        return Telling(
-            message=message,
-            said=opened_up(printable(json_text(said))) if message.role == "tool" else self.clean(said),
-            summary=self.clean(summary),
-            reasoning=self.clean(message.reasoning),
-            tool=one_line(self.redactor.text(message.tool_name or "")) or "tool" if message.role == "tool" else "",
-            calls=tuple((name, printable(arguments)) for name, arguments in calls),
-        )
+        blocks = [Block("summary", self._clean(summary)), Block("reasoning", self._clean(message.reasoning))]
+        tool = ""
+        if message.role == "tool":
+            tool = one_line(self.redactor.text(message.tool_name or "")) or "tool"
+            blocks.append(Block("result", opened_up(printable(self.redactor.json_text(said))), tool))
+        else:
+            blocks.append(Block("said", self._clean(said)))
+        for call in message.tool_calls:
+            name, arguments = one_line(self.redactor.text(call.name)), self.redactor.json_text(call.arguments)
+            blocks.append(Block("call", printable(arguments), name))
+        return Telling(message, tool, tuple(each for each in blocks if each.text or each.kind in ("result", "call")))
 
     def events(self) -> Iterator[Event]:
-        """The conversation with its days and seams, in reading order."""
-        yield from with_days(map(self.tell, self._counted()), self.conversation.root_id)
+        """The conversation in reading order, with a `Day` where the date changes and a `Seam` where the session does.
 
-    def _counted(self) -> Iterator[ChatMessage]:
+        Raises:
+            StoreError: The store cannot be read any more.
+        """
         self.tally.sessions += len(self.conversation.segments)
-        for message in self.messages():
+        day: date | None = None
+        session = self.conversation.root_id
+        for message in self._messages():
             self.tally.messages += 1
-            yield message
+            if message.session_id != session:
+                session = message.session_id
+                yield Seam(one_line(session))
+            moment = local_time(message.timestamp)
+            if moment is not None and moment.date() != day:
+                day = moment.date()
+                yield Day(day)
+            yield self._tell(message)
 
 
 def local_time(moment: float | None) -> datetime | None:
@@ -163,32 +184,8 @@ def local_time(moment: float | None) -> datetime | None:
         return None
 
 
-def with_days(messages: Iterable[Telling], root_id: str) -> Iterator[Event]:
-    """Messages with a `Day` where the date changes and a `Seam` where the session does.
-
-    Args:
-        messages: In reading order.
-        root_id: The session the conversation begins with.
-    """
-    day: date | None = None
-    session = root_id
-    for telling in messages:
-        if telling.message.session_id != session:
-            session = telling.message.session_id
-            yield Seam(one_line(session))
-        moment = local_time(telling.message.timestamp)
-        if moment is not None and moment.date() != day:
-            day = moment.date()
-            yield Day(day)
-        yield telling
-
-
 def laid_out(arguments: str) -> str | None:
-    """Arguments of a call as indented JSON, printable; None when they are none.
-
-    Args:
-        arguments: Printable, which what their escapes stand for need not be.
-    """
+    """Arguments of a call as indented JSON; None when they are none. Printable: what escapes stand for may not be."""
     try:
         return printable(json.dumps(json.loads(arguments), ensure_ascii=False, indent=2))
     except (ValueError, RecursionError):
@@ -196,10 +193,9 @@ def laid_out(arguments: str) -> str | None:
 
 
 def opened_up(result: str) -> str:
-    """The result of a tool to be read: most are JSON objects whose texts hold the real output, line ends escaped.
+    """The printable result of a tool as a person reads it.
 
-    Args:
-        result: Printable; given back as it is when it is no object.
+    Most are JSON objects whose texts hold the real output with its line ends escaped; others stay as they are.
     """
     if not result.startswith("{"):
         return result
@@ -219,21 +215,8 @@ def opened_up(result: str) -> str:
     return printable("\n".join(lines)) or result
 
 
-_NAMES = {"user": N_("You"), "assistant": N_("Assistant"), "system": N_("System")}
-_STATES = {State.COMPACTED: N_("compacted"), State.REWOUND: N_("rewound")}
-_WEEKDAYS = (
-    N_("Monday"),
-    N_("Tuesday"),
-    N_("Wednesday"),
-    N_("Thursday"),
-    N_("Friday"),
-    N_("Saturday"),
-    N_("Sunday"),
-)
-
-
 def speaker(telling: Telling) -> str:
-    """Who said it, on one line: a person, a model, a tool, or a role as it is stored."""
+    """The speaker on one line: a person, a model, a tool, or a role as it is stored."""
     if telling.tool:
         return one_line(_("Tool {name}").format(name=telling.tool))
     role = telling.message.role
@@ -241,7 +224,7 @@ def speaker(telling: Telling) -> str:
 
 
 def state_word(state: State) -> str:
-    """How a message stands, empty for one that the model sees."""
+    """A word for the state of a message, empty for one that the model sees."""
     return _(_STATES[state]) if state in _STATES else ""
 
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from .conditions import Conditions, make_conditions
-from .context import read_context
-from .context import read_context as context
 from .coverage import Coverage, read_coverage
-from .engine import COUNT_CAP, Answer, Total, count, search
-from .query import FILTER_KEYS, Filter, Problem, Query, Term, TermKind, parse
-from .scope import EVERYTHING, Scope, SessionFilter
-from .snippet import find_ranges
+from .engine import COUNT_CAP, Answer, Total, count, prepare, search
+from .filters import FILTER_KEYS, FILTERS, help_lines
+from .judge import EVERYTHING, Conditions, Scope, SessionFilter, make_conditions
+from .query import Filter, Problem, Query, Term, TermKind, parse, unknown_filters
+from .rows import find_ranges, read_context
 from .suggest import Suggestion, asks_for_conversations, count_conversations, suggest
 from .terms import Matcher, make_plan
-from .unknown import recent_tools, unknown_filters
-from .values import HAS_VALUES, IN_VALUES, IS_VALUES, NUMBER_KEYS, parse_date
+from .values import Vocabulary, parse_date, read_vocabulary
 
 __all__ = [
     "COUNT_CAP",
     "EVERYTHING",
+    "FILTERS",
     "FILTER_KEYS",
-    "HAS_VALUES",
-    "IN_VALUES",
-    "IS_VALUES",
-    "NUMBER_KEYS",
     "Answer",
     "Conditions",
     "Coverage",
@@ -36,18 +30,20 @@ __all__ = [
     "Term",
     "TermKind",
     "Total",
+    "Vocabulary",
     "asks_for_conversations",
-    "context",
     "count",
     "count_conversations",
     "find_ranges",
+    "help_lines",
     "make_conditions",
     "make_plan",
     "parse",
     "parse_date",
+    "prepare",
     "read_context",
     "read_coverage",
-    "recent_tools",
+    "read_vocabulary",
     "search",
     "suggest",
     "unknown_filters",

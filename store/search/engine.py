@@ -11,14 +11,12 @@ from ..connect import Reader
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..models import Hit
 from ..wording import _
-from .kept import KeptRows
+from .coverage import Damage, remedy
+from .judge import RELEVANT, Judge, Scope, SessionFilter, make_scope, most_relevant
 from .query import Problem, Query
-from .rank import RELEVANT, most_relevant
-from .remedies import Damage, remedy
-from .rows import Judge
-from .scope import Scope, SessionFilter, make_scope
-from .spelled import otherwise
-from .streams import spelled_otherwise
+from .rows import KeptRows
+from .spelled import find_joined, other_spellings
+from .streams import other_spellings_of
 from .terms import Matcher, Plan, make_plan
 from .times import EARLIEST
 from .walk import Tally, Walk, indexed, merge
@@ -104,11 +102,15 @@ def _total(reader: Reader, kept: KeptRows, plan: Plan, scope: Scope) -> tuple[in
     # Rows Hermes hides are in its index too: where a column tells of them (0.20), only `count` can tell.
     if index is None or not scope.is_open or not plan.index_decides or "display_kind" in columns:
         return None, False
-    if any(each.is_prefix for each in plan.matchers) or kept.holes(reader, index):
-        return None, False  # another merge of all words that begin so: dear while typing; or it lacks some
-    other = otherwise(reader, index, plan.groups[0])
+    if kept.holes(reader, index):
+        return None, False
+    other = other_spellings(reader, index, plan.groups[0])
     if other and reader.rows(f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [other]):
         return None, False
+    low, high = kept.edges(reader)
+    joined = find_joined(reader, (low, high), high)
+    if joined.oldest > low or joined.having(plan.groups[0]):
+        return None, False  # to find out about all of them takes longer than a page
     role = reader.schema.message("role")
     shown = f"EXISTS (SELECT 1 FROM messages m WHERE m.id = f.rowid AND {role} IS NOT 'session_meta')"
     found = reader.value(
@@ -159,6 +161,29 @@ def _collect(
     for found in islice(judge.walk(walk), most + 1):
         hits.append(found.to_hit(plan))
     return hits[:most], len(hits) > most
+
+
+def prepare(reader: Reader) -> None:
+    """Find out what the first search of a store would have to: how ids stand in time, what the indexes lack.
+
+    It is kept for all readers of the `Store`. A reading of 100,000 messages, in statements of some milliseconds each.
+
+    Raises:
+        StoreError: The store cannot be read.
+        QueryInterruptedError: `Reader.interrupt` was called; what has been found out is kept.
+    """
+    kept, schema = reader.keep(KeptRows), reader.schema
+    kept.begin(reader)
+    kept.order(reader)
+    try:
+        for index in (schema.fts, schema.trigram):
+            if index is not None:
+                kept.holes(reader, index)
+        if schema.fts is not None:
+            find_joined(reader, kept.edges(reader), kept.edges(reader)[0])
+    except StoreError as error:
+        if not _is_of_index(reader, error):  # a broken index is told of by the search that cannot use it
+            raise
 
 
 def search(
@@ -294,7 +319,7 @@ def count(
         is_whole = index is not None and reader.schema.note("fts_stale") is None and not kept.holes(reader, index)
         if index is not None and is_whole and plan.is_plain:
             # Prefixes too: what makes them dear is to begin, and here that is done once, not for each page.
-            ids = merge(walk, [indexed(walk, index, plan.match), spelled_otherwise(walk, index, plan.groups[0])])
+            ids = merge(walk, [indexed(walk, index, plan.match), other_spellings_of(walk, index, plan.groups[0])])
         judge = Judge(reader, plan, wanted, with_texts=False, matched=ids is not None)
         found, where = 0, set()
         for each in islice(judge.walk(walk, ids, batch=_COUNT_BATCH), most + 1):

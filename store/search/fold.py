@@ -14,6 +14,17 @@ from functools import lru_cache
 MARKS = "\u0300-\u0304\u0306-\u030c\u030f\u0311\u031b\u0323-\u0328\u032d\u032e\u0330\u0331"
 """For a character class: the combining marks unicode61 drops from inside a word."""
 
+JOINER_BLOCKS = (
+    *(("\u2066", "\u206a"), ("\u20ba", "\u20d0"), ("\u23f4", "\u2400"), ("\u2700", "\u2701"), ("\u2b4d", "\u2c00")),
+    *(("\u2e3c", "\u2e80"), ("\ue000", "\uf900"), ("\U0001f000", "\U00020000")),
+    ("\U000f0000", "\U0010ffff\U0010ffff"),
+)
+"""Where signs stand that unicode61 takes for letters: those younger than its tables (Unicode 6.1), most emoji and some
+currencies among them, and private ones, such as the icons of terminal fonts. For each block the first, and the first
+beyond it."""
+JOINERS = "".join(f"{first}-{chr(min(ord(beyond[0]), 0x10FFFF) - 1)}" for first, beyond in JOINER_BLOCKS)
+"""The same for a character class."""
+
 _HAS_MARKS = re.compile(f"[{MARKS}]")
 # Lower-case letters that fold to another one: accented Latin, final sigma and its like. Cyrillic, CJK
 # and emoji are not among them, so a text full of those is folded at the speed of str.lower().

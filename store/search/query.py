@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from enum import StrEnum
 
 from ..wording import _
-from .values import DATE_KEYS, NUMBER_KEYS, reason_against
+from .filters import BY_KEY, FILTER_KEYS, MEANT, NUMBER_KEYS, reason_against
 
-FILTER_KEYS = (
-    *("source", "role", "tool", "file", "title", "id", "cwd", "model"),
-    *("before", "after", "on", "is", "has", "in"),
-)
-"""Filters written `key:value`."""
-
-_NUMBER = re.compile(r"(cost|msgs|tokens)(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
+_NUMBER = re.compile(rf"({'|'.join(NUMBER_KEYS)})(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
 _VALUE_QUOTE = re.compile(r'([A-Za-z]+):(?=")')
 _OPERATORS = ("AND", "OR", "NOT")
 _MOST = 2048
@@ -229,8 +224,7 @@ def parse(text: str, *, now: float | None = None) -> Query:
         if condition is not None:
             reason = reason_against(condition.key, condition.value, now, condition.op)
             if reason:
-                is_value = condition.key in (*NUMBER_KEYS, *DATE_KEYS)
-                problems.append(Problem(token.start, token.end, reason, is_value))
+                problems.append(Problem(token.start, token.end, reason, BY_KEY[condition.key].is_value))
             else:
                 filters.append(replace(condition, negated=condition.negated or negate))
         else:
@@ -243,3 +237,51 @@ def parse(text: str, *, now: float | None = None) -> Query:
         first = excluded[0]
         problems.append(Problem(first.start, first.end, _("something to leave out, but nothing to look for")))
     return Query(text, kept, tuple(excluded), tuple(filters), tuple(problems))
+
+
+_LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
+
+
+def _looks(query: Query) -> list[tuple[Term, str, str]]:
+    """Words written like a filter, the reason, and the filter that may be meant (else empty)."""
+    found = []
+    for term in (*query.terms, *query.excluded):
+        match = _LIKE_A_FILTER.match(term.text) if term.kind is not TermKind.PHRASE else None
+        if match is None:
+            continue
+        key, value = match[1].lower(), term.text[match.end() :]
+        is_port = match[2] == ":" and value.isdigit()
+        meant = MEANT.get(key, "")
+        if not meant and match[1].islower() and not is_port:
+            meant = next(iter(get_close_matches(key, BY_KEY, 1, 0.7)), "")
+        if key in FILTER_KEYS:
+            reason = _("{written} is no comparison: write {meant}")
+            reason = reason.format(written=f"{key}{match[2]}", meant=f"{key}:{value}")
+            found.append((term, reason, f"{key}:{value}"))
+        elif meant:
+            sign = (match[2] if match[2] != ":" else ">") if meant in NUMBER_KEYS else ":"
+            reason = _("no filter {written} (is {meant} meant?): looked for as text")
+            reason = reason.format(written=f"{key}{match[2]}", meant=f"{meant}{sign}")
+            found.append((term, reason, f"{meant}{sign}{value}"))
+        elif match[1].islower() and not is_port:
+            reason = _("no filter {written}: looked for as text").format(written=f"{key}{match[2]}")
+            found.append((term, reason, ""))
+    return sorted(found, key=lambda each: each[0].start)
+
+
+def unknown_filters(query: Query) -> tuple[Problem, ...]:
+    """The plain words of a query that are written like a filter but are none, each with what may be meant.
+
+    `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
+    """
+    return tuple(Problem(term.start, term.end, reason) for term, reason, meant in _looks(query))
+
+
+def meant_filters(query: Query) -> list[tuple[str, str]]:
+    """For each word that may be a filter misspelt: the filter, and the query with it in the word's place."""
+    text = query.text
+    return [
+        (meant, text[: term.start] + ("-" if text[term.start] == "-" else "") + meant + text[term.end :])
+        for term, reason, meant in _looks(query)
+        if meant
+    ]

@@ -1,162 +1,386 @@
-"""Candidates judged: which rows really are hits, read in batches that stay as small as the question allows."""
+"""Rows as a search reads them, kept for the next one, and the lines it shows of them.
+
+What is dear about a row is its text: to read it from pages of its own, to fold it, to take apart the JSON of a
+message with pictures. Each is done once as long as the store stays as it is: the next letter asks for most of the
+same rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import ceil
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import islice
+from sys import getsizeof
 
-from ..connect import Reader
-from ..models import Hit, State
-from .conditions import RowFacts
-from .kept import KeptRows, Said, StoredRow, read_rows, row_columns
-from .scope import Scope
-from .snippet import make_snippet
-from .streams import candidates
-from .terms import Plan
-from .walk import Passed, Tally, Walk
+from ..connect import Reader, Row
+from ..messages import SENTINEL, decode_content, decode_tool_calls, is_hidden, select, state_of, to_message
+from ..models import ChatMessage, Hit, State
+from ..schema import FtsIndex
+from ..text import as_text
+from ..values import as_time
+from .coverage import Holes, find_holes
+from .fold import fold, has_marks
+from .terms import Matcher
+from .times import TimeOrder, read_edges, time_order
 
-_LEAST, _BATCH, _MOST = 8, 32, 512
-_SPARE = 1.2
-"""Rows are read for so many times the hits that are still wanted, as the share of hits so far makes it seem."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A row that is a hit."""
-
-    id: int
-    session_id: str
-    role: str
-    moment: float | None
-    state: State
-    said: Said | None
-    """Its texts; None when they were not needed to decide."""
-
-    def to_hit(self, plan: Plan) -> Hit:
-        """The hit with its snippet."""
-        snippet, ranges = make_snippet(self.said or Said("", "", ""), plan.matchers)
-        return Hit(self.id, self.session_id, self.role, self.moment, snippet, ranges, self.state)
+MOST_BYTES = 8_000_000
+"""Memory that the texts of kept rows take at most, the folded ones with them."""
+_ROW_BYTES = 1000
+"""What a row takes beside its texts."""
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Decides about rows by the texts, the scope, and what Hermes hides."""
+def stored_text(value: object) -> str:
+    """A stored value as the text that is searched."""
+    return value if type(value) is str else as_text(value) or ""
 
-    reader: Reader
-    plan: Plan
-    scope: Scope
-    with_texts: bool = True
-    """Read the texts even where the index has decided: for snippets."""
-    matched: bool = False
-    """The candidates are what MATCH gives for the whole plan, so nothing is left to check in the texts."""
-    kept: KeptRows | None = None
-    """Where rows with their texts are kept for the next search; None keeps none."""
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
+
+
+def unescaped(json_text: str) -> str:
+    """What strings in a JSON text say, with the signs of JSON around them; one that is cut short is read as well.
+
+    Args:
+        json_text: `{"output": "one\\ntwo"}` and the like.
+    """
+    text = _ESCAPE.sub(_unescape, json_text)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs become letters
+
+
+class RowText:
+    """What is searched of a row, and what is made of it on the way."""
+
+    def __init__(self, content: object, tool_name: object, tool_calls: object) -> None:
+        self.stored = stored_text(content)
+        """The content as stored, multimodal JSON included."""
+        self.tool_name = stored_text(tool_name)
+        self.tool_calls = stored_text(tool_calls)
+
+    @cached_property
+    def content(self) -> str:
+        """The content as stored, without the mark of a multimodal one, which nobody wrote."""
+        return self.stored.removeprefix(SENTINEL)
 
     @property
-    def _is_decided(self) -> bool:
-        return self.matched or self.plan.index_decides
+    def _is_multimodal(self) -> bool:
+        return self.stored.startswith(SENTINEL)
 
-    @property
-    def _needs_texts(self) -> bool:
-        return self.with_texts or self.scope.message is not None or not self._is_decided
+    @cached_property
+    def spoken(self) -> str:
+        """What was said: the content, or what the parts of a multimodal one say."""
+        return decode_content(self.stored)[0].removeprefix(SENTINEL) if self._is_multimodal else self.stored
 
-    def judge(self, ids: Sequence[int], tally: Tally | None = None) -> list[Found]:
-        """The rows among these ids that are hits, in the order of the ids.
+    @cached_property
+    def folded(self) -> str:
+        """The three as Hermes indexes them (0.13 and later), and what a multimodal content says; folded."""
+        texts = [self.content, self.tool_name, self.tool_calls]
+        if self._is_multimodal:
+            texts.append(self.spoken)
+        return fold(" ".join(texts))
 
-        Args:
-            ids: Of candidates.
-            tally: Told how many of them were looked at, and how many had the terms.
-        """
-        needs_texts = self._needs_texts
-        if needs_texts and (self.scope.sessions is not None or self.scope.roles):
-            # Texts are the dear part of a row: first see which rows are asked for at all.
-            admitted = self._read(ids, with_texts=False)
-            ids = [key for key in ids if key in admitted and self._admits(admitted[key])]
-        rows = self._read(ids, with_texts=needs_texts)
-        found: list[Found] = []
-        for key in ids:
-            row = rows.get(key)
-            if row is None or not self._admits(row) or not self._passes(row):
-                continue
-            said = row.thought or row.said
-            has_terms = self._has_terms(said)
-            if tally is not None:
-                tally.looked_at += 1
-                tally.had_terms += has_terms
-            if has_terms:
-                kept = said if needs_texts else None
-                found.append(Found(row.id, row.session_id, row.role, row.moment, row.state, kept))
-        return found
+    @cached_property
+    def unescaped(self) -> tuple[str, ...]:
+        """What the JSON of a tool's result and of its calls says, where it is spelled otherwise than it is shown."""
+        texts: list[str] = []
+        if "\\" in self.stored and not self._is_multimodal and _IS_JSON.match(self.stored):
+            texts.append(unescaped(self.stored))
+        if "\\" in self.tool_calls:  # JSON with the arguments of each call in it, which are JSON themselves
+            calls = decode_tool_calls(self.tool_calls)
+            texts += [unescaped(each.arguments) for each in calls] or [unescaped(unescaped(self.tool_calls))]
+        return tuple(texts)
 
-    def _read(self, ids: Sequence[int], *, with_texts: bool) -> dict[int, StoredRow]:
-        """The rows by id; with their texts where asked for, or where those are at hand."""
-        in_reasoning = self.plan.in_reasoning
-        if with_texts and not in_reasoning:
-            return read_rows(self.reader, ids, self.kept)
-        kept = self.kept if not in_reasoning else None
-        found = {key: row for key in ids if (row := kept.get(key)) is not None} if kept is not None else {}
-        columns = row_columns(self.reader, with_texts=with_texts, in_reasoning=in_reasoning and with_texts)
-        sql = f"SELECT {columns} FROM messages m WHERE m.id IN ({{keys}})"
-        for row in map(StoredRow, self.reader.rows_in(sql, [key for key in ids if key not in found])):
-            found[row.id] = row
-        return found
+    @cached_property
+    def folded_all(self) -> str:
+        """All that is searched: `folded`, and what the JSON in it says."""
+        return " ".join([self.folded, *map(fold, self.unescaped)])
 
-    def _admits(self, row: StoredRow) -> bool:
-        scope = self.scope
-        if row.is_hidden or (scope.roles and row.role not in scope.roles):
-            return False
-        return scope.sessions is None or scope.sessions(row.session_id)
+    @cached_property
+    def is_marked(self) -> bool:
+        """Whether there are combining marks in the folded text."""
+        return has_marks(self.folded)
 
-    def _passes(self, row: StoredRow) -> bool:
-        """Whether the row itself is as the filters of the query want it."""
-        message, said = self.scope.message, row.said
-        if message is None or said is None:
-            return True
-        return message.accepts(
-            RowFacts(row.role, row.moment, row.state, said.stored, said.tool_name, said.tool_calls, row.has_reasoning)
-        )
+    def parts(self) -> Iterable[tuple[str, str]]:
+        """What may be shown of it, each with its folded text: said, stored, name of the tool, call of the tool, and
+        last what stands in JSON."""
+        name_at = len(self.content) + 1
+        calls_at = name_at + len(self.tool_name) + 1
+        if self._is_multimodal:
+            yield self.spoken, self.folded[calls_at + len(self.tool_calls) + 1 :]
+        yield self.content, self.folded[: len(self.content)]
+        yield self.tool_name, self.folded[name_at : calls_at - 1]
+        yield self.tool_calls, self.folded[calls_at : calls_at + len(self.tool_calls)]
+        yield from ((text, fold(text)) for text in self.unescaped)
 
-    def _has_terms(self, said: Said | None) -> bool:
-        """Whether the text has what is looked for.
 
-        The index has decided for plain words: checking them again could only disagree with FTS5 about
-        what a letter is. Everything else is checked in the text.
-        """
-        return self._is_decided or said is None or self.plan.accepts_said(said)
+class StoredRow:
+    """A row of `messages` as a search sees it."""
 
-    def walk(self, walk: Walk, ids: Iterator[int] | None = None, *, batch: int = 0) -> Iterator[Found]:
-        """The hits of a run in its order; batches grow as long as nothing is found in them.
+    __slots__ = ("has_reasoning", "id", "is_hidden", "moment", "role", "said", "session_id", "size", "state", "thought")
 
-        Args:
-            walk: The run.
-            ids: The candidates, where they are not those of the run.
-            batch: Rows read at a time at the least; 0 for as many as the hits that are wanted make needed.
-        """
-        waiting: list[int] = []
-        wanted = walk.tally.wanted
-        size = batch or (min(wanted, _MOST) if wanted else _BATCH)
-        given = judged = 0
-        for message_id in candidates(walk) if ids is None else ids:
-            if isinstance(message_id, Passed):  # a scan goes on for long: what it has found is not kept back
-                found = self.judge(waiting, walk.tally)
-                given, judged = given + len(found), judged + len(waiting)
-                yield from found
-                waiting.clear()
-                walk.passed()
-                continue
-            waiting.append(message_id)
-            sure = max(wanted - given, batch, _LEAST) if walk.tally.is_sure and wanted else size
-            if len(waiting) >= min(size, sure):
-                found = self.judge(waiting, walk.tally)
-                given, judged = given + len(found), judged + len(waiting)
-                yield from found
-                if not wanted or given >= wanted or len(found) * 4 < len(waiting):
-                    least = batch or _BATCH
-                    size = least if len(found) * 2 > len(waiting) else min(size * 2, max(_MOST, least))
-                else:
-                    size = max(batch, _LEAST, min(ceil((wanted - given) * judged / given * _SPARE), _MOST))
-                waiting.clear()
-                if walk.stop():
-                    return
-        yield from self.judge(waiting, walk.tally)
+    def __init__(self, row: Row) -> None:
+        message_id, session, role, stamp, kind, metadata, active, compacted, *rest = row
+        self.id = int(str(message_id))
+        self.session_id = as_text(session) or ""
+        self.role = as_text(role) or "unknown"
+        self.moment: float | None = as_time(stamp)
+        self.state: State = state_of(active, compacted)
+        self.is_hidden = is_hidden(self.role, as_text(kind), metadata)
+        self.said: RowText | None = None
+        """None where it was read without its texts."""
+        self.has_reasoning = False
+        self.size = _ROW_BYTES
+        """Bytes it takes, its texts counted twice: as stored and folded."""
+        self.thought: RowText | None = None
+        """What is searched instead where reasoning is."""
+        if len(rest) >= 4:
+            self.said = RowText(*rest[:3])
+            self.has_reasoning = bool(rest[3])
+            self.thought = RowText(rest[4], "", "") if len(rest) > 4 else None
+            self.size += 2 * (getsizeof(self.said.stored) + getsizeof(self.said.tool_calls))
+
+
+class KeptRows:
+    """The rows read last on a connection, with their texts, at most `MOST_BYTES` of them, and what ids there are.
+
+    Nothing of it outlives a change of the store: each search says `begin`.
+    """
+
+    def __init__(self) -> None:
+        self._version: object = None
+        self._rows: dict[int, StoredRow] = {}
+        self._edges: tuple[int, int] | None = None
+        self._holes: dict[str, Holes] = {}
+        self._order: TimeOrder | None = None
+        self.size = 0
+        """Bytes they take."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def begin(self, reader: Reader) -> None:
+        """Drop all of them if anybody has written to the store since the last search."""
+        version = reader.value("PRAGMA data_version")
+        if version != self._version:
+            self._version = version
+            self._rows.clear()
+            self._holes.clear()
+            self._order = None
+            self._edges = None
+            self.size = 0
+
+    def edges(self, reader: Reader) -> tuple[int, int]:
+        """The smallest and the largest id of a message; 0 where there is none."""
+        if self._edges is None:
+            self._edges = read_edges(reader)
+        return self._edges
+
+    def holes(self, reader: Reader, index: FtsIndex) -> Holes:
+        """What an index does not hold."""
+        if index.name not in self._holes:
+            self._holes[index.name] = find_holes(reader, index, self.edges(reader)[1])
+        return self._holes[index.name]
+
+    def order(self, reader: Reader, *, anew: bool = False) -> TimeOrder:
+        """How rows stand in time; `anew` where what is known of it has proved to be wrong."""
+        if self._order is None or anew:
+            self._order = time_order(reader, self.edges(reader), anew=anew)
+        return self._order
+
+    def get(self, message_id: int) -> StoredRow | None:
+        """A row, if it is kept; it is then the last to be let go."""
+        row = self._rows.pop(message_id, None)
+        if row is not None:
+            self._rows[message_id] = row
+        return row
+
+    def add(self, row: StoredRow) -> None:
+        """Keep a row, and let go of those that have not been asked for longest."""
+        before = self._rows.pop(row.id, None)
+        self._rows[row.id] = row
+        self.size += row.size - (before.size if before is not None else 0)
+        while self.size > MOST_BYTES:
+            oldest = next(iter(self._rows))
+            self.size -= self._rows.pop(oldest).size
+
+
+def searched_columns(reader: Reader) -> str:
+    """SQL for what is searched in a row: content, tool name and tool calls."""
+    schema = reader.schema
+    return ", ".join(schema.message(column) for column in ("content", "tool_name", "tool_calls"))
+
+
+def row_columns(reader: Reader, *, with_texts: bool, in_reasoning: bool = False) -> str:
+    """SQL for the columns of a `StoredRow`, of `messages m`.
+
+    Args:
+        reader: An open reader.
+        with_texts: What was said as well.
+        in_reasoning: What was thought too.
+    """
+    schema = reader.schema
+    columns = [schema.message(each) for each in ("session_id", "role", "timestamp", "display_kind", "display_metadata")]
+    columns += [schema.active(), schema.compacted()]
+    if with_texts:
+        columns += [schema.message(each) for each in ("content", "tool_name", "tool_calls")]
+        thought = [schema.message(each, default="''") for each in ("reasoning", "reasoning_content")]
+        columns.append(f"COALESCE({thought[0]}, '') <> '' OR COALESCE({thought[1]}, '') <> ''")  # not shown
+        if in_reasoning:
+            columns.append(f"COALESCE(NULLIF({thought[0]}, ''), {thought[1]})")
+    return ", ".join(["m.id", *columns])
+
+
+def read_rows(
+    reader: Reader, ids: Sequence[int], kept: KeptRows | None, *, with_texts: bool = True, in_reasoning: bool = False
+) -> dict[int, StoredRow]:
+    """Rows by id; those that are kept are not read again.
+
+    Args:
+        reader: An open reader.
+        ids: Which.
+        kept: Where to look, and what rows with texts are added to; None reads all and keeps none.
+        with_texts: Read what was said as well; kept rows have it anyway.
+        in_reasoning: What was thought too.
+    """
+    found: dict[int, StoredRow] = {}
+    if kept is not None and not in_reasoning:
+        found = {key: row for key in ids if (row := kept.get(key)) is not None}
+    columns = row_columns(reader, with_texts=with_texts, in_reasoning=in_reasoning)
+    sql = f"SELECT {columns} FROM messages m WHERE m.id IN ({{keys}})"
+    for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in found])):
+        found[row.id] = row
+        if kept is not None and with_texts and not in_reasoning:
+            kept.add(row)
+    return found
+
+
+WIDTH = 160
+"""Code points of a snippet."""
+
+_BEFORE = 40
+_MOST_MATCHES = 50
+
+
+def _starts_inside(text: str, position: int) -> bool:
+    """Whether a cut at the position would part a character from its marks or joiners."""
+    if not 0 < position < len(text):
+        return False
+    here, before = text[position], text[position - 1]
+    return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
+
+
+def _ranges(folded: str, matchers: Sequence[Matcher], most: int | None = _MOST_MATCHES) -> list[tuple[int, int]]:
+    """Where the terms stand, in order, overlaps joined; `most` of each term, None for all."""
+    found: list[tuple[int, int]] = []
+    marked = has_marks(folded)
+    for each in matchers:
+        found += islice(each.find(folded, marked), most)
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
+    """Half-open ranges of a text in which the terms stand, code points; all of them.
+
+    Args:
+        text: Any text, e.g. of a message on screen.
+        matchers: Of a plan.
+    """
+    return _ranges(fold(text), matchers, None)
+
+
+def _on_one_line(text: str) -> str:
+    """Runs of white space as one space, those at the ends too."""
+    before, after = " " if text[:1].isspace() else "", " " if text[-1:].isspace() else ""
+    return before + " ".join(text.split()) + (after if not text.isspace() else "")
+
+
+def _cut(text: str, first: int, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The line around a position, and where the terms stand in it."""
+    start = max(first - _BEFORE, 0)
+    while start > 0 and (_starts_inside(text, start) or text[start - 1].isspace()):
+        start -= 1
+    # What stands just outside the cut decides whether a word at its edge is a whole one.
+    outside = _on_one_line(text[max(start - _BEFORE, 0) : start]).lstrip()
+    window = _on_one_line(text[start : start + WIDTH * 3])
+    end = WIDTH
+    while end < len(window) and _starts_inside(window, end):
+        end += 1
+    body = window[:end].rstrip()
+    lead = len(body) - len(body.lstrip())
+    body = body.lstrip()
+    head = "…" if start else ""
+    tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
+    shift = len(head) - len(outside) - lead
+    ranges = []
+    for first, last in _ranges(fold(outside + window), matchers):
+        first, last = max(first + shift, len(head)), min(last + shift, len(head) + len(body))
+        if first < last:
+            ranges.append((first, last))
+    return head + body + tail, tuple(ranges)
+
+
+def make_snippet(said: RowText, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """One line around the first match: of what was said, else of the raw content, else of the tool call.
+
+    Args:
+        said: What is searched of a row.
+        matchers: Terms to light.
+
+    Returns:
+        The line (not yet printable) and the half-open ranges of the matches in it.
+    """
+    for text, folded in said.parts():
+        marked = has_marks(folded)
+        firsts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None] if text else []
+        if firsts:
+            return _cut(text, min(firsts), matchers)
+    return _cut(said.spoken or said.tool_name or said.tool_calls, 0, matchers)
+
+
+_WIDTH = 200
+
+
+def _is_said(message: ChatMessage) -> bool:
+    return not message.is_hidden and message.state is not State.REWOUND
+
+
+def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
+    """The chat messages around a hit, itself included, in order: id, role, text to 200 code points.
+
+    Args:
+        reader: An open reader.
+        hit: One of an answer.
+        count: How many before and how many after; rows that were taken back or are hidden do not count.
+    """
+    columns = select(reader.schema)
+    here = reader.rows(f"SELECT {columns} FROM messages m WHERE m.id = ?", [hit.message_id])
+    found = list(map(to_message, here))
+    for comparison, order in (("<", "DESC"), (">", "ASC")):
+        beside: list[ChatMessage] = []
+        last, chunk = hit.message_id, count + 4
+        while len(beside) < count:
+            rows = reader.rows(
+                f"SELECT {columns} FROM messages m WHERE m.session_id = ? AND m.id {comparison} ? "
+                f"ORDER BY m.id {order} LIMIT ?",
+                [hit.session_id, last, chunk],
+            )
+            beside += filter(_is_said, map(to_message, rows))
+            if len(rows) < chunk:
+                break
+            last = int(str(rows[-1][0]))
+        found += beside[:count]
+    found.sort(key=lambda message: message.id)
+    return [(message.id, message.role, message.text[:_WIDTH]) for message in found]

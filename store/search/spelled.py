@@ -1,39 +1,46 @@
 """Words that the index holds under another spelling: joined to the escape before them, or to an emoji.
 
 Tool calls, results and messages with pictures are stored as JSON. To the word index the line `\\npuffin` in it is
-the word `npuffin`, `\\u2019tis` is `u2019tis`, and `café` is two words, `caf` and `u00e9`. An emoji that is younger
-than the tables of FTS5 (Unicode 6.1) is a letter to it: `🦊fox` is one word. So that `puffin`, `tis`, `café`, `cafe`
-and `fox` are found, these spellings are asked for too, and whatever they lead to is checked in the text.
+the word `npuffin`, `\\u2019tis` is `u2019tis`, and `café` is two words, `caf` and `u00e9`. Most emoji are letters to
+it (`fold.JOINERS`): `🦊fox` is one word. So that `puffin`, `tis`, `café`, `cafe` and `fox` are found, these spellings
+are asked for too, and whatever they lead to is checked in the text.
+
+No index leads to `b` in `a🦊b`. Such words are rare, so the rows that have some are looked for once, kept for as long
+as the process lives, and completed from the new rows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from ..connect import Reader
-from ..schema import FtsIndex
+from ..schema import FtsIndex, FtsKind
+from .fold import JOINER_BLOCKS, JOINERS, MARKS, fold
+from .query import TermKind
+from .rows import searched_columns, stored_text
 from .terms import Matcher, quote, words_of
-from .trigrams import variants
+from .trigrams import quoted, variants
 
+_NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 _LINES = "ntrbf"
 """Letters of the escapes of JSON that a word may follow; after others the word stands alone."""
-_SIGNS = (("u0000", "u0020"), ("u007f", "u00c0"), ("u2000", "u2c00"), ("u3000", "u3030"), ("udc00", "ue000"),
+_SIGNS = (("u0000", "u0020"), ("u007f", "u00c0"), ("u2000", "u2c00"), ("u3000", "u3030"), ("udc00", "uf900"),
           ("ufe00", "ufe10"), ("uff00", "uff10"))  # fmt: skip
-"""Where the escapes are of what is no letter: controls, punctuation, symbols, second halves of emoji."""
+"""Where the escapes are of what is no letter: controls, punctuation, symbols, second halves of emoji, private signs."""
+_MARKS = ("u0300", "u0332")
+"""Where the escapes are of the marks that decomposed text has behind a letter."""
 _ESCAPE = re.compile("u[0-9a-f]{4}")
-_EMOJI = ("\U0001f000", "\U00020000")
 _MOST_TERMS = 5000
-_LAST = "\u017f"
-"""Accented letters up to here are asked for: those of European languages."""
-_BLOCKS = (("u00c0", "u0100"), ("u0100", "u017g"))
-"""Where their escapes are: most stores have none of the second."""
-_SHORTEST = 3
-"""Letters of a word that is still being typed: with fewer, what begins with them is looked for in the newest rows."""
+"""Words with an emoji in them that are known; where there are more, an answer says that it is not complete."""
+_BLOCKS = (("u00c0", "u0100"), ("u0100", "u0250"), ("u1e00", "u1f00"))
+"""Where the escapes of accented letters are: most stores have none of the last two."""
 _MOST = 48
-"""Spellings of a word; where there are more, those with one accent."""
+"""Spellings of a word; where there are more, it is asked for up to its first accent and a little beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +71,32 @@ class Escapes:
         self._version: object = None
         self._signs: tuple[str, ...] = ()
         self._emoji: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        self.marks: tuple[str, ...] = ()
+        """The escapes of marks that words of the index begin with."""
+        self.is_cut = False
+        """There are more words with an emoji in them than are known."""
 
     def begin(self, reader: Reader, index: FtsIndex) -> Escapes:
         """Look at the vocabulary, unless that has been done."""
         version = reader.value("PRAGMA data_version")
         if version != self._version:
-            *signs, emoji = reader.index_has_terms(index.name, [*_SIGNS, _EMOJI])
-            blocks = [block for block, is_there in zip(_SIGNS, signs, strict=True) if is_there]
-            self._signs = tuple(sign for block in blocks for sign in _signs(reader, index, block))
-            terms = reader.index_terms(index.name, *_EMOJI, _MOST_TERMS) if emoji else []
+            asked = (*_SIGNS, _MARKS, *JOINER_BLOCKS)
+            there = [
+                block for block, is_in in zip(asked, reader.index_has_terms(index.name, asked), strict=True) if is_in
+            ]
+            escapes = [escape for block in there if block in _SIGNS for escape in _signs(reader, index, block)]
+            self._signs, self.is_cut = tuple(escapes), False
+            self.marks = tuple(_signs(reader, index, _MARKS)) if _MARKS in there else ()
+            terms = [term for block in there if block in JOINER_BLOCKS for term in self.terms(reader, index, block)]
             self._emoji = tuple((term, words_of(term)) for term in terms)
             self._version = version
         return self
+
+    def terms(self, reader: Reader, index: FtsIndex, block: tuple[str, str]) -> list[str]:
+        """The words of the index in a block, as many as are asked for at once."""
+        found = reader.index_terms(index.name, *block, _MOST_TERMS)
+        self.is_cut = self.is_cut or len(found) == _MOST_TERMS
+        return found
 
     def joined(self, word: str, *, is_begun: bool) -> list[_Phrase]:
         """A word behind an escape, or after an emoji that begins a word."""
@@ -117,9 +138,13 @@ def _of_words(
     for at, word in enumerate(words):
         begun = is_begun and at == len(words) - 1
         joined = escapes.joined(word, is_begun=begun)
-        ends = (word + _EMOJI[0], word + _EMOJI[1])
-        if not begun and reader.index_has_terms(index.name, [ends]) == [True]:
-            joined += [_Phrase((term,), False) for term in reader.index_terms(index.name, *ends, _MOST_TERMS)]
+        if not begun:  # one that has only begun is asked for with all that it may go on with
+            ends = [(word + first, word + beyond) for first, beyond in JOINER_BLOCKS]
+            wide = (word + JOINER_BLOCKS[0][0], word + JOINER_BLOCKS[-1][1])
+            there = zip(ends, reader.index_has_terms(index.name, ends, [wide]), strict=True)
+            joined += [
+                _Phrase((term,), False) for end, is_in in there if is_in for term in escapes.terms(reader, index, end)
+            ]
         found.append(_standing(reader, index, joined))
     return found
 
@@ -127,7 +152,7 @@ def _of_words(
 def _of_term(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -> list[str]:
     """For MATCH: a term as it may stand in JSON, or beside an emoji, alternatives."""
     spelled = [_Phrase(words, each.is_prefix or not each.asked) for words in each.in_json]
-    spelled += [_Phrase(tuple(way.split()), each.is_prefix) for way in _accented(reader, index, each)]
+    spelled += _accented(reader, index, escapes, each)
     if each.asked:
         spelled += [phrase.behind(letter) for phrase in spelled for letter in _LINES]
     found = _standing(reader, index, spelled)
@@ -140,7 +165,7 @@ def _of_term(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -
     return found
 
 
-def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> str:
+def other_spellings(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> str:
     """For MATCH: a group of terms where at least one stands in another spelling; empty where that cannot be.
 
     Args:
@@ -149,7 +174,11 @@ def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whol
         group: All must be there.
         whole: The beginnings of words too that are dear to ask for; else those are left out.
     """
-    known = [each for each in group if (whole or not each.is_short) and (each.asked or each.in_json)]
+    known = [
+        each
+        for each in group
+        if (whole or not each.is_short) and (each.asked or each.in_json or each.term.kind is TermKind.INSIDE)
+    ]
     if not known:
         return ""
     escapes = reader.keep(Escapes).begin(reader, index)
@@ -162,7 +191,7 @@ def otherwise(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whol
     return " OR ".join(f"({way})" for way in found)
 
 
-def anyhow(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: bool = False) -> str:
+def any_spelling(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: bool = False) -> str:
     """For MATCH: a group of terms in any spelling.
 
     Args:
@@ -186,15 +215,25 @@ def anyhow(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: 
     return " AND ".join(map(_either, ways))
 
 
-def _accented(reader: Reader, index: FtsIndex, each: Matcher) -> list[str]:
+def _accented(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -> list[_Phrase]:
     """Words without accents as JSON spells them with some, where such letters are in the index."""
-    words = each.asked
-    if not words or not all(word.isascii() for word in words):
+    text = " ".join(each.asked) or (each.anchor if each.term.kind is TermKind.INSIDE else "")
+    if not text.isascii():
         return []
-    if each.is_prefix and len(words[-1]) < _SHORTEST:
+    standing = _letters(reader, index, sorted({letter for letter in text if letter.isalpha()}))
+    ways = [
+        (letter, *(f" {escape}" for escape in standing.get(letter, ())),
+         *(f"{letter} {escape}" for escape in escapes.marks if letter.isalpha()))
+        for letter in text
+    ]  # fmt: skip
+    count = prod(map(len, ways))
+    if count == 1:
         return []
-    standing = _letters(reader, index, sorted({letter for word in words for letter in word}))
-    return _phrases(words, standing)[1:] if standing else []
+    if each.asked and count <= _MOST:
+        found = [_Phrase(tuple("".join(letters).split()), each.is_prefix) for letters in product(*ways)]
+    else:
+        found = list(_up_to_first(ways, is_inside=not each.asked))
+    return [phrase for phrase in dict.fromkeys(found) if phrase.words != each.asked]
 
 
 def _letters(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[str, list[str]]:
@@ -204,7 +243,7 @@ def _letters(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[st
         for letter in letters
         for lower in variants(letter)
         for each in (lower, lower.upper())
-        if len(each) == 1 and each <= _LAST
+        if len(each) == 1
     ]
     ranges = [(escape, escape[:-1] + chr(ord(escape[-1]) + 1)) for _, escape in found]
     standing: dict[str, list[str]] = {}
@@ -214,20 +253,137 @@ def _letters(reader: Reader, index: FtsIndex, letters: Sequence[str]) -> dict[st
     return standing
 
 
-def _phrases(words: Sequence[str], standing: dict[str, list[str]]) -> list[str]:
-    """The words of a term in all their spellings, the plain one first."""
-    letters = list(" ".join(words))
-    ways = [[letter, *(f" {escape}" for escape in standing.get(letter, ()))] for letter in letters]
-    count = 1
-    for each in ways:
-        count *= len(each)
-    spelled = map("".join, product(*ways)) if count <= _MOST else _with_one(ways)
-    return list(dict.fromkeys(" ".join(each.split()) for each in spelled))
+def _up_to_first(ways: Sequence[Sequence[str]], *, is_inside: bool) -> Iterator[_Phrase]:
+    """Text with its first accent at each place there may be one, and on to the next such place.
+
+    Inside a word nothing is said of what stands before the accent: it may go on to the left.
+    """
+    places = [place for place, way in enumerate(ways) if len(way) > 1]
+    plain = [way[0] for way in ways]
+    for place, beyond in zip(places, [*places[1:], len(ways)], strict=True):
+        for other in ways[place][1:]:
+            after = "".join([other, *plain[place + 1 : beyond]])
+            spelled = after[after.index(" ") :] if is_inside else "".join(plain[:place]) + after
+            words = spelled.translate(_NO_WORD).split()
+            yield _Phrase(tuple(words), True)
 
 
-def _with_one(ways: Sequence[Sequence[str]]) -> Iterator[str]:
-    plain = [each[0] for each in ways]
-    yield "".join(plain)
-    for place, each in enumerate(ways):
-        for other in each[1:]:
-            yield "".join([*plain[:place], other, *plain[place + 1 :]])
+_SLICE = 500
+"""Rows whose texts are read in one statement: some milliseconds of a lock."""
+_TERMS = 200
+"""Trigrams asked for in one statement."""
+_MOST_TRIGRAMS = 2000
+"""With more trigrams in which a letter follows an emoji, reading all rows is no slower."""
+
+_JOINER = re.compile(f"[{JOINERS}]+")
+_REST = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
+_FIRST_BYTES = sorted({each.encode()[0] for each in JOINERS.replace("-", "")})
+"""Bytes that an emoji begins with in UTF-8; a text without them need not be read."""
+_IS_MARK = re.compile(f"[{MARKS}]")
+
+
+def joined_words(text: str) -> Iterator[str]:
+    """The words of a stored text that follow an emoji inside a word, folded.
+
+    A word that goes on with an escape of JSON may be any word: it is given as an empty one.
+    """
+    for match in () if text.isascii() else _JOINER.finditer(text):
+        before = text[match.start() - 1 : match.start()]
+        rest = _REST.match(text, match.end()) if before.isalnum() or _IS_MARK.match(before) else None
+        if rest is not None:
+            yield fold(unicodedata.normalize("NFC", rest[0])) if text[rest.end() : rest.end() + 2] != "\\u" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedWords:
+    """The rows that have such words, as far as they have been looked for."""
+
+    newest: int
+    """The largest id that has been looked at."""
+    oldest: int
+    """The smallest one; everything between has been looked at."""
+    rows: Mapping[str, tuple[int, ...]]
+    """Ids by word."""
+
+    def having(self, group: Sequence[Matcher]) -> set[int]:
+        """Ids of rows that may have a word of the group in such a place."""
+        whole = {"", *(word for each in group for word in each.asked)}
+        begun = tuple(each.asked[-1] for each in group if each.asked and each.is_prefix)
+        found = [ids for word, ids in self.rows.items() if word in whole or (begun and word.startswith(begun))]
+        return {key for ids in found for key in ids}
+
+    def _with(self, rows: Sequence[Sequence[object]], newest: int, oldest: int) -> JoinedWords:
+        found: dict[str, tuple[int, ...]] = {}
+        for key, *texts in rows:
+            for word in {word for text in texts for word in joined_words(stored_text(text))}:
+                found[word] = (*found.get(word, self.rows.get(word, ())), int(str(key)))
+        return JoinedWords(newest, oldest, {**self.rows, **found} if found else self.rows)
+
+
+def find_joined(
+    reader: Reader, edges: tuple[int, int], down_to: int, stopped: Callable[[], bool] = lambda: False
+) -> JoinedWords:
+    """The rows with such words: new ones are looked at first, older ones as far as is asked for.
+
+    Args:
+        reader: An open reader.
+        edges: The smallest and the largest id there is.
+        down_to: The smallest id to look at.
+        stopped: Whether to leave off; what has been looked at by then is kept.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    low, high = edges
+    known = reader.shared.get(JoinedWords)
+    if not isinstance(known, JoinedWords) or known.newest > high:
+        known = JoinedWords(high, high + 1, {})
+        trigrams = _trigrams(reader)
+        if trigrams is not None:
+            known = known._with(_rows_of(reader, trigrams), high, low)
+    sql = f"SELECT m.id, {searched_columns(reader)} FROM messages m WHERE m.id > ? AND m.id < ? ORDER BY m.id"
+    while known.newest < high and not stopped():
+        rows = reader.rows(f"{sql} LIMIT {_SLICE}", [known.newest, high + 1])
+        known = known._with(rows, int(str(rows[-1][0])) if len(rows) == _SLICE else high, known.oldest)
+        reader.shared[JoinedWords] = known  # an interrupt is to cost no more than a slice
+    while known.oldest > max(down_to, low) and not stopped():
+        rows = reader.rows(f"{sql} DESC LIMIT {_SLICE}", [low - 1, known.oldest])
+        known = known._with(rows, known.newest, int(str(rows[-1][0])) if len(rows) == _SLICE else low)
+        reader.shared[JoinedWords] = known
+    reader.shared[JoinedWords] = known
+    return known
+
+
+def _trigrams(reader: Reader) -> list[str] | None:
+    """The trigrams of an emoji and a letter after it; None where the trigram index cannot tell.
+
+    It can where it holds every row, and where each row ends with characters that are not its text (inline indexes).
+    """
+    index, words = reader.schema.trigram, reader.schema.fts
+    if index is None or words is None or index.kind is not FtsKind.INLINE:
+        return None
+    missing = f"SELECT 1 FROM messages m WHERE m.id NOT IN (SELECT d.id FROM {index.name}_docsize d) LIMIT 1"
+    if f"{index.name}_docsize" not in reader.schema.tables or reader.rows(missing):
+        return None
+    found: list[str] = []
+    for block, is_there in zip(JOINER_BLOCKS, reader.index_has_terms(index.name, JOINER_BLOCKS), strict=True):
+        terms = reader.index_terms(index.name, *block, _MOST_TRIGRAMS) if is_there else []
+        if len(terms) == _MOST_TRIGRAMS:
+            return None
+        found += [term for term in terms if term[1:2].isalnum()]
+    return found
+
+
+def _rows_of(reader: Reader, trigrams: Sequence[str]) -> list[Sequence[object]]:
+    """The rows that have one of the trigrams, and messages with pictures, of which that index has only the mark."""
+    index, words = reader.schema.trigram, reader.schema.fts
+    assert index is not None and words is not None
+    bytes_ = " OR ".join(f"instr(CAST(m.content AS BLOB), x'{first:02x}') > 0" for first in _FIRST_BYTES)  # not shown
+    sql = f"SELECT m.id FROM messages m WHERE m.id IN (SELECT rowid FROM {words.name} WHERE {words.name} MATCH ?)"
+    ids = {row[0] for row in reader.rows(f"{sql} AND ({bytes_})", ['^ "json"'])}
+    for start in range(0, len(trigrams), _TERMS):
+        match = " OR ".join(map(quoted, trigrams[start : start + _TERMS]))
+        ids.update(row[0] for row in reader.rows(f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ?", [match]))
+    return list(
+        reader.rows_in(f"SELECT m.id, {searched_columns(reader)} FROM messages m WHERE m.id IN ({{keys}})", [*ids])
+    )

@@ -6,25 +6,54 @@ import re
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from ..catalog import Catalog, allowed_sessions, read_catalog
 from ..connect import Reader
 from ..models import View
 from ..wording import _
-from .conditions import Conditions, make_conditions
 from .engine import count
+from .filters import BY_KEY
 from .fold import has_cjk
-from .nearby import nearby_values
-from .query import Query, Term, TermKind, parse
-from .scope import Scope, SessionFilter
-from .unknown import meant_filters
+from .judge import Conditions, Scope, SessionFilter, make_conditions
+from .query import Filter, Query, Term, TermKind, meant_filters, parse
+
+_MOST = 2
+"""Values offered for one filter."""
+
+
+def _near(value: str, known: tuple[str, ...]) -> list[str]:
+    by_fold = {each.casefold(): each for each in known}
+    wanted = value.casefold()
+    if wanted in by_fold:
+        return []
+    begun = [each for each in by_fold if wanted and each.startswith(wanted)]
+    close = get_close_matches(wanted, by_fold, _MOST, 0.6)
+    return [by_fold[each] for each in dict.fromkeys([*begun, *close])][:_MOST]
+
+
+def _with(query: Query, each: Filter, value: str) -> tuple[str, str]:
+    written = f"{each.key}:{value}" if not any(map(str.isspace, value)) else f'{each.key}:"{value}"'
+    return _("with {part}").format(part=written), query.text[: each.start] + written + query.text[each.end :]
+
+
+def nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:
+    """For each filter with a value the store does not have: what it may be, and the query with that instead.
+
+    Args:
+        reader: An open reader.
+        query: Parsed.
+    """
+    found: list[tuple[str, str]] = []
+    for each in query.filters:
+        known = BY_KEY[each.key].known
+        if known is not None and not each.negated:
+            found += [_with(query, each, value) for value in _near(each.value, known(reader))]
+    return found
+
 
 _SECONDS = 1.0
 """Time for one measurement: what takes longer is not suggested."""
-
-
-_OF_NAMES = ("title", "cwd", "model", "id")
-"""Filters whose value may as well have been said in a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +122,7 @@ def _variants(query: Query) -> list[tuple[str, str]]:
             without = _("without {part}").format(part=query.text[start:end])
             found.append((without, _without(query, start, end)))
     for each in query.filters:
-        if each.key in _OF_NAMES and not each.negated:
+        if BY_KEY[each.key].may_be_words and not each.negated:
             words = each.value if not any(map(str.isspace, each.value)) else f'"{each.value}"'
             wider = f"{query.text[: each.start]}{words}{query.text[each.end :]}"
             found.append((_("as words: {words}").format(words=words), wider))

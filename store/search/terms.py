@@ -13,10 +13,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
-from .fold import MARKS, caseless_part, fold, has_cjk, has_marks
-from .kept import Said
+from .fold import JOINERS, MARKS, caseless_part, fold, has_cjk, has_marks
 from .query import Query, Term, TermKind
+
+if TYPE_CHECKING:
+    from .rows import RowText
 
 _MARK = "json"
 """The word that the index makes of it (`messages.SENTINEL`)."""
@@ -25,7 +28,7 @@ SHORT_PREFIX = 2
 
 _WORD = r"[^\W_]"
 _WORDS = re.compile(rf"{_WORD}+")
-_YOUNG = re.compile("[\U0001f000-\U0001ffff]")
+_JOINER = re.compile(f"[{JOINERS}]")
 
 
 @dataclass(frozen=True)
@@ -119,9 +122,9 @@ class Matcher:
 
     @cached_property
     def asked(self) -> tuple[str, ...]:
-        """The words the word index may be asked for. An emoji that is younger than its tables (Unicode 6.1) is a letter
-        to it, so that `🦊fox` is one word: terms with one are looked for as substrings."""
-        return () if _YOUNG.search(self.spelling) else self.words
+        """The words the word index may be asked for. Most emoji are letters to it (`fold.JOINERS`), so that `🦊fox` is
+        one word: terms with one are looked for as substrings."""
+        return () if _JOINER.search(self.spelling) else self.words
 
     @property
     def is_inside(self) -> bool:
@@ -190,7 +193,7 @@ class Matcher:
 
 def has_emoji(text: str) -> bool:
     """Whether there is an emoji in a text that may be a letter to the word index."""
-    return _YOUNG.search(text) is not None
+    return _JOINER.search(text) is not None
 
 
 def words_of(folded: str) -> tuple[str, ...]:
@@ -229,10 +232,10 @@ def matcher(term: Term) -> Matcher:
     words = tuple(_WORDS.findall(folded))
     if has_cjk(term.text) or not words or term.kind is TermKind.INSIDE:
         anchor = folded.strip() or folded
-        return Matcher(term, anchor, anchor, (), False, True, False)
+        return Matcher(term, anchor, anchor, (), False, True, False, skips_marks=term.kind is TermKind.INSIDE)
     # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
     phrase = term.kind is TermKind.PHRASE or any(map(str.isspace, folded))
-    plain = (phrase or (len(words) == 1 and words[0] == folded)) and not _YOUNG.search(folded)
+    plain = (phrase or (len(words) == 1 and words[0] == folded)) and not _JOINER.search(folded)
     if phrase:  # quotes inside quotes: the words decide, as in FTS5
         folded = folded[folded.index(words[0]) :]
         folded = folded[: folded.rindex(words[-1]) + len(words[-1])]
@@ -253,7 +256,7 @@ class Plan:
         """Whether a text contains what is looked for and nothing that is left out."""
         return self.accepts_folded(fold(text))
 
-    def accepts_said(self, said: Said) -> bool:
+    def accepts_said(self, said: RowText) -> bool:
         """The same of what is searched of a row."""
         # Most rows have the words as they are stored, and their JSON need not be read.
         if not self.excluded and self.accepts_folded(said.folded, said.is_marked):

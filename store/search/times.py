@@ -169,6 +169,14 @@ def _ordered(reader: Reader, newest: int, ids: array[int], times: array[float]) 
     return TimeOrder(newest, times[-1], ids, times, places, low, _mark(reader, newest))
 
 
+def read_edges(reader: Reader) -> tuple[int, int]:
+    """The smallest and the largest id of a message; 0 where there is none."""
+    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
+    row = reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
+    low, high = (int(str(value)) if value is not None else 0 for value in row)
+    return low, high
+
+
 def time_order(reader: Reader, edges: tuple[int, int], *, anew: bool = False) -> TimeOrder:
     """How rows stand in time: read once for a store, and after that for its new rows only.
 

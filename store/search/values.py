@@ -1,31 +1,30 @@
-"""Values of filters: dates and numbers as people write them, and what a filter cannot mean."""
+"""Values of filters: dates and numbers as people write them, and the values that a store has."""
 
 from __future__ import annotations
 
 import math
 import re
-import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..wording import _
+from ..connect import Reader
+from ..text import as_text
+from .times import read_edges, time_order
 
-DATE_KEYS = ("before", "after", "on")
-NUMBER_KEYS = ("cost", "msgs", "tokens")
-"""Filters written `key>value`, also with `<`, `>=`, `<=`."""
-IS_VALUES = (
-    *("live", "open", "stale", "ended", "empty", "archived", "pinned", "hidden"),
-    *("chat", "automation", "subagent", "branch", "compacted", "rewound"),
-)
-"""What `is:` knows."""
-IN_VALUES = ("reasoning",)
-"""What `in:` knows."""
-HAS_VALUES = ("image", "error", "reasoning", "code", "tool", "branch", "subagent")
-"""What `has:` knows."""
+if TYPE_CHECKING:
+    from ..catalog import Catalog
 
 _AGE = re.compile(r"([0-9]+)(h|d|w|mo|m|y)")
 _AGE_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "mo": 30.0, "m": 30.0, "y": 365.0}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _UNITS = {"k": 1e3, "m": 1e6}
+_SOURCES = ("cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server")
+_RECENT = 5000
+"""Messages whose tools are looked at."""
+_MOST = 40
+"""Values of each kind that a filter is completed to: the most frequent."""
 
 
 def _moment(day: date) -> float:
@@ -89,25 +88,48 @@ def parse_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def reason_against(key: str, value: str, now: float | None = None, op: str = ":") -> str:
-    """Why a filter cannot mean anything with this value; empty when it can.
+class Vocabulary(NamedTuple):
+    """Values that filters can have in a store, the most frequent first."""
+
+    sources: Sequence[str] = _SOURCES
+    models: Sequence[str] = ()
+    folders: Sequence[str] = ()
+    tools: Sequence[str] = ()
+
+
+def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
+    """Names of the tools of the newest messages, the most frequent first.
 
     Args:
-        key: A known filter.
-        value: As typed.
-        now: Unix seconds, for dates.
-        op: What stands between the two.
+        reader: An open reader.
+        most: Names to give.
     """
-    if key in NUMBER_KEYS and parse_number(value) is None:
-        return _("{filter} needs a number, e.g. {filter}1").format(filter=f"{key}{op}")
-    if not value.strip():
-        return _("{key}: wants a value").format(key=key)
-    if key == "is" and value.lower() not in IS_VALUES:
-        return _("{key}: knows {values}").format(key=key, values=", ".join(IS_VALUES))
-    if key == "has" and value.lower() not in HAS_VALUES:
-        return _("{key}: knows {values}").format(key=key, values=", ".join(HAS_VALUES))
-    if key == "in" and value.lower() not in IN_VALUES:
-        return _("{key}: knows {values}").format(key=key, values=", ".join(IN_VALUES))
-    if key in DATE_KEYS and parse_date(value, time.time() if now is None else now) is None:
-        return _("{filter} needs a date, e.g. {filter}2026-03-05, {filter}today or {filter}3d").format(filter=f"{key}:")
-    return ""
+    tool, order = reader.schema.message("tool_name"), time_order(reader, read_edges(reader))
+    if order.follows_ids:
+        rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
+    else:
+        rows = reader.rows_in(f"SELECT {tool} FROM messages m WHERE m.id IN ({{keys}})", order.ids[-_RECENT:])
+    counted = Counter(filter(None, (as_text(row[0]) for row in rows)))
+    return tuple(sorted(counted, key=lambda name: (-counted[name], name))[:most])
+
+
+def known_sources(reader: Reader) -> tuple[str, ...]:
+    """All sources of a store."""
+    if "source" not in reader.schema.session_columns:
+        return ()
+    rows = reader.rows("SELECT DISTINCT source FROM sessions WHERE source <> ''")
+    return tuple(sorted(filter(None, (as_text(row[0]) for row in rows))))
+
+
+def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
+    """The values that occur in a store, on a worker's thread; tools of the newest messages only."""
+    segments = catalog.forest.sessions.values()
+    sources = _frequent(each.source for each in segments)
+    models = _frequent((each.model or "").rpartition("/")[2] for each in segments)
+    return Vocabulary(
+        sources or _SOURCES, models, _frequent(each.cwd for each in segments), recent_tools(reader, _MOST)
+    )
+
+
+def _frequent(found: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(value for value, count in Counter(found).most_common() if value)[:_MOST]

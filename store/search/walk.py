@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from ..connect import Reader
 from ..schema import FtsIndex
 from .coverage import Holes
-from .kept import KeptRows, Said, read_rows
+from .rows import KeptRows, RowText, read_rows, searched_columns
 from .terms import Matcher, Plan
 from .times import TimeOrder
 
@@ -36,7 +36,7 @@ class Tally:
     """Hits that make the page full; 0 where all are wanted."""
     looked_at: int = 0
     """Candidates whose text was read."""
-    had_terms: int = 0
+    had_the_words: int = 0
     """Those of them that contain what is looked for."""
     is_sure: bool = False
     """What comes now has the terms, and no more of it is read than makes the page full."""
@@ -98,12 +98,6 @@ class Walk:
             self.incomplete = True
             return True
         return False
-
-
-def row_text_sql(reader: Reader) -> str:
-    """SQL for what is searched in a row: content, tool name and tool calls."""
-    schema = reader.schema
-    return ", ".join(schema.message(column) for column in ("content", "tool_name", "tool_calls"))
 
 
 def holes(walk: Walk, index: FtsIndex) -> Holes:
@@ -175,7 +169,7 @@ def scanned(
     narrow, values = _narrowing(matchers) if complete else ("", [])
     # What SQLite has narrowed down is judged by its caller anyway; only what it cannot tell is looked at here.
     looked_at = bool(matchers) and not narrow
-    texts = row_text_sql(walk.reader) if looked_at else "NULL, NULL, NULL"  # not shown
+    texts = searched_columns(walk.reader) if looked_at else "NULL, NULL, NULL"  # not shown
     where = " AND ".join(part for part in (only, narrow) if part)
     statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
     plainly = f"SELECT m.id FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
@@ -194,7 +188,7 @@ def scanned(
         else:
             rows = read_now = walk.reader.rows(statement, [start, end, *values])
             for message_id, *parts in read_now:
-                if not looked_at or plan.accepts_said(Said(*parts)):
+                if not looked_at or plan.accepts_said(RowText(*parts)):
                     yield int(str(message_id))
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
         size = min(size * 2, _SLICE)

@@ -1,7 +1,7 @@
-"""One bundle: written so that it is whole or not there, read back before anything is deleted.
+"""One bundle: written so that it is whole or not there, and read back before anything is deleted.
 
-It is made in a folder whose name begins with a dot, every file and folder is synced, everything is read again and
-held against its sums, and only then is the folder given its name.
+It is made in a folder whose name begins with a dot. Every file and folder is forced to disk, everything is read again
+and compared with its sums, and only then does the folder get its name.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import QueryInterruptedError
+from ..errors import RefusedError
 from ..reader import Reader
 from ..wording import _
-from .folders import NewFile, make_folder, remove_folder, sum_file, sync_folder, write_file
-from .layout import Fate, Layout, Rows
-from .manifest import (
+from .files import Found, NewFile, make_folder, remove_folder, sum_file, sync_folder, take_along, write_file
+from .format import (
     FILES,
     MANIFEST,
     README,
@@ -29,36 +28,39 @@ from .manifest import (
     ROWS,
     SUMS,
     BundleDamagedError,
+    Fate,
     Kept,
+    Line,
     Manifest,
+    Origin,
     Piece,
     Table,
     TrashError,
+    read_line,
     read_manifest,
+    text_of,
+    write_line,
 )
-from .origin import origin_of, orphans
-from .slices import never, read_links, read_part
-from .stages import Tell, counted, quiet
-from .transcripts import Found, take_along
-from .values import Line, read_line, text_of, write_line
+from .progress import NOBODY, Progress, Tell, never, quiet
+from .tables import Layout, Rows, read_links, read_part
 
 PARTIAL = ".partial-"
-"""How the folder of a bundle begins that is still being written."""
+"""How the name of a folder begins whose bundle is still being written."""
 
 _LEVEL = 4
 _LONGEST = 1 << 31
-"""Bytes of a line: SQLite's values are shorter (https://sqlite.org/limits.html), a damaged file may be anything."""
+"""Bytes read of a line: SQLite's values are shorter (https://sqlite.org/limits.html), a damaged file has no limit."""
 
 
 class Contents(NamedTuple):
-    """What is to go into a bundle."""
+    """What goes into a bundle."""
 
     sessions: tuple[str, ...]
     conversations: tuple[str, ...]
     titles: tuple[str | None, ...]
     files: Sequence[Found]
     kin: Sequence[tuple[str, str]] = ()
-    """From `kin.ties_of`."""
+    """From `shelf.ties_of`."""
 
 
 class Written(NamedTuple):
@@ -76,16 +78,45 @@ class Written(NamedTuple):
 
 
 def new_name(now: float) -> str:
-    """A name for a bundle, from the time and chance: never from anything stored."""
+    """Make a name for a bundle from the time and chance, never from anything stored."""
     return f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
-def taken_sum(source: Rows, layout: Layout, ids: Sequence[str], stop: Callable[[], bool] = never) -> str:
-    """SHA-256 of all rows a delete takes, as the manifest has it: tells whether they are still the same."""
+def origin_of(reader: Reader) -> Origin:
+    """Describe the store behind a reader."""
+    instance = None
+    if "state_meta" in reader.schema.tables:
+        instance = reader.value(
+            "SELECT value FROM state_meta WHERE key = 'store_instance_id' AND typeof(value) = 'text'"
+        )
+    return Origin(str(reader.path), reader.schema.version, None if instance is None else str(instance))
+
+
+def is_same_store(one: Origin, other: Origin) -> bool:
+    """Tell whether two origins are one store: by the id that Hermes gives it (0.22), else by the path."""
+    if one.instance is not None and other.instance is not None:
+        return one.instance == other.instance
+    return os.path.realpath(one.path) == os.path.realpath(other.path)
+
+
+def _orphans(reader: Reader, ids: Sequence[str]) -> list[str]:
+    """Return those of some sessions whose parent is missing."""
+    if "parent_session_id" not in reader.schema.session_columns:
+        return []
+    rows = reader.rows_in(
+        "SELECT s.id FROM sessions s WHERE s.id IN ({keys}) AND s.parent_session_id IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM sessions p WHERE p.id = s.parent_session_id)",
+        ids,
+    )
+    return [str(row[0]) for row in rows]
+
+
+def taken_sum(source: Rows, layout: Layout, ids: Sequence[str]) -> str:
+    """Return the SHA-256 of all rows that a delete removes; it differs from the manifest's if one has changed."""
     total = hashlib.sha256()
     for part in layout.parts:
         if part.fate is Fate.TAKEN:
-            for line in read_part(source, part, ids, stop):
+            for line in read_part(source, part, ids):
                 total.update(write_line(line))
     return total.hexdigest()
 
@@ -101,23 +132,26 @@ def write_bundle(
     messages: int = 0,
     tell: Tell = quiet,
 ) -> Written:
-    """Write what belongs to sessions into the trash; nothing is left of it unless it is whole.
+    """Write all that belongs to some sessions into the trash; a bundle that is not whole leaves nothing behind.
 
     Args:
         reader: An open reader.
         layout: Of its store.
-        contents: Which sessions, and what goes along.
-        trash: The folder of the bundles; made where it is missing.
+        contents: The sessions, and what goes along.
+        trash: The folder of the bundles, which is made where it is missing.
         now: Unix seconds.
-        stop: Looked at between slices.
-        messages: How many there are, about; for `tell` alone.
-        tell: Is told how far it is.
+        stop: Asked between statements.
+        messages: How many there are, about; for the reports alone.
+        tell: Receives reports.
 
     Raises:
+        RefusedError: The text of the store is not UTF-8, so that bytes would not come back as they were.
         TrashError: No room, no permission, or it does not read back as it was written.
         QueryInterruptedError: It was stopped.
     """
-    name = new_name(now)
+    if reader.value("PRAGMA encoding") != "UTF-8":
+        raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
+    name, progress = new_name(now), Progress(stop, tell)
     temporary = trash / f"{PARTIAL}{name}"
     try:
         make_folder(trash)
@@ -125,12 +159,12 @@ def write_bundle(
     except OSError as error:
         raise _cannot(trash, error) from error
     try:
-        manifest = _fill(reader, layout, contents, temporary, name, now, stop, messages, tell)
-        verify(temporary, manifest, stop, tell)
+        manifest = _fill(reader, layout, contents, temporary, name, now, messages, progress)
+        verify(temporary, manifest, progress)
         os.rename(temporary, trash / name)
         sync_folder(trash)
     except OSError as error:
-        for folder in (temporary, trash / name):  # it may have its name already, and not keep it
+        for folder in (temporary, trash / name):  # it may have its name already, but not keep it
             remove_folder(folder)
         raise _cannot(trash, error) from error
     except BundleDamagedError as error:
@@ -161,12 +195,11 @@ def _fill(
     folder: Path,
     name: str,
     now: float,
-    stop: Callable[[], bool],
     messages: int,
-    tell: Tell,
+    progress: Progress,
 ) -> Manifest:
     links = tuple(read_links(reader, layout, contents.sessions))
-    tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, stop, messages, tell)
+    tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, messages, progress)
     kept: list[Kept] = []
     pieces: dict[str, Piece] = {ROWS: piece}
     if contents.files:
@@ -185,7 +218,7 @@ def _fill(
         origin=origin_of(reader),
         tables=tables,
         links=links,
-        orphans=tuple(orphans(reader, contents.sessions)),
+        orphans=tuple(_orphans(reader, contents.sessions)),
         taken=taken,
         lines=lines,
         files=tuple(kept),
@@ -200,13 +233,7 @@ def _fill(
 
 
 def _write_rows(
-    reader: Reader,
-    layout: Layout,
-    ids: Sequence[str],
-    folder: Path,
-    stop: Callable[[], bool],
-    messages: int,
-    tell: Tell,
+    reader: Reader, layout: Layout, ids: Sequence[str], folder: Path, messages: int, progress: Progress
 ) -> tuple[dict[str, Table], str, str, Piece]:
     total, taken = hashlib.sha256(), hashlib.sha256()
     tables: dict[str, Table] = {}
@@ -216,7 +243,8 @@ def _write_rows(
             for part in layout.parts:
                 count = 0
                 said = messages if part.table == "messages" else 0
-                for line in counted(read_part(reader, part, ids, stop), lambda _line: True, "saving", said, tell):
+                lines = read_part(reader, part, ids, progress)
+                for line in progress.counted(lines, lambda _line: True, "saving", said):
                     data = write_line(line)
                     total.update(data)
                     if part.fate is Fate.TAKEN:
@@ -231,29 +259,25 @@ def _write_rows(
 
 
 def load(folder: Path) -> Manifest:
-    """The manifest of a bundle; nothing else of it is looked at.
+    """Read the manifest of a bundle, and nothing else of it.
 
     Raises:
         BundleDamagedError: With the reason.
     """
     try:
-        manifest = read_manifest((folder / MANIFEST).read_bytes())
+        return read_manifest((folder / MANIFEST).read_bytes())
     except OSError as error:
         sentence = _("Its {file} cannot be read ({reason}).").format(file=MANIFEST, reason=error.strerror)
         raise BundleDamagedError(sentence) from error
-    return manifest
 
 
-def verify(
-    folder: Path, expected: Manifest | None = None, stop: Callable[[], bool] = never, tell: Tell = quiet
-) -> Manifest:
-    """Read a whole bundle and hold it against its sums.
+def verify(folder: Path, expected: Manifest | None = None, progress: Progress = NOBODY) -> Manifest:
+    """Read a whole bundle and compare it with its sums.
 
     Args:
         folder: Of the bundle.
         expected: What its manifest must say; None to believe it.
-        stop: Looked at between lines.
-        tell: Is told how far it is.
+        progress: Asked for a stop between lines, and told how far it is.
 
     Raises:
         BundleDamagedError: With what is wrong.
@@ -277,9 +301,8 @@ def verify(
     counts: dict[str, int] = {}
     total = hashlib.sha256()
     lines = ((raw, _line(raw).table) for raw in _raw_lines(folder))
-    for raw, table in counted(lines, lambda each: each[1] == "messages", "checking", manifest.messages, tell):
-        if stop():
-            raise QueryInterruptedError(_("Stopped; nothing was changed."))
+    for raw, table in progress.counted(lines, lambda each: each[1] == "messages", "checking", manifest.messages):
+        progress.check()
         total.update(raw)
         counts[table] = counts.get(table, 0) + 1
     if total.hexdigest() != manifest.lines or counts != {name: each.rows for name, each in manifest.tables.items()}:
@@ -305,7 +328,7 @@ def _line(raw: bytes) -> Line:
 
 
 def read_lines(folder: Path) -> Iterator[Line]:
-    """All rows of a bundle, in the order in which they can be put back.
+    """Yield all rows of a bundle, in the order in which they can be put back.
 
     Raises:
         BundleDamagedError: It cannot be read.

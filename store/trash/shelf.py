@@ -1,4 +1,12 @@
-"""The bundles in the trash: listed, summed up, verified, dropped. None is dropped by itself unless an age is set."""
+"""The bundles of a trash: listed, verified, dropped, and what they know together of families.
+
+None is dropped by itself unless the user has set an age.
+
+A delete sets the parent of what stays to NULL, and a session that is deleted later no longer names its parent. So a
+bundle keeps, beside its rows and the references it set to NULL, every tie between its own sessions and others that
+neither of these shows; it finds them in the bundles that are there when it is written. Whichever of two sessions comes
+back second is tied to the first then, in any order, and also when the other bundle has been dropped since.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +15,28 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import BrowseError
+from ..reader import Reader
 from ..wording import _
-from .bundle import PARTIAL, load, verify
-from .folders import remove_folder, sync_folder, write_file
-from .manifest import RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, TrashError
+from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines, verify
+from .files import remove_folder, sync_folder, write_file
+from .format import MANIFEST, RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, Origin, TrashError
+from .tables import Rows
 
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 _DROPPED = ".dropped-"
 _OLD = 86_400.0
+_KEPT = 10_000
+_PARENT = "parent_session_id"
 
 
 class Bundle(NamedTuple):
-    """One line of the trash."""
+    """A bundle as the trash lists it."""
 
     name: str
     path: Path
@@ -35,13 +49,30 @@ class Bundle(NamedTuple):
     bytes: int
     """On disk."""
     title: str | None
-    """Of the only conversation, or of the first and how many more there are."""
+    """Of the only conversation, or of the first with the number of others."""
     store: str
     """Path of the store it is from."""
     restored_at: float | None = None
     """When it was put back last."""
     damage: str = ""
     """Why it cannot be used; empty for a sound one."""
+
+
+class Known(NamedTuple):
+    """What the bundles of one store say of families."""
+
+    parents: dict[str, str]
+    """The parent of each session that had one, by the newest bundle that says so."""
+    bundles: dict[str, str]
+    """The newest bundle that holds each session."""
+
+
+class _Bundle(NamedTuple):
+    created_at: float
+    name: str
+    origin: Origin
+    sessions: tuple[str, ...]
+    ties: tuple[tuple[str, str], ...]
 
 
 def _disk_bytes(folder: Path) -> int:
@@ -71,7 +102,7 @@ def _restored_at(folder: Path) -> float | None:
 
 
 def describe(folder: Path) -> Bundle:
-    """A bundle as one line; a damaged one says why it cannot be used."""
+    """Sum up a bundle; a damaged one says why it cannot be used."""
     size = _disk_bytes(folder)
     try:
         manifest = load(folder)
@@ -109,7 +140,7 @@ def _folders(trash: Path) -> list[Path]:
 
 
 def list_bundles(trash: Path) -> list[Bundle]:
-    """All bundles, newest first.
+    """Return all bundles, newest first.
 
     Raises:
         BrowseError: The folder cannot be read.
@@ -119,7 +150,7 @@ def list_bundles(trash: Path) -> list[Bundle]:
 
 
 def find(trash: Path, name: str) -> Path:
-    """The folder of a bundle by its name, or by a beginning that only one has.
+    """Find the folder of a bundle by its name, or by a beginning that no other has.
 
     Raises:
         BundleNotFoundError: There is none, or several.
@@ -136,7 +167,7 @@ def find(trash: Path, name: str) -> Path:
 
 
 def check(trash: Path, name: str) -> Manifest:
-    """Read a whole bundle against its sums.
+    """Read a whole bundle and compare it with its sums.
 
     Raises:
         BundleNotFoundError: There is none of that name.
@@ -160,7 +191,7 @@ def drop(trash: Path, name: str) -> Bundle:
 
 
 def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
-    """Remove the bundles of an age for good, as the user has set it; damaged ones stay, for somebody to look at.
+    """Remove the bundles of the age that the user has set for good; damaged ones stay, for somebody to look at.
 
     Args:
         trash: The folder of the bundles.
@@ -180,7 +211,7 @@ def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
 
 
 def discard(folder: Path) -> None:
-    """Remove a bundle's folder; what is left of it after a crash is no bundle any more.
+    """Remove the folder of a bundle; after a crash what is left of it is no bundle any more.
 
     Raises:
         TrashError: It cannot be removed, or not to the end.
@@ -204,7 +235,7 @@ def discard(folder: Path) -> None:
 
 
 def sweep(trash: Path, now: float) -> int:
-    """Remove what broken-off work left behind: unfinished bundles a day old, and dropped ones.
+    """Remove what interrupted work left behind: unfinished bundles a day old, and dropped ones.
 
     An unfinished bundle holds nothing that is not in the store: rows are deleted only once it is whole.
 
@@ -224,9 +255,116 @@ def sweep(trash: Path, now: float) -> int:
 
 
 def mark_restored(folder: Path, now: float | None = None) -> None:
-    """Note in a bundle that it has been put back; that this fails is no harm."""
+    """Note in a bundle that it has been put back; a failure to do so does no harm."""
     temporary = folder / f".{RESTORED}"
     with contextlib.suppress(OSError):
         temporary.unlink(missing_ok=True)
         write_file(temporary, json.dumps({"at": [time.time() if now is None else now]}).encode("ascii"))
         os.replace(temporary, folder / RESTORED)
+
+
+def known(trash: Path, origin: Origin) -> Known:
+    """Return what all sound bundles of a store say of families.
+
+    Args:
+        trash: The folder of the bundles; may be missing.
+        origin: Of the store.
+    """
+    found: list[_Bundle] = []
+    try:
+        names = [entry.name for entry in os.scandir(trash) if not entry.name.startswith(".")]
+    except OSError:
+        names = []  # what is wrong with the folder is said by whatever reads or writes a bundle there
+    for name in names:
+        try:
+            bundle = _read(trash / name, os.stat(trash / name / MANIFEST).st_mtime_ns)
+        except (OSError, BundleDamagedError):
+            continue  # the list of the trash says so; what it knew is lost with it
+        if is_same_store(bundle.origin, origin):
+            found.append(bundle)
+    found.sort()
+    return Known(
+        {child: parent for bundle in found for child, parent in bundle.ties},
+        {session: bundle.name for bundle in found for session in bundle.sessions},
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def _read(folder: Path, _written: int) -> _Bundle:
+    """Read one bundle; a clean-up writes thousands, and each of them asks all that are there."""
+    manifest = load(folder)
+    ties = [
+        (str(link.key.get("id")), str(link.was))
+        for link in manifest.links
+        if (link.table, link.column) == ("sessions", _PARENT) and isinstance(link.was, str)
+    ]
+    ties += _in_rows(folder) if manifest.kin is None else manifest.kin
+    return _Bundle(manifest.created_at, manifest.name, manifest.origin, manifest.sessions, tuple(ties))
+
+
+def _in_rows(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield child and parent from the rows of an older bundle, whose manifest does not name them."""
+    seen = False
+    for line in read_lines(folder):
+        if line.table == "sessions":
+            seen = True
+            child, parent = line.row.get("id"), line.row.get(_PARENT)
+            if isinstance(child, str) and isinstance(parent, str):
+                yield child, parent
+        elif seen:
+            return
+
+
+def ties_of(reader: Reader, trash: Path, ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the ties of some sessions to others that the manifest would not show without them.
+
+    Args:
+        reader: An open reader of the store.
+        trash: The folder of the bundles.
+        ids: Of the sessions.
+
+    Returns:
+        Child and parent, of which one is among the sessions.
+    """
+    if _PARENT not in reader.schema.session_columns:
+        return []
+    own = set(ids)
+    kept = known(trash, origin_of(reader)).parents
+    named = _parents(reader, ids)
+    ties = {child: parent for child, parent in named.items() if parent is not None and parent not in own}
+    up = {child: kept[child] for child in ids if child in kept and named.get(child) is None and kept[child] not in own}
+    down = {child: parent for child, parent in kept.items() if parent in own and child not in own}
+    others = list(dict.fromkeys([*up.values(), *down]))
+    there = {str(row[0]) for row in reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", others)}
+    # Where both are in the store, the store is right.
+    ties |= {child: parent for child, parent in up.items() if parent not in there}
+    return sorted([*ties.items(), *((child, parent) for child, parent in down.items() if child not in there)])
+
+
+def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
+    """Return the parents that the store names for those of some sessions that are in it."""
+    rows = source.rows_in(f"SELECT id, {_PARENT} FROM sessions WHERE id IN ({{keys}})", ids)
+    return {str(child): None if parent is None else str(parent) for child, parent in rows}
+
+
+def loose_children(source: Rows, known_ties: Known, parents: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the sessions in the store that lost their parent when it was deleted, each with that parent.
+
+    Args:
+        source: A transaction.
+        known_ties: From `family_of`.
+        parents: Ids of sessions that are there again.
+    """
+    wanted = set(parents)
+    children = [child for child, parent in known_ties.parents.items() if parent in wanted]
+    now = _parents(source, children)
+    return [(each, known_ties.parents[each]) for each in children if each in now and now[each] is None]
+
+
+def family_of(trash: Path, manifest: Manifest) -> Known:
+    """Return what is known of the family of a bundle's sessions.
+
+    A bundle that asked the others when it was written knows best; for an older one they are asked now.
+    """
+    found = known(trash, manifest.origin)
+    return found if manifest.kin is None else found._replace(parents=dict(manifest.kin))

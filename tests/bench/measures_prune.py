@@ -19,9 +19,9 @@ from measures_writer import writing, written
 from ptys import environment
 
 from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.cleanup.plan import Plan, make_plan
+from hermes_browse.store.cleanup.rules import MINUTE, Rules
 from hermes_browse.store.connect import Store
-from hermes_browse.store.prune.plan import Plan, make_plan
-from hermes_browse.store.prune.rules import MINUTE, Rules
 
 _ALONE = 400
 """Messages that are written before a prune, and after it."""

@@ -14,11 +14,11 @@ from commandline import ask, call, copy_store, path_with, stub_hermes
 
 from hermes_browse.store.health import Problem
 from hermes_browse.store.holders import Holder
-from hermes_browse.tui import surroundings
+from hermes_browse.tui import checkup
+from hermes_browse.tui.checkup import terminal
 from hermes_browse.tui.config.folders import config_path
 from hermes_browse.tui.config.reading import read_config
 from hermes_browse.tui.shared.clipboard import route
-from hermes_browse.tui.surroundings import terminal
 
 Capture = pytest.CaptureFixture[str]
 FINE: dict[str, Any] = {
@@ -43,7 +43,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def problems_around(holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]) -> list[Problem]:
     """What is wrong around a store, with the configuration there is."""
-    return surroundings.problems_around(holders, free, size, told, read_config())
+    return checkup.problems_around(holders, free, size, told, read_config())
 
 
 def codes(**changed: object) -> list[str]:

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from commandline import Ended, call, copy_store
 
 Capture = pytest.CaptureFixture[str]
+
+
+_KILLED = """
+import os, sqlite3, sys
+hermes = sqlite3.connect(sys.argv[1], isolation_level=None)
+hermes.execute("PRAGMA cache_size = 1")
+hermes.execute("BEGIN IMMEDIATE")
+hermes.execute("UPDATE messages SET content = content || hex(randomblob(2000))")
+os._exit(0)
+"""
 
 
 @pytest.fixture
@@ -135,6 +149,21 @@ def test_a_store_that_may_not_be_read(capsys: Capture, root: Path) -> None:
     refused(call(capsys, "--home", str(root), "list"), 3, "permissions")
 
 
+@pytest.mark.parametrize("line", ["list", "search x --json", "archive 20260101_090000_aaa001", "doctor"])
+def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> None:
+    """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what to do is said."""
+    path = root / "state.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
+    before = {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()}
+    assert before["state.db-journal"]
+    ended = call(capsys, "--home", str(root), *line.split())
+    assert ended.code == 3 and (ended.out == "" or line == "doctor")
+    assert "broken off. Start a chat in Hermes once" in (ended.err or ended.out)
+    assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
+
+
 @pytest.mark.parametrize("command", ["show", "lineage", "resume"])
 def test_not_found(capsys: Capture, root: Path, command: str) -> None:
     """4 for what nothing answers to, and for a profile that is not there."""
@@ -184,11 +213,11 @@ def test_something_unexpected_is_one_line_and_a_log(
     def fail(*_: object) -> None:
         raise RuntimeError("a secret of the user")
 
-    monkeypatch.setattr("hermes_browse.tui.cli.commands.read_catalog", fail)
+    monkeypatch.setattr("hermes_browse.tui.cli.list.read_catalog", fail)
     ended = call(capsys, "--home", str(root), "list")
     refused(ended, 1, "RuntimeError")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
-    assert "commands.py" in log.read_text() and "secret" not in log.read_text() + ended.err
+    assert "list.py" in log.read_text() and "secret" not in log.read_text() + ended.err
     assert log.stat().st_mode & 0o077 == 0
 
 
@@ -198,7 +227,7 @@ def test_interrupted(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatc
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hermes_browse.tui.cli.commands.read_catalog", interrupt)
+    monkeypatch.setattr("hermes_browse.tui.cli.list.read_catalog", interrupt)
     assert call(capsys, "--home", str(root), "list") == Ended(130, "", "")
 
 

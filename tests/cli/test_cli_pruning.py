@@ -12,9 +12,9 @@ from commandline import STORES, ask, call, copy_store, ids_of
 from contract import CONVERSATION, COUNT, FLAG, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
 
-from hermes_browse.store.prune.plan import Planned
-from hermes_browse.store.write import carry
-from hermes_browse.tui.cli import pruning
+from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.cleanup.plan import Planned
+from hermes_browse.tui.cli import context
 
 Capture = pytest.CaptureFixture[str]
 
@@ -193,8 +193,8 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return make_unit
 
-    monkeypatch.setattr(carry, "delete_unit", recording("delete", carry.delete_unit))
-    monkeypatch.setattr(carry, "archive_unit", recording("archive", carry.archive_unit))
+    monkeypatch.setattr(bulk, "delete_unit", recording("delete", bulk.delete_unit))
+    monkeypatch.setattr(bulk, "archive_unit", recording("archive", bulk.archive_unit))
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     return done
 
@@ -204,7 +204,7 @@ def test_a_terminal_asks_for_the_count(
     capsys: Capture, root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch, typed: str, code: int
 ) -> None:
     """Anything else leaves everything as it is."""
-    monkeypatch.setattr(pruning, "on_a_terminal", lambda: True)
+    monkeypatch.setattr(context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--delete")
     assert ended.code == code and "Type 5 to delete 5 conversations" in ended.err and "Old plans" in ended.out
@@ -216,7 +216,7 @@ def test_an_archive_asks_nothing_on_a_terminal(
     capsys: Capture, root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It can be undone by a key."""
-    monkeypatch.setattr(pruning, "on_a_terminal", lambda: True)
+    monkeypatch.setattr(context, "on_a_terminal", lambda: True)
     ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--archive")
     assert ended.code == 0 and "5 conversations archived" in ended.err and units[0] == "archive old"
 
@@ -235,8 +235,8 @@ def test_yes_does_it(capsys: Capture, root: Path, units: list[str]) -> None:
 
 def test_it_really_deletes(capsys: Capture, root: Path) -> None:
     """Into bundles that can be restored; what stays is what the plan said, and a second run finds nothing."""
-    pytest.importorskip("hermes_browse.store.write.unit", reason="needs the writing half")
-    pytest.importorskip("hermes_browse.store.write.guards", reason="needs the writing half")
+    pytest.importorskip("hermes_browse.store.edit.transaction", reason="needs the writing half")
+    pytest.importorskip("hermes_browse.store.edit.guards", reason="needs the writing half")
     before = {each["id"] for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]}
     found = prune(capsys, root, "--older-than 30d --delete --yes")
     holds(found, PRUNE)

@@ -14,8 +14,8 @@ from commandline import ask, call, spawn
 from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
 from trashing import FAMILY, NOW, dump, family, health, opened
 
-from hermes_browse.store.write import indexing
-from hermes_browse.tui.cli import trashing
+from hermes_browse.store.edit import search_index
+from hermes_browse.tui.cli import context
 
 Capture = pytest.CaptureFixture[str]
 
@@ -51,7 +51,7 @@ def run(capsys: Capture, home: Path, *words: str) -> Any:
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Somebody sits at a terminal and types."""
-    monkeypatch.setattr(trashing, "on_a_terminal", lambda: True)
+    monkeypatch.setattr(context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
@@ -237,7 +237,7 @@ def test_several_bundles_at_once(capsys: Capture, home: Path, monkeypatch: pytes
         compared.append(unit)
         return ("said once",)
 
-    monkeypatch.setattr(indexing.Indexing, "compare", compare)
+    monkeypatch.setattr(search_index.SearchIndexes, "compare", compare)
     back = run(capsys, home, "trash", "restore", *reversed(names))
     assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
     assert not back["verified"], "what is wrong with an index is wrong with the restore"

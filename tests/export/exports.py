@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.connect import Store
-from hermes_browse.store.export.pieces import Format, export_pieces
+from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import Tally
 from hermes_browse.store.models import Conversation

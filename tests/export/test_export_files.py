@@ -182,6 +182,65 @@ def test_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (tmp_path / "b.md").read_text() == "theirs"
 
 
+def _unlink_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stays(self: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted", str(self))
+
+    monkeypatch.setattr(Path, "unlink", stays)
+
+
+def test_exported_though_the_temporary_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "out.md"
+    _unlink_fails(monkeypatch)
+    with pytest.raises(BrowseError) as caught:
+        write_file(path, ["whole"])
+    assert path.read_text() == "whole"
+    (left,) = tmp_path.glob(".hermes-browse-*")
+    assert str(caught.value).startswith(f"{path} was exported, but")
+    assert str(left) in str(caught.value) and "Operation not permitted" in str(caught.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are synced there alone")
+@pytest.mark.parametrize("force", [False, True])
+def test_exported_though_its_folder_cannot_be_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool
+) -> None:
+    path, sync = tmp_path / "out.md", os.fsync
+
+    def no_folders(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EIO, "Input/output error")
+        sync(handle)
+
+    monkeypatch.setattr(files.os, "fsync", no_folders)
+    with pytest.raises(BrowseError, match=r"was exported, but .*Input/output error"):
+        write_file(path, ["whole"], force=force)
+    assert [each.name for each in tmp_path.iterdir()] == ["out.md"] and path.read_text() == "whole"
+
+
+def test_what_a_failure_could_not_remove_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pieces() -> Iterator[str]:
+        yield "half"
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    _unlink_fails(monkeypatch)
+    with pytest.raises(BrowseError, match="could not be written: No space left") as caught:
+        write_file(tmp_path / "out.md", pieces())
+    (left,) = tmp_path.iterdir()
+    assert str(left) in str(caught.value.remedy)
+
+
+def test_without_links_a_name_that_was_taken_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*names: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(files.os, "link", fails)
+    monkeypatch.setattr(files.os, "replace", fails)
+    with pytest.raises(BrowseError, match="could not be written"):
+        write_file(tmp_path / "out.md", ["x"])
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_folders(tmp_path: Path) -> None:
     """Made for their owner; one that is there will do, a file will not, and a missing parent is a sentence."""
     make_folder(tmp_path / "new")

@@ -9,8 +9,8 @@ from builders import make_store, tool_call
 from exports import document
 from tongue import speak_brackets
 
-from hermes_browse.store.export.page import SCRIPT, script
-from hermes_browse.store.export.pieces import Format
+from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.html import SCRIPT, script
 
 
 @pytest.fixture

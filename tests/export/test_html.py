@@ -12,9 +12,8 @@ import pytest
 from builders import hostile_store, make_store, tool_call
 from exports import document
 
-from hermes_browse.store.export.html import _prose
-from hermes_browse.store.export.page import SCRIPT, STYLE
-from hermes_browse.store.export.pieces import Format
+from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.html import SCRIPT, STYLE, _prose
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import opened_up
 from hermes_browse.store.text import printable

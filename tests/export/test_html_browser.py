@@ -12,7 +12,7 @@ from builders import T0, make_store, tool_call
 from exports import document
 from test_html import attacked
 
-from hermes_browse.store.export.pieces import Format
+from hermes_browse.store.export.files import Format
 
 DATA = Path(__file__).parent.parent / "data"
 CHROMIUM = find_chromium()

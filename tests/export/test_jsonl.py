@@ -19,8 +19,8 @@ from exports import conversations, document
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.jsonl import jsonl_pieces
-from hermes_browse.store.export.pieces import Format
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import Tally
 
@@ -322,7 +322,7 @@ def test_long_conversations_are_never_whole_in_memory(tmp_path: Path, form: Form
     """Tens of megabytes come out in pieces, at a fraction of that in memory, and with no connection held open."""
     rows = [{"session_id": "s", "role": "tool", "content": f"{number} " + "x" * 20_000} for number in range(2000)]
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}], messages=rows, fts=False)
-    from hermes_browse.store.export.pieces import export_pieces
+    from hermes_browse.store.export.files import export_pieces
 
     chosen = conversations(path)
     tracemalloc.start()

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,16 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_browse.store.export.env import is_telling, parse_env, read_env, telling_values
-from hermes_browse.store.export.patterns import MARK, RULES
-from hermes_browse.store.export.redact import LABELS, Redactor, describe, redact
+from hermes_browse.store.export.redact import (
+    LABELS,
+    Redactor,
+    describe,
+    is_telling,
+    parse_env,
+    read_env,
+    telling_values,
+)
+from hermes_browse.store.export.secrets import MARK, RULES
 
 # Put together here, so that no scanner of repositories takes the tests for a leak.
 HEX = "0123456789abcdef"
@@ -38,6 +46,12 @@ SECRETS = {
     ],
 }
 ALL = [(kind, secret) for kind, secrets in SECRETS.items() for secret in secrets]
+
+
+def redact(text: str, values: Iterable[str] = ()) -> tuple[str, Counter[str]]:
+    """A text without its secrets, and how many of which kind were in it."""
+    redactor = Redactor(values)
+    return redactor.text(text), redactor.counts
 
 
 @pytest.mark.parametrize(("kind", "secret"), ALL)

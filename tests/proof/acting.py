@@ -9,13 +9,15 @@ from pathlib import Path
 sys.path.extend(str(Path(__file__).parents[1] / name) for name in ("", "cli"))
 
 from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.connect import Store
+from hermes_browse.store.edit import delete, flags, restore, titles  # loaded before a fork
+from hermes_browse.store.edit.flags import Change, RowChange
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write import carry, change, delete, flags, rescue, restore, titles  # loaded before a fork
-from hermes_browse.store.write.change import Change, RowChange
-from hermes_browse.tui.cli import changing, exporting, pruning, trashing  # noqa: F401  (loaded before a fork)
-from hermes_browse.tui.cli.run import run
+from hermes_browse.tui.cli import delete as delete_command  # noqa: F401  (loaded before a fork)
+from hermes_browse.tui.cli import edit, export, prune, trash  # noqa: F401  (loaded before a fork)
+from hermes_browse.tui.cli.entry import run
 from hermes_browse.tui.config.memory import Memory, write_memory
 
 NOW = 1784538000.0
@@ -41,7 +43,7 @@ def _of_bundles(*words: str) -> Callable[[Path], int]:
 def _undo(folder: Path) -> int:
     """What `u` does after a conversation was archived: see `prepare`."""
     row = RowChange("other", {"archived": 0}, {"archived": 1})
-    print(change.undo(Store(folder / "state.db"), Change("archived", (row,))).sentence)
+    print(flags.undo(Store(folder / "state.db"), Change("archived", (row,))).sentence)
     return 0
 
 
@@ -52,7 +54,7 @@ def _rescue(folder: Path) -> int:
         catalog = read_catalog(reader, NOW)
     conversation = catalog.of_session("tip")
     assert conversation is not None
-    print(rescue.bundle(store, catalog, [conversation], trash_of(folder), now=NOW).name)
+    print(delete.copy_to_trash(store, catalog, [conversation], trash_of(folder), now=NOW).name)
     return 0
 
 
@@ -85,4 +87,4 @@ def act(name: str, folder: str) -> int:
         return error.exit_code
 
 
-__all__ = ["ACTIONS", "act", "carry", "delete", "flags", "restore", "titles", "trash_of"]
+__all__ = ["ACTIONS", "act", "bulk", "delete", "flags", "restore", "titles", "trash_of"]

@@ -28,7 +28,7 @@ from hermes_browse.store.messages import COLUMNS, decode_content, decode_tool_ca
 from hermes_browse.store.models import Conversation, Hit, Kind, Relation, State, Status
 from hermes_browse.store.outcomes import has_failed
 from hermes_browse.store.search import parse, search
-from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.search.judge import make_conditions
 from hermes_browse.store.search.terms import make_plan
 from hermes_browse.store.text import as_text, one_line, printable
 from hermes_browse.store.values import as_count, as_flag, as_mapping, as_money, as_time

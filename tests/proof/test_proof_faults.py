@@ -23,10 +23,10 @@ from faults import COMPILER, Answer, Faults, Traced
 from trashing import Dump, dump, family, health, opened
 
 from hermes_browse.store.connect import Store
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write.delete import delete
-from hermes_browse.store.write.restore import restore
 
 IDEA = "system calls that fail"
 pytestmark = [

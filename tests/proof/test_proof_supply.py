@@ -21,7 +21,7 @@ IDEA = "supply chain"
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SHIPPED = ("store", "styles", "tui", "pyproject.toml", "README.md", "LICENSE")
-_MODULES = {"markdown-it-py": "markdown_it", "textual-plotext": "textual_plotext", "textual-image": "textual_image"}
+_MODULES = {"markdown-it-py": "markdown_it", "pyyaml": "yaml", "textual-image": "textual_image"}
 """What a distribution is imported as, where it is not by its own name."""
 
 

@@ -228,7 +228,7 @@ def test_a_write_that_was_broken_off(fixture_store: Copy, tmp_path: Path) -> Non
     store = Store(crashed, busy_seconds=0.1)
     with pytest.raises(StoreUnreadableError, match="broken off") as caught:
         store.open()
-    assert "Start Hermes" in caught.value.remedy
+    assert "Start a chat in Hermes" in caught.value.remedy and "-journal" in caught.value.remedy
     with closing(sqlite3.connect(crashed)) as connection:  # as Hermes would: its first look puts it right
         assert connection.execute("SELECT count(*) FROM messages WHERE content = 'half of it'").fetchone() == (0,)
     with store.reader() as reader:
@@ -259,6 +259,47 @@ def as_nobody(work: Callable[[], object]) -> str:
         said = answer.read()
     os.waitpid(child, 0)
     return said
+
+
+def test_a_write_is_broken_off_while_a_reader_is_open(fixture_store: Copy, tmp_path: Path) -> None:
+    """The next statement says the same as an open does: nothing of permissions, which are as they should be."""
+    path, spare = fixture_store("state-v22"), tmp_path / "journal"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA cache_size = 2")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE messages SET content = 'half of it'")
+        shutil.copy(f"{path}-journal", spare)
+        connection.execute("ROLLBACK")
+    with Store(path, busy_seconds=0.1).reader() as reader:
+        shutil.copy(spare, f"{path}-journal")
+        with pytest.raises(StoreUnreadableError, match="broken off"):
+            reader.rows("SELECT 1 FROM sessions")
+
+
+@_AS_NOBODY
+def test_a_store_that_may_not_be_read_is_not_called_broken_off(fixture_store: Copy) -> None:
+    """Beside a writer in DELETE mode there is a journal too: what is wrong are the permissions."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        path = Path(shutil.move(fixture_store("state-v22"), folder / "state.db"))
+        folder.chmod(0o755)
+        with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+            writer.execute("PRAGMA journal_mode = DELETE")
+            writer.execute("BEGIN IMMEDIATE")
+            writer.execute("UPDATE sessions SET title = 'in the middle ' || id")
+            assert Path(f"{path}-journal").stat().st_size
+            path.chmod(0o600)
+
+            def said() -> object:
+                try:
+                    Store(path).open()
+                except StoreUnreadableError as error:
+                    return error.sentence
+
+            assert "cannot be opened" in as_nobody(said)
+    finally:
+        shutil.rmtree(folder)
 
 
 @_AS_NOBODY

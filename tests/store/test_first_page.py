@@ -22,7 +22,7 @@ NOW = T0 + 1e6
 def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path: Path, sessions: int, messages: int) -> None:
     with Store(big_store(tmp_path / "state.db", sessions, messages)).reader() as reader:
         first = read_first_page(reader, NOW, limit=36)
-        assert reader.statements <= 9
+        assert reader.statements <= 10
         page = [first.conversation(root) for root in first.order()[:36]]
         reader.statements = 0
         named = with_names(reader, page)
@@ -53,6 +53,35 @@ def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert set(read.values()) == {1}
         exact = read_catalog(reader, NOW).order()[:20]
         assert first.order()[:20] == exact
+
+
+def _long_lives(imported: int, per_session: int) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """Forty chats that have gone on since the spring, then others of years ago that were imported under newer ids."""
+    sessions: list[dict[str, object]] = [
+        {"id": f"used{at}", "source": "cli", "started_at": T0 + at} for at in range(40)
+    ]
+    messages: list[dict[str, object]] = [
+        {"session_id": f"used{at % 40}", "content": "hello", "timestamp": T0 + 5e5 + at * 60} for at in range(400)
+    ]
+    for number in range(imported // per_session):
+        sessions.append({"id": f"old{number}", "source": "cli", "started_at": T0 - 1e6 - number * 1e4})
+        messages += [
+            {"session_id": f"old{number}", "content": "hello", "timestamp": T0 - 1e6 - number * 1e4 + at}
+            for at in range(per_session)
+        ]
+    return sessions, messages
+
+
+@pytest.mark.parametrize(("imported", "per_session"), [(600, 2), (600, 300), (2000, 2000), (4000, 20)])
+def test_the_newest_are_those_by_time(tmp_path: Path, imported: int, per_session: int) -> None:
+    """Not those whose messages have the largest ids: what was imported last may be years old."""
+    sessions, messages = _long_lives(imported, per_session)
+    young = [{"id": f"young{at}", "source": "cli", "started_at": T0 + 4e5 + at} for at in range(200)]  # never spoken in
+    with Store(make_store(tmp_path / "state.db", "22", sessions + young, messages)).reader() as reader:
+        first = read_first_page(reader, NOW, limit=20)
+        assert not first.exact
+        assert first.order()[:20] == read_catalog(reader, NOW).order()[:20]
+        assert first.order()[0].startswith("used")
 
 
 HARD: dict[str, list[dict[str, object]]] = {

@@ -15,11 +15,9 @@ from pruning import NOW, Fixture, aged, opened, said
 
 from hermes_browse.store.demo import build
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.insights.facts import Facts, read_facts
-from hermes_browse.store.insights.groups import GROUPINGS, Only, make_report
+from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
-from hermes_browse.store.insights.sums import Group
-from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
+from hermes_browse.store.insights.sums import GROUPINGS, Group, Only, make_report, tool_report
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
@@ -94,7 +92,7 @@ def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
     for place in range(5):
         assert sum(each.tokens[place] for each in found.rows) == found.total.tokens[place]
     assert sum(each.cost_usd for each in found.rows) == pytest.approx(found.total.cost_usd)
-    assert frozenset().union(*(each.conversations for each in found.rows)) == found.total.conversations
+    assert set().union(*(each.conversations for each in found.rows)) == found.total.conversations
     if by != "model":
         assert sum(each.sessions for each in found.rows) == found.total.sessions
 
@@ -248,16 +246,16 @@ def test_tools(tmp_path: Path) -> None:
     ]
     facts = tools_of(make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages))
     found = {each.key: each for each in tool_report(facts, "all", NOW).rows}
-    assert {key: (each.calls, each.results, each.failed) for key, each in found.items()} == {
+    assert {key: (each.calls, each.messages, each.failed) for key, each in found.items()} == {
         "read": (1, 2, 1),
         "run": (2, 1, 1),
         "unknown": (0, 1, 1),
     }
     assert found["read"].failure_rate == 0.5 and found["read"].conversations == {"a", "b"}
     week = tool_report(facts, "7d", NOW)
-    assert (week.total.calls, week.total.results, week.total.failed, week.total.sessions) == (3, 2, 1, 1)
+    assert (week.total.calls, week.total.messages, week.total.failed, week.total.sessions) == (3, 2, 1, 1)
     course = tool_report(facts, "all", NOW, "read", "month").rows
-    assert [(each.calls, each.results) for each in course] == [(0, 1), (1, 1)]
+    assert [(each.calls, each.messages) for each in course] == [(0, 1), (1, 1)]
 
 
 def test_tools_as_sql_counts_them(store: Path) -> None:
@@ -265,9 +263,9 @@ def test_tools_as_sql_counts_them(store: Path) -> None:
     found = {each.key: each for each in tool_report(tools_of(store), "all", NOW).rows}
     named = "SELECT tool_name, count(*) FROM messages WHERE role = 'tool' AND tool_name IS NOT NULL GROUP BY 1"
     for name, count in sql(store, named):
-        assert found[str(name)].results >= int(str(count))
+        assert found[str(name)].messages >= int(str(count))
     assert (
-        sum(each.results for each in found.values())
+        sum(each.messages for each in found.values())
         == sql(store, "SELECT count(*) FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.role = 'tool'")[
             0
         ][0]

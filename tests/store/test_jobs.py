@@ -8,10 +8,10 @@ import pytest
 from builders import make_store
 
 from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.connect import Store
 from hermes_browse.store.jobs import job_of
 from hermes_browse.store.models import View
-from hermes_browse.store.prune.spacemap import read_space_map
 from hermes_browse.tui.list.rows import JobRow
 from hermes_browse.tui.list_model import CatalogRows, Details
 

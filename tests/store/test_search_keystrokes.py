@@ -12,8 +12,9 @@ import pytest
 from builders import make_store
 
 from hermes_browse.store.connect import Reader, Store
-from hermes_browse.store.search import Answer, kept, letters, parse, search, streams
-from hermes_browse.store.search.kept import KeptRows
+from hermes_browse.store.search import Answer, parse, search, streams, trigrams
+from hermes_browse.store.search import rows as rows_read
+from hermes_browse.store.search.rows import KeptRows
 
 ROWS = 6000
 PAGE = 32
@@ -136,10 +137,10 @@ def test_by_letters_or_by_words_it_is_the_same(
     """Whichever way the plan goes, and where it changes its mind, hits are those of FTS5."""
     match = " AND ".join([*(f'"{word}"' for word in text.split()[:-1]), f'"{text.split()[-1]}"*'])
     expected = by_index(store, match, PAGE)
-    monkeypatch.setattr(letters, "_FEW", few)
+    monkeypatch.setattr(trigrams, "_FEW", few)
     for many, cost in ((150_000, 0.1), (0, 0.1), (0, 0.0), (150_000, 1e9)):
-        monkeypatch.setattr(letters, "_MANY", many)
-        monkeypatch.setattr(letters, "_MERGE_COST", cost)
+        monkeypatch.setattr(trigrams, "_MANY", many)
+        monkeypatch.setattr(trigrams, "_MERGE_COST", cost)
         with Store(store).reader() as reader:
             assert [hit.message_id for hit in typed(reader, text)[0].hits] == expected
             oldest = search(reader, parse(text), limit=0, prefix_last=True, sort="oldest")
@@ -147,7 +148,7 @@ def test_by_letters_or_by_words_it_is_the_same(
 
 
 def test_what_is_kept_is_bounded(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(rows_read, "MOST_BYTES", 50_000)
     with Store(store).reader() as reader:
         search(reader, parse("plai"), limit=300, prefix_last=True)
         rows = reader.keep(KeptRows)
@@ -229,7 +230,7 @@ def test_what_is_enough_is_not_followed_by_a_merge(store: Path, monkeypatch: pyt
 
         reader.rows = rows  # type: ignore[method-assign,assignment]  # listens
         some = {*newest[0:300:15], newest[318]}
-        monkeypatch.setattr("hermes_browse.store.search.rows.Judge._admits", lambda judge, row: row.id in some)
+        monkeypatch.setattr("hermes_browse.store.search.judge.Judge._admits", lambda judge, row: row.id in some)
         answer = search(reader, parse("docker n"), limit=20, prefix_last=True)
         reader.rows = original  # type: ignore[method-assign]  # as it was
     assert [hit.message_id for hit in answer.hits] == sorted(some, reverse=True)[:20], (

@@ -23,6 +23,7 @@ from hermes_browse.store.connect import Reader, Store
 from hermes_browse.store.reader import Row
 from hermes_browse.store.search import parse, search, times
 from hermes_browse.store.search.times import time_order
+from hermes_browse.store.search.values import recent_tools
 from hermes_browse.tui.cli import main
 
 QUERIES = ["docker", "d*", "docker ro*", "role:user", "桂 OR docker", "row -needle", "::", "桂林"]
@@ -253,3 +254,17 @@ def test_rows_that_go_while_the_times_are_read(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(times, "_portions", lambda reader, count: iter(()))
     with Store(path).reader() as reader:
         assert times.time_order(reader, (5, 5)).follows_ids
+
+
+def test_recent_tools_are_those_of_the_newest_by_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was imported last is not what was used last."""
+    monkeypatch.setattr("hermes_browse.store.search.values._RECENT", 20)
+    used = [
+        {"session_id": "a", "role": "tool", "content": "x", "tool_name": "terminal", "timestamp": NOW + at}
+        for at in range(30)
+    ]
+    imported = [row | {"tool_name": "fossil", "timestamp": NOW - 1e7 + at} for at, row in enumerate(used)]
+    for name, rows, tool in (("in order", imported + used, "terminal"), ("imported", used + imported, "terminal")):
+        path = make_store(tmp_path / f"{name}.db", "22", [{"id": "a", "started_at": NOW - 2e7}], rows)
+        with Store(path).reader() as reader:
+            assert recent_tools(reader, 5) == (tool,), name

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
 from hermes_browse.store.models import State
-from hermes_browse.store.search import FILTER_KEYS, make_conditions, make_plan, parse, parse_date
-from hermes_browse.store.search.conditions import RowFacts
+from hermes_browse.store.search import (
+    FILTER_KEYS,
+    FILTERS,
+    Vocabulary,
+    make_conditions,
+    make_plan,
+    parse,
+    parse_date,
+    unknown_filters,
+)
+from hermes_browse.store.search.filters import Asked, FilterKind, RowFacts
 from hermes_browse.store.search.query import TermKind
 from hermes_browse.store.search.values import parse_number
 
+GUIDE = (Path(__file__).parents[2] / "docs" / "searching.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type
 
 
@@ -203,3 +214,18 @@ def test_message_conditions(text: str, row: RowFacts, expected: bool) -> None:
 def test_the_last_word_is_a_prefix_until_a_space_follows(text: str, expected: bool) -> None:
     (each,) = make_plan(parse(text), prefix_last=True).matchers
     assert each.is_prefix is expected
+
+
+@pytest.mark.parametrize("kind", FILTERS, ids=lambda kind: kind.key)
+def test_each_filter_knows_all_of_itself(kind: FilterKind) -> None:
+    """Its example is one it takes, its values are too, its other names lead to it, and the guide has its example."""
+    for example in kind.example.replace("…", "").split():
+        (asked,) = parse(example, now=NOW).filters
+        assert asked.key == kind.key
+        assert f"`{example.removeprefix('-')}`" in GUIDE
+    for value in kind.values(Vocabulary(), NOW):
+        assert not parse(f"{kind.key}:{value}", now=NOW).problems
+    for name in kind.also_called:
+        (problem,) = unknown_filters(parse(f"x {name}:y1"))
+        assert f"is {kind.key}{kind.sign} meant?" in problem.text
+    assert bool(kind.reason(Asked(kind.key, " ", ":", NOW))), "no filter means anything without a value"

@@ -21,7 +21,7 @@ from hermes_browse.store.health import problems_of, summarize
 from hermes_browse.store.homes import Location
 from hermes_browse.store.index_health import search_health
 from hermes_browse.store.search import parse, read_coverage, search
-from hermes_browse.store.search.remedies import ASK_DOCTOR
+from hermes_browse.store.search.coverage import ASK_DOCTOR
 
 _TRIGGERS = [
     f"DROP TRIGGER IF EXISTS {table}_{what}"

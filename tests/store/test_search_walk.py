@@ -11,8 +11,8 @@ from search_stores import NOW, ask, change, found, ids, write_store
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.search import Total, context, count, parse, search, suggest
-from hermes_browse.store.search.snippet import WIDTH
+from hermes_browse.store.search import Total, count, parse, read_context, search, suggest
+from hermes_browse.store.search.rows import WIDTH
 
 SESSIONS = [
     {"id": "a", "source": "cli", "title": "Harbour plan", "started_at": NOW, "cwd": "/srv/quay", "model": "m/one"},
@@ -178,7 +178,7 @@ def test_context(store: Path) -> None:
     )
     with Store(store).reader() as reader:
         hit = next(hit for hit in search(reader, parse("needle")).hits if hit.message_id == 300)
-        around = context(reader, hit, 2)
+        around = read_context(reader, hit, 2)
     assert [message_id for message_id, _, _ in around] == [294, 296, 300, 304, 306]
     assert around[2] == (300, "user", "docker row 300 needle")
     assert len(around[3][2]) == 200

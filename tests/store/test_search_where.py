@@ -11,9 +11,7 @@ from store_builder import T0, tool_call
 
 from hermes_browse.store.connect import Store
 from hermes_browse.store.search import count, make_conditions, parse, search
-from hermes_browse.store.search.conditions import split_by_edits
-from hermes_browse.store.search.edits import edits_file
-from hermes_browse.store.search.scope import Scope
+from hermes_browse.store.search.judge import Scope, edits_file, split_by_edits
 
 NOW = T0 + 30 * DAY
 PATCH = "*** Begin Patch\n*** Update File: src/auth.py\n@@\n-see lib/other.py\n+x\n*** End Patch"

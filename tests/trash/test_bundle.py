@@ -18,9 +18,9 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash import bundle as bundles
 from hermes_browse.store.trash.bundle import Contents, Written, load, new_name, read_lines, verify, write_bundle
-from hermes_browse.store.trash.layout import Fate, discover
-from hermes_browse.store.trash.manifest import BundleDamagedError, TrashError, read_manifest
-from hermes_browse.store.trash.transcripts import find
+from hermes_browse.store.trash.files import find
+from hermes_browse.store.trash.format import BundleDamagedError, Fate, TrashError, read_manifest
+from hermes_browse.store.trash.tables import discover
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
 

@@ -9,7 +9,7 @@ from tongue import speak_brackets
 from trashing import NOW, dump, family, put_back, remove
 
 from hermes_browse.store.trash import shelf
-from hermes_browse.store.trash.manifest import README, README_TEXT
+from hermes_browse.store.trash.format import README, README_TEXT
 
 
 def test_written_in_one_and_put_back_in_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

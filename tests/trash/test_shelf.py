@@ -9,7 +9,7 @@ import pytest
 from trashing import FAMILY, NOW, family, remove
 
 from hermes_browse.store.trash import shelf
-from hermes_browse.store.trash.manifest import BundleDamagedError, BundleNotFoundError, TrashError
+from hermes_browse.store.trash.format import BundleDamagedError, BundleNotFoundError, TrashError
 
 
 @pytest.fixture

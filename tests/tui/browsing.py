@@ -172,10 +172,18 @@ class Browser:
         if not all(each.is_mounted for each in self.app.screen_stack):
             return True  # one that was just opened has no panes yet
         screen = self.screen
-        pending = screen.reading.is_pending or screen.searching.is_pending or screen.transcript.is_drawing
+        pending = (
+            screen.controllers.reading.is_pending
+            or screen.controllers.searching.is_pending
+            or screen.transcript.is_drawing
+        )
         pending = pending or any(each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen))
         pending = pending or any(not worker.is_finished for worker in self.app.workers)
-        return pending or self.screen.writer.is_busy or any(worker.is_busy for worker in screen.workers_of_store)
+        return (
+            pending
+            or self.screen.context.writer.is_busy
+            or any(worker.is_busy for worker in screen.context.workers_of_store)
+        )
 
     async def drain(self) -> None:
         """Wait until every message has been handled and every frame is drawn."""
@@ -211,7 +219,7 @@ class Browser:
         """
         transcript = self.screen.transcript
         count = len(transcript.page)
-        self.screen.reading.read_window(0, count)
+        self.screen.controllers.reading.read_window(0, count)
         await self.settle()
         for index in range(count):
             transcript.page.lines(index)

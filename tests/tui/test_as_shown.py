@@ -56,8 +56,8 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
     """P reads how a spared conversation without a title begins, also where the list has not shown it."""
     path = fixture_store("state-v31")
     async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
-        browser.screen.cleaning.last_rules = "older:0d"
-        browser.screen.details._known.clear()
+        browser.screen.controllers.cleaning.last_rules = "older:0d"
+        browser.screen.context.details._known.clear()
         await browser.press("P")
         plan = browser.app.screen.query_one("#plan", ConversationList)
         spared = [
@@ -126,10 +126,10 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
             line = browser.text("#views")
             await browser.pilot.click("#views", offset=Offset(line.index("2") + 0, 0))
             await browser.settle()
-            assert browser.screen.view is View.AUTOMATION
+            assert browser.screen.controllers.view is View.AUTOMATION
             await browser.pilot.click("#views", offset=Offset(browser.text("#views").index("1"), 0))
             await browser.settle()
-            assert browser.screen.view is View.CHATS
+            assert browser.screen.controllers.view is View.CHATS
 
 
 # Titles and counts
@@ -172,11 +172,11 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
     """Of all that is marked, what goes, what is spared and what goes along with its parent come to the whole."""
     async with browsing(demo_app(tmp_path), (200, 60)) as browser:
         await browser.press("4", "asterisk")
-        marked = len(browser.screen.changing.marks)
+        marked = len(browser.screen.controllers.changing.marks)
         await browser.press("P")
         view, planned = browser.app.screen.view, browser.app.screen.planned  # type: ignore[attr-defined]  # of PlanScreen
         along = {each.id for one in planned.plan.would for each in one.subagents}
-        count = sum(each.id in along for each in browser.screen.changing.marks.conversations)
+        count = sum(each.id in along for each in browser.screen.controllers.changing.marks.conversations)
         assert count and view.goes + len(planned.plan.spared) + count == marked
         assert f"{count} marked subagents go along with their parents" in browser.text("#stays")
         await browser.press("escape", "D")
@@ -192,12 +192,12 @@ async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
         rows = [row for row in _rows(browser, "#list") if isinstance(row, ConversationRow)]
         assert any(row.conversation.status is Status.LIVE for row in rows)
         assert "Hermes is writing" in browser.text("#status")
-        store = browser.screen.location.path
+        store = browser.screen.context.location.path
     async with browsing(open_app(loose(store), NOW + 86_400)) as browser:
         assert "no one is writing" in browser.text("#status")
         await browser.press("a")
         await browser.press("u")
-        browser.screen.listing.changed()
+        browser.screen.controllers.listing.changed()
         await browser.press("f5")
         assert "no one is writing" in browser.text("#status")
 
@@ -231,10 +231,12 @@ async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> Non
         hit = browser.row
         assert isinstance(hit, HitRow) and hit.conversation is not None
         root = hit.conversation.root_id
-        listed = any(each == root for each in browser.screen.listing.catalog.order(browser.screen.listing.view))
+        listed = any(
+            each == root for each in browser.screen.context.catalog.order(browser.screen.controllers.listing.view)
+        )
         await browser.press("escape", "escape")
-        await browser.press(*["escape"] * (1 if browser.screen.searching.is_active else 0))
-        assert not browser.screen.searching.is_active
+        await browser.press(*["escape"] * (1 if browser.screen.controllers.searching.is_active else 0))
+        assert not browser.screen.controllers.searching.is_active
         assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
         at = browser.row.key
         await browser.press("slash")

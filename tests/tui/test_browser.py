@@ -17,6 +17,7 @@ from hermes_browse.store.connect import Store
 from hermes_browse.store.details import read_details
 from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Reading, View
+from hermes_browse.tui.commands.panes import MAIN, TRANSCRIPT
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.preflight import PreflightScreen, anew_at_most, place_and_cost
@@ -28,7 +29,7 @@ async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: P
         row = browser.row
         assert isinstance(row, ConversationRow) and row.conversation.title == "Fix auth bug #3"
         header = browser.text("#header")
-        catalog = browser.screen.listing.catalog
+        catalog = browser.screen.context.catalog
         counts = catalog.counts()
         assert f"{counts[View.CHATS]} of {counts[View.ALL]} shown" in header
         assert f"{counts[View.AUTOMATION]} automation" in header and "archived" in header
@@ -85,7 +86,7 @@ async def test_a_word_is_found_opened_at_its_place_and_walked(tmp_path: Path) ->
         await browser.press("escape")
         assert browser.screen.rows.has_focus
         await browser.press("escape")
-        assert not browser.screen.searching.is_active
+        assert not browser.screen.controllers.searching.is_active
         row = browser.row
         assert isinstance(row, ConversationRow)
 
@@ -113,7 +114,7 @@ async def test_views_sorting_and_jobs(tmp_path: Path) -> None:
     """Views by digit, order by s; the runs of a job are one row until it is opened."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("2")
-        assert browser.screen.view is View.AUTOMATION
+        assert browser.screen.controllers.view is View.AUTOMATION
         rows = browser.screen.rows
         jobs = [index for index in range(len(rows)) if isinstance(rows.source.row(index), JobRow)]
         assert len(jobs) == 2
@@ -161,10 +162,10 @@ async def test_readings_and_folds(tmp_path: Path) -> None:
     """v cycles what is shown, t the tools, r the reasoning; all said in words."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("v")
-        assert browser.screen.reading.reading is Reading.LIVE
+        assert browser.screen.controllers.reading.reading is Reading.LIVE
         assert "what the model still sees" in browser.text("#facts")
         await browser.press("v")
-        assert browser.screen.reading.reading is Reading.EVERYTHING
+        assert browser.screen.controllers.reading.reading is Reading.EVERYTHING
         await browser.press("tab", "home")
         assert "system prompt" in browser.text("#transcript")
         await browser.press("t")
@@ -207,7 +208,7 @@ async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:
         await browser.press("slash")
         await browser.type("boat")
         await browser.pilot.pause(2.6)
-        assert not any(worker.holds_reader for worker in browser.screen.workers_of_store)
+        assert not any(worker.holds_reader for worker in browser.screen.context.workers_of_store)
         held = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if _is_link(fd)]
         assert not [name for name in held if name.startswith(str(tmp_path / "state.db"))]
 
@@ -288,8 +289,7 @@ async def test_help_names_every_binding(tmp_path: Path) -> None:
             strip.text for widget in help_text.children for strip in widget.render_lines(widget.size.region)
         )
         words = " ".join(shown.split())
-        for binding in browser.screen.commands():
-            assert (binding.tooltip or binding.description) in words
+        assert [each.help for each in (*MAIN, *TRANSCRIPT) if each.help not in words] == []
         await browser.pilot.press("escape")
         await browser.pilot.pause()
         assert browser.app.screen is browser.screen
@@ -339,6 +339,6 @@ async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
     """Everything that has a key can be found by name."""
     async with browsing(demo_app(tmp_path)) as browser:
         titles = {command.title for command in browser.app.get_system_commands(browser.screen)}
-        for binding in browser.screen.commands():
-            assert binding.description.capitalize() in titles
+        offered = (*MAIN, *(each for each in TRANSCRIPT if each.call.startswith("screen.")))
+        assert [each.title for each in offered if each.title.capitalize() not in titles] == []
         assert "Theme" in titles

@@ -12,15 +12,14 @@ import pytest
 from browsing import NOW, Browser, browsing, demo_app
 from test_configured import configured
 
+from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.store.models import ResumeTarget
-from hermes_browse.store.prune.spacemap import FileSpace
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.config.actions import CARDS
+from hermes_browse.tui.commands.screens import CARDS
 from hermes_browse.tui.profiles import Profile
 from hermes_browse.tui.screens.card import Card
-from hermes_browse.tui.screens.deleting import DeleteScreen
-from hermes_browse.tui.screens.dropping import DropScreen
+from hermes_browse.tui.screens.deleting import DeleteScreen, DropScreen
 from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.preflight import PreflightScreen
@@ -33,7 +32,7 @@ from hermes_browse.tui.transcript.references import Kind, Reference, ReferencesS
 
 
 def _preflight(browser: Browser, executable: str | None) -> PreflightScreen:
-    conversation = browser.screen.listing.catalog.select()[0]
+    conversation = browser.screen.context.catalog.select()[0]
     target = ResumeTarget(conversation.id, "the tip")
     return PreflightScreen(ResumePlan(("hermes",), {}, conversation, target, executable=executable), [])
 
@@ -64,12 +63,12 @@ CASES = {
     "references": _Case(lambda it: _references(it, Kind.LINK), "↵ open · c copy · Esc back"),
     "image": _Case(lambda it: _references(it, Kind.IMAGE), "↵ open · v show here · c copy · Esc back"),
     "profiles": _Case(
-        lambda it: ProfilesScreen([Profile(it.screen.location)], it.screen.location, NOW),
+        lambda it: ProfilesScreen([Profile(it.screen.context.location)], it.screen.context.location, NOW),
         "Enter open · a all profiles as one list · Esc back",
     ),
     "details": _Case(lambda _: DetailsScreen("title", []), "c copy · Esc back"),
     "export": _Case(
-        lambda it: ExportScreen(it.screen.listing.catalog.select()[:1], it.screen),
+        lambda it: ExportScreen(it.screen.context.catalog.select()[:1], it.screen.context.store),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
     ),
     "reclaim": _Case(lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"),
@@ -77,7 +76,7 @@ CASES = {
     "preflight": _Case(lambda it: _preflight(it, "/bin/hermes"), "y resume · c copy the command · Esc back"),
     "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
     "rename": _Case(
-        lambda it: RenameScreen(it.screen.listing.catalog.select()[0], lambda typed: None), "Enter rename · Esc back"
+        lambda it: RenameScreen(it.screen.context.catalog.select()[0], lambda typed: None), "Enter rename · Esc back"
     ),
     "progress": _Case(lambda _: ProgressScreen("title"), "Esc stops; what is done stays done, and can be undone"),
     "drop": _Case(_drop, "1 and Enter drop · Esc back"),
@@ -182,16 +181,13 @@ def test_no_card_is_loaded_while_the_browser_starts(keys: str, tmp_path: Path) -
     """Not for a key of one either: each takes its name with it when it comes."""
     text = f"{keys}\n"
     program = (
-        "import sys; from pathlib import Path; from hermes_browse.tui.app import BrowseApp; "
-        "from hermes_browse.tui.config.applying import set_up; "
+        "import sys; from pathlib import Path; import hermes_browse.tui.app; "
+        "from hermes_browse.tui.config.keymap import settle; "
         "from hermes_browse.tui.config.reading import parse_config; "
-        "from types import SimpleNamespace as Some; "
-        f"configuration = parse_config({text!r}, Path('config.toml')); "
-        "start = Some(options=configuration.options, configuration=configuration); "
-        "app = Some(start=start, set_keymap=dict, available_themes=(), trouble=''); set_up(app); "
-        "assert app.keymap and not app.trouble, app.trouble; "
+        f"keymap, trouble = settle(parse_config({text!r}, Path('config.toml')), ()); "
+        "assert keymap and not trouble, trouble; "
         "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.screens.')))"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {each.rpartition(".")[2] for each in ended.stdout.split()}
-    assert "main" in loaded and not loaded & {"profiles_card", *CARDS.values()}
+    assert "main" in loaded and not loaded & {"profiles_card", *CARDS}

@@ -13,17 +13,18 @@ from effort import slow_but
 from pruning import NOW, family
 from trashing import differences, dump, health
 
+from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.edit import titles
+from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write import carry, titles
-from hermes_browse.store.write.restore import restore
 from hermes_browse.tui.list.rows import ConversationRow, JobRow
-from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.screens import cleaning
 from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
+from hermes_browse.tui.store_paths import trash_folder
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ async def test_undo_pressed_twice_at_once(path: Path) -> None:
         await browser.press("y")
         await browser.pilot.press("u", "u")
         await browser.settle()
-        assert not len(browser.screen.changing.journal)
+        assert not len(browser.screen.controllers.changing.journal)
     assert not differences(before, dump(path))
 
 
@@ -95,7 +96,7 @@ async def test_marks(path: Path) -> None:
     """One by one, as a range, all; counted where they can be seen; Esc takes them away before anything else."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("space", "space")
-        marks = browser.screen.changing.marks
+        marks = browser.screen.controllers.changing.marks
         assert len(marks) == 2 and "2 marked" in browser.text("#views")
         assert browser.text("#list").count("✓") == 2
         await browser.press("up", "space")
@@ -127,7 +128,7 @@ async def test_a_bulk_archive_spares_the_protected(path: Path) -> None:
         assert "2 conversations archived" in status and "1 spared: pinned" in status
         put_away = {id for id, flag in rows_of(path, "archived").items() if flag}
         assert put_away == {"old", "boss", "put-away"}
-        assert not len(browser.screen.changing.marks)
+        assert not len(browser.screen.controllers.changing.marks)
         await browser.press("u")
         assert {id for id, flag in rows_of(path, "archived").items() if flag} == {"put-away"}
 
@@ -232,10 +233,10 @@ async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pyt
 @pytest.mark.slow
 async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is done stays done, and one undo takes it back."""
-    from hermes_browse.store.write import carry
+    from hermes_browse.store.cleanup import bulk
 
     monkeypatch.setattr(cleaning, "_NO_PROGRESS", 0)
-    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     show = ProgressScreen.show
 
     def stop(self: ProgressScreen, share: float, words: str) -> None:
@@ -243,10 +244,10 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
         self.action_stop()
 
     monkeypatch.setattr(ProgressScreen, "show", stop)
-    monkeypatch.setattr(carry, "_LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr(bulk, "_LONGEST_PAUSE", 0.3)
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
-        browser.screen.writer.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
+        browser.screen.context.writer.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
         await browser.press("asterisk")
         await browser.press("a")
         status = browser.text("#status")
@@ -293,20 +294,20 @@ async def test_what_is_live_is_not_deleted(path: Path) -> None:
 
 async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was changed, and it can be tried again."""
-    from hermes_browse.store.write import flags
+    from hermes_browse.store.edit import flags
 
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "old")
         await browser.press("a")
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        undo = browser.screen.changing.journal.last
+        undo = browser.screen.controllers.changing.journal.last
         assert undo is not None
-        monkeypatch.setattr("hermes_browse.store.write.unit._ATTEMPT", 0.05)
-        monkeypatch.setattr("hermes_browse.store.write.change.PATIENCE", 0.1)
-        monkeypatch.setattr("hermes_browse.store.write.change.undo.__kwdefaults__", {"patience": 0.1})
+        monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
+        monkeypatch.setattr("hermes_browse.store.edit.flags.PATIENCE", 0.1)
+        monkeypatch.setattr("hermes_browse.store.edit.flags.undo.__kwdefaults__", {"patience": 0.1})
         await browser.press("u")
-        assert "busy" in browser.text("#status") and len(browser.screen.changing.journal) == 1
+        assert "busy" in browser.text("#status") and len(browser.screen.controllers.changing.journal) == 1
         holder.execute("ROLLBACK")
         holder.close()
         await browser.press("u")
@@ -323,7 +324,7 @@ async def test_from_the_results_of_a_search(path: Path) -> None:
         await browser.press("D")
         await browser.press("y")
         assert "old" not in listed(browser)
-        assert browser.screen.searching.is_active
+        assert browser.screen.controllers.searching.is_active
 
 
 async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,7 +346,7 @@ async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         await browser.press("e")
         browser.app.screen.query_one("Input").value = str(path)  # type: ignore[attr-defined]
         await browser.press("enter")
-        assert "belongs to the session store" in browser.text("#verdict")
+        assert "belongs to the session store" in " ".join(browser.text("#verdict").split())  # wrapped somewhere
 
 
 @pytest.mark.parametrize("name", slow_but(["state-v31"], ["state-v11", "state-v14", "state-v22", "state-v31"]))
@@ -385,7 +386,7 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One was put back by other means and has changed since: the others come back too, and it is said."""
-    monkeypatch.setattr(carry, "_MOST_AT_ONCE", 1)  # a bundle each
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)  # a bundle each
     sessions = [{"id": each, "title": each} for each in "abc"]
     messages = [{"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)]
     path = make_store(tmp_path / "other.db", "22", sessions, messages)
@@ -395,8 +396,8 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         assert rows_of(path, "id") == {}
         trash = trash_folder(browser.app.location)
         one = next(each for each in list_bundles(trash) if "b" in each.sessions)
-        restore(browser.screen.store, trash, one.name)
-        titles.rename(browser.screen.store, "b", "another")
+        restore(browser.screen.context.store, trash, one.name)
+        titles.rename(browser.screen.context.store, "b", "another")
         await browser.press("u")
         assert set(rows_of(path, "id")) == set("abc")
         assert "restored 2 sessions" in browser.text("#status") and "b is not put back" in browser.text("#status")

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from pruning import NOW, family, opened
 from rich.cells import cell_len
 
+from hermes_browse.store.cleanup.plan import Plan, Spared, make_plan
+from hermes_browse.store.cleanup.protection import Why
+from hermes_browse.store.cleanup.retention import Fate
+from hermes_browse.store.cleanup.rules import DAY, Rules
+from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.models import Conversation
-from hermes_browse.store.prune.plan import Plan, Spared, make_plan
-from hermes_browse.store.prune.radar import Fate
-from hermes_browse.store.prune.rules import DAY, Rules
-from hermes_browse.store.prune.spacemap import SpaceMap, read_space_map
-from hermes_browse.store.prune.spare import Why
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.clean_rows import (
     BundleRow,

@@ -15,14 +15,12 @@ from textual.widgets import Input
 from trashing import differences, dump, health
 
 from hermes_browse.store.connect import Store
+from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.homes import Location
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write.restore import restore
 from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.places import trash_folder
-from hermes_browse.tui.screens.deleting import DeleteScreen
-from hermes_browse.tui.screens.dropping import DropScreen
+from hermes_browse.tui.screens.deleting import DeleteScreen, DropScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.insights import InsightsScreen
 from hermes_browse.tui.screens.main import MainScreen
@@ -31,6 +29,7 @@ from hermes_browse.tui.screens.retention import RetentionScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.shared import header
+from hermes_browse.tui.store_paths import trash_folder
 
 
 @pytest.fixture
@@ -181,7 +180,7 @@ async def test_marks_come_along_and_the_map_opens(path: Path) -> None:
         assert isinstance(browser.app.screen, HelpScreen) and "older:30d" in browser.card()
         await browser.press("escape", "left", "enter")
         assert isinstance(browser.app.screen, MainScreen) and browser.screen.transcript.has_focus
-        shown = browser.screen.current.conversation
+        shown = browser.screen.controllers.current.conversation
         assert shown is not None and shown.id == "new"
 
 
@@ -216,9 +215,9 @@ async def test_the_trash(path: Path) -> None:
         await browser.press("y", "enter")
         assert "not 1" in browser.card()
         await browser.press("escape")
-        folders = list(trash_folder(browser.screen.location).iterdir())
+        folders = list(trash_folder(browser.screen.context.location).iterdir())
         await browser.press("D", "1", "enter")
-        assert len(list(trash_folder(browser.screen.location).iterdir())) == len(folders) - 1
+        assert len(list(trash_folder(browser.screen.context.location).iterdir())) == len(folders) - 1
     assert set(health(path).values()) == {"ok"}
 
 
@@ -231,8 +230,8 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> Non
         await browser.settle()
         await browser.press("D")
         await browser.press("y")
-        (bundle,) = list_bundles(trash_folder(browser.screen.location))
-        restore(Store(path), trash_folder(browser.screen.location), bundle.name)
+        (bundle,) = list_bundles(trash_folder(browser.screen.context.location))
+        restore(Store(path), trash_folder(browser.screen.context.location), bundle.name)
         await browser.press("X", "r")
         assert "put back" in browser.text("#status")
         await browser.press("u")
@@ -247,7 +246,7 @@ async def test_a_damaged_bundle_is_named(path: Path) -> None:
         await browser.settle()
         await browser.press("D")
         await browser.press("y")
-        (folder,) = trash_folder(browser.screen.location).iterdir()
+        (folder,) = trash_folder(browser.screen.context.location).iterdir()
         for each in folder.iterdir():
             if each.suffix == ".gz":
                 each.write_bytes(each.read_bytes()[:-20])
@@ -315,11 +314,11 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
     async with browsing(open_app(loose(path), NOW)) as browser:
         browser.app.push_screen(kind(browser.screen))
         assert isinstance(browser.app.screen, kind)
-        browser.screen.say("reading the store again")
+        browser.screen.context.say("reading the store again")
         browser.screen.catalog_changed()
         await browser.settle()
         assert isinstance(browser.app.screen, kind)
-        browser.screen.say("and later")
+        browser.screen.context.say("and later")
         await browser.settle()
         assert "and later" in browser.text("#status")
         screen = browser.app.screen

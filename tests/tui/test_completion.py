@@ -8,7 +8,8 @@ import pytest
 from browsing import NOW, Browser, browsing, demo_app
 
 from hermes_browse.store.search import parse, unknown_filters
-from hermes_browse.tui.completion import Offer, Vocabulary, complete
+from hermes_browse.store.search.values import Vocabulary
+from hermes_browse.tui.completion import Offer, complete
 
 KNOWN = Vocabulary(("cli", "cron", "telegram"), ("claude-sonnet-4.6",), ("/home/a b",), ("terminal", "read_file"))
 
@@ -78,7 +79,7 @@ async def test_mistakes_are_underlined_and_the_rest_is_searched(tmp_path: Path) 
         assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
         status = browser.text("#status")
         assert "after: needs a date, e.g. after:2026-03-05" in status and "hits in" in status
-        assert browser.screen.searching.matchers
+        assert browser.screen.controllers.searching.matchers
         line = browser.screen.box.render_line(0)
         looks = {segment.text: segment.style for segment in line}
         style = looks["after:never"]

@@ -5,57 +5,25 @@ from __future__ import annotations
 import stat
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.binding import Binding
 
 from hermes_browse.store import surface
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui.config.actions import CARDS, SCREENS, final_keys, known_actions, pane_action
-from hermes_browse.tui.config.applying import with_names
+from hermes_browse.tui.commands import final_keys
 from hermes_browse.tui.config.folders import config_path, memory_path
-from hermes_browse.tui.config.keymap import key_name, resolve_keymap
+from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
 from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
-from hermes_browse.tui.config.presets import KEYMAPS
 from hermes_browse.tui.config.reading import parse_config, read_config
-from hermes_browse.tui.config.sample import sample
 from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.list import row_format
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.screens.bindings import MAIN_BINDINGS
-from hermes_browse.tui.screens.card import Card
-from hermes_browse.tui.screens.deleting import DeleteScreen
-from hermes_browse.tui.screens.doctor import DoctorScreen
-from hermes_browse.tui.screens.dropping import DropScreen
-from hermes_browse.tui.screens.everywhere import EverywhereScreen
-from hermes_browse.tui.screens.exporting import ExportScreen
-from hermes_browse.tui.screens.help import HelpScreen
-from hermes_browse.tui.screens.insights import InsightsScreen
-from hermes_browse.tui.screens.preflight import PreflightScreen
-from hermes_browse.tui.screens.profiles_card import ProfilesScreen
-from hermes_browse.tui.screens.progress import ProgressScreen
-from hermes_browse.tui.screens.prune import PruneScreen
-from hermes_browse.tui.screens.reclaim import ReclaimScreen
-from hermes_browse.tui.screens.renaming import RenameScreen
-from hermes_browse.tui.screens.retention import RetentionScreen
-from hermes_browse.tui.screens.searches import SearchesScreen
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.screens.trash import TrashScreen
-from hermes_browse.tui.transcript.cards import DetailsScreen, RawScreen
-from hermes_browse.tui.transcript.references import ReferencesScreen
-from hermes_browse.tui.transcript.view import TranscriptView
 
 HERE = Path("config.toml")
-_CARDS: tuple[type[Card[Any]], ...] = (
-    *(HelpScreen, RawScreen, ReferencesScreen, ProfilesScreen, SearchesScreen, DetailsScreen, ExportScreen),
-    *(ReclaimScreen, PreflightScreen, RenameScreen, ProgressScreen, DeleteScreen, DropScreen),
-)
 
 
 def told(text: str) -> list[tuple[int | None, str]]:
@@ -189,34 +157,20 @@ def test_textual_knows_the_keys_by_these_names() -> None:
         assert key_name(character) == _character_to_key(character), character
 
 
-def test_the_table_read_as_text_is_that_of_the_screen() -> None:
-    """Every binding with a name is among the actions, with its keys."""
-    actions = known_actions()
-    for scope, bindings in (
-        ("main", MAIN_BINDINGS),
-        ("list", with_names(ConversationList.BINDINGS, "list")),
-        ("transcript", with_names(TranscriptView.BINDINGS, "transcript")),
-    ):
-        wanted = [(each.id or "", tuple(each.key.split(","))) for each in bindings]  # type: ignore[union-attr]  # all are bindings
-        assert [(each.name, each.keys) for each in actions if each.scope == scope] == wanted
-    assert pane_action("list", "half a page down") in {each.name for each in actions}
-    assert "palette" in {each.name for each in actions if each.scope == "app"}
-
-
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_preset_takes_a_key_twice(preset: str) -> None:
     """Its actions exist, its keys are keys, no key it gives does anything else, and no action is left without one."""
-    actions = known_actions()
-    assert set(KEYMAPS[preset]) <= {each.name for each in actions}
+    commands = known_commands()
+    assert set(KEYMAPS[preset]) <= {each.id for each in commands}
     for keys in KEYMAPS[preset].values():
         assert all(key_name(key) == key for key in keys.split(","))
-    final = final_keys(actions, KEYMAPS[preset])
-    for before, action in zip(actions, final, strict=True):
-        assert action.keys
-        given = set(action.keys) - set(before.keys)
+    final = final_keys(commands, KEYMAPS[preset])
+    for before, command in zip(commands, final, strict=True):
+        assert command.keys
+        given = set(command.key_names) - set(before.key_names)
         for other in final:
-            if action.name != other.name and action.meets(other):
-                assert not given & set(other.keys), f"{action.name} and {other.name}"
+            if command.id != other.id and can_meet(command, other):
+                assert not given & set(other.key_names), f"{command.id} and {other.id}"
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
@@ -236,48 +190,7 @@ def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
     assert {each.name for each in OPTIONS} <= set(tomllib.loads(bare))
     assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys"}
     assert configuration.options._replace(keys={}, view=None, sort=None, theme=None) == Options()._replace(keys={})
-    assert set(configuration.options.keys) == {each.name for each in known_actions() if each.name}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "screen", [DoctorScreen, EverywhereScreen, InsightsScreen, PruneScreen, RetentionScreen, TrashScreen]
-)
-def test_the_actions_of_other_screens_are_those_they_have(screen: type[SubScreen]) -> None:
-    """By name and keys; read as text they are what the class really binds, and no two are called alike."""
-    scope = SCREENS[screen.__name__]
-    known = {each.name: each.keys for each in known_actions() if each.scope == scope}
-    bound = [each for each in with_names(screen.BINDINGS, scope) if isinstance(each, Binding)]
-    real = {str(each.id): tuple(each.key.split(",")) for each in bound}
-    assert known and known.items() <= real.items()
-    actions = known_actions()
-    of_screen = [each for each in actions if each.scope == scope]
-    assert len(of_screen) == len(known)
-    assert not any(each.meets(other) for each in of_screen for other in actions if other.scope == "main")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("card", _CARDS)
-def test_the_actions_of_cards_are_those_they_have(card: type[Card[Any]]) -> None:
-    """By name and keys; read as text they are what the class really binds, and no two are called alike."""
-    scope = CARDS[card.__name__]
-    known = [(each.name, each.keys) for each in known_actions() if each.scope == scope]
-    bound = [each for each in card.BINDINGS if isinstance(each, Binding)]
-    assert known == [(each.id, tuple(each.key.split(","))) for each in bound]
-    assert len({name for name, _ in known}) == len(known) > 0
-    assert all(name.startswith(f"{scope}-") for name, _ in known)
-
-
-def test_every_card_is_among_those_with_actions() -> None:
-    """One that is new has to be named where they are."""
-    assert {each.__name__ for each in _CARDS} == set(CARDS)
-    below, found = list(Card.__subclasses__()), set[str]()
-    while below:
-        each = below.pop()
-        below += each.__subclasses__()
-        if each.__module__.startswith("hermes_browse.") and "BINDINGS" in vars(each):
-            found.add(each.__name__)
-    assert found == set(CARDS)
+    assert set(configuration.options.keys) == {each.id for each in known_commands() if each.id}
 
 
 def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
@@ -285,11 +198,10 @@ def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
     text = '[keys]\ndetails-copy = "j"\nraw-copy = "s"\n'
     text += 'preflight-resume = ["c", "ctrl+y"]\npreflight-copy-the-command = "y"\n'
     assert told(text) == []
-    actions = {each.name: each for each in known_actions()}
-    assert not actions["details-copy"].meets(actions["raw-back"])
-    assert not actions["details-copy"].meets(actions["list-down"])
-    assert not actions["details-copy"].meets(actions["doctor-back"])
-    assert actions["details-copy"].meets(actions["palette"]) and actions["palette"].meets(actions["details-copy"])
+    commands = {each.id: each for each in known_commands()}
+    copy, palette = commands["details-copy"], commands["palette"]
+    assert not any(can_meet(copy, commands[other]) for other in ("raw-back", "list-down", "doctor-back"))
+    assert can_meet(copy, palette) and can_meet(palette, copy)
 
 
 def test_columns() -> None:

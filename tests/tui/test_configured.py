@@ -12,21 +12,20 @@ from rich.cells import cell_len
 from hermes_browse.store.catalog import read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.demo import build
+from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.store.write.delete import delete
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.options import COLUMNS, DATES, Options
-from hermes_browse.tui.config.rows import set_rows
-from hermes_browse.tui.config.start import keep, read_start
+from hermes_browse.tui.config.start import keep, read_start, set_rows
 from hermes_browse.tui.list.row_format import format_below, format_row
 from hermes_browse.tui.list.rows import ConversationRow
-from hermes_browse.tui.places import trash_folder
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.store_paths import trash_folder
 
 
 @pytest.fixture(autouse=True)
@@ -56,16 +55,16 @@ async def test_view_order_and_theme_are_as_set(tmp_path: Path) -> None:
     app = configured(tmp_path, 'view = "all"\nsort = "title"\ntheme = "hermes-light"\n')
     assert not app.start.is_plain
     async with browsing(app) as browser:
-        listing, rows = browser.screen.listing, browser.screen.rows
+        listing, rows = browser.screen.controllers.listing, browser.screen.rows
         assert (listing.view, listing.sort, app.theme) == (View.ALL, Sort.TITLE, "hermes-light")
-        assert rows.cursor == 0 and len(rows) >= len(listing.catalog.chains) // 2
+        assert rows.cursor == 0 and len(rows) >= len(browser.screen.context.catalog.chains) // 2
         titles = [
             row.conversation.title.casefold()
             for row in map(rows.source.row, range(len(rows)))
             if isinstance(row, ConversationRow) and row.conversation.title
         ]
         assert titles[:3] == sorted(titles)[:3]
-        assert browser.screen.current.conversation is not None
+        assert browser.screen.controllers.current.conversation is not None
 
 
 async def test_keys_of_the_users_own(tmp_path: Path) -> None:
@@ -78,9 +77,9 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         await browser.press("ctrl+n", "down")
         assert rows.cursor == 2
         await browser.press("s")
-        assert browser.screen.listing.sort is Sort.ACTIVITY
+        assert browser.screen.controllers.listing.sort is Sort.ACTIVITY
         await browser.press("x")
-        assert browser.screen.listing.sort is not Sort.ACTIVITY
+        assert browser.screen.controllers.listing.sort is not Sort.ACTIVITY
         assert " x sort" in browser.text("#keys")
         await browser.press("question_mark")
         assert not isinstance(app.screen, HelpScreen)
@@ -108,7 +107,7 @@ async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:
     async with browsing(app) as browser:
         status = browser.text("#status")
         assert "config.toml, line 2" in status and "“veiw”" in status and "1 more" in status
-        assert app.theme == "hermes-dark" and browser.screen.listing.sort is Sort.COST
+        assert app.theme == "hermes-dark" and browser.screen.controllers.listing.sort is Sort.COST
 
 
 async def test_twelve_hours(tmp_path: Path) -> None:
@@ -124,7 +123,7 @@ async def test_columns_and_moments_are_as_set(tmp_path: Path) -> None:
     """On the first rows and on every row, exactly as wide as the list."""
     app = configured(tmp_path, 'columns = ["tokens", "branch", "age"]\ndates = "iso"\n')
     async with browsing(app, (200, 40)) as browser:
-        conversation = browser.screen.listing.catalog.select()[0]
+        conversation = browser.screen.context.catalog.select()[0]
         line = browser.text("#list").splitlines()[0]
         assert line.endswith(formats.day_key(conversation.last_active))
         assert conversation.git_branch and conversation.git_branch[:10] in line
@@ -230,11 +229,11 @@ async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
     assert read_memory(memory_path()) == Memory(*left)
     again = configured(tmp_path)
     async with browsing(again) as browser:
-        listing = browser.screen.listing
+        listing = browser.screen.controllers.listing
         assert (listing.view, listing.sort, listing.reverse, again.theme) == left
     set_now = configured(tmp_path, 'view = "chats"\ntheme = "hermes-dark"\nsort = "cost"\n')
     async with browsing(set_now) as browser:
-        listing = browser.screen.listing
+        listing = browser.screen.controllers.listing
         assert (listing.view, listing.sort, listing.reverse) == (View.CHATS, Sort.COST, False)
         assert set_now.theme == "hermes-dark"
     left_now = set_now.as_left()

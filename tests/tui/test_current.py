@@ -12,14 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, browsing, demo_app, open_app
 from effort import slow_but
 from textual.events import Key
 
 from hermes_browse.store.catalog import read_neighbourhood
+from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
+from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.clean_rows import FateRow
+from hermes_browse.tui.context import Context
+from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
@@ -53,11 +58,11 @@ class Meant:
         screen = browser.screen
         self.notes: list[set[str]] = []
         self.resumed: list[str] = []
-        monkeypatch.setattr(screen.cleaning, "delete", self._several)
-        monkeypatch.setattr(screen.cleaning, "archive", self._several)
-        monkeypatch.setattr(screen.changing, "_flag", self._several)
-        monkeypatch.setattr(screen.resuming, "start", self.resumed.append)
-        monkeypatch.setattr(screen.taking, "copy", lambda text, name: self.notes.append(self._root(text)))
+        monkeypatch.setattr(screen.controllers.cleaning, "delete", self._several)
+        monkeypatch.setattr(screen.controllers.cleaning, "archive", self._several)
+        monkeypatch.setattr(screen.controllers.changing, "_flag", self._several)
+        monkeypatch.setattr(screen.controllers.resuming, "start", self.resumed.append)
+        monkeypatch.setattr(screen.controllers.copying, "copy", lambda text, name: self.notes.append(self._root(text)))
         monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False
@@ -66,15 +71,15 @@ class Meant:
         self.notes.append(_roots(meant))
 
     def _root(self, session_id: str) -> set[str]:
-        found = self.browser.screen.listing.catalog.of_session(session_id)
+        found = self.browser.screen.context.catalog.of_session(session_id)
         return {found.root_id} if found is not None else set()
 
     def _details(self, show: Callable[..., None]) -> Callable[..., None]:
-        def shown(screen: MainScreen, conversation: Conversation) -> None:
+        def shown(context: Context, app: BrowseApp, conversation: Conversation) -> None:
             if self._is_asking:
                 self.notes.append({conversation.root_id})
             else:
-                show(screen, conversation)
+                show(context, app, conversation)
 
         return shown
 
@@ -94,14 +99,14 @@ class Meant:
         """The roots a key would be about; none where it says that there is nothing."""
         self.notes.clear()
         self._is_asking = True
-        getattr(self.browser.screen, f"action_{action}")()
+        self.browser.screen.callees[action]()
         self._is_asking = False
         return self.notes[0] if self.notes else set()
 
     def by_resume(self) -> set[str]:
         """The root that R would resume."""
         self.resumed.clear()
-        self.browser.screen.action_resume()
+        self.browser.screen.callees["resume"]()
         return self._root(self.resumed[0]) if self.resumed else set()
 
     def take_resumed(self) -> set[str] | None:
@@ -139,11 +144,11 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
     """
     screen = browser.screen
     details_of = meant.by("details")
-    named = {name: meant.by(name) for name in ("delete", "archive", "pin", "export", "rename", "copy_id")}
+    named = {name: meant.by(name) for name in ("delete", "archive", "pin", "export", "rename", "copy-id")}
     named["resume"] = meant.by_resume()
     row = drawn_row(browser)
-    if screen.changing.marks:
-        marked = _roots(screen.changing.marks.conversations)
+    if screen.controllers.changing.marks:
+        marked = _roots(screen.controllers.changing.marks.conversations)
         assert all(named.pop(name) == marked for name in ("delete", "archive", "pin", "export"))
     if isinstance(row, JobRow) and not (screen.transcript.has_focus or screen.lineage.has_focus):
         every = of_row(browser, row)
@@ -159,7 +164,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
         assert bool(details_of) == bool(of_row(browser, row))
     model = screen.transcript.model
     if model is not None and screen.line("title").size.width:
-        name = one_line(formats.name(screen.details.complete(model.conversation)[0]), 300)
+        name = one_line(formats.name(screen.context.details.complete(model.conversation)[0]), 300)
         title = browser.text("#title").strip()
         assert title.startswith(name[:8]), f"the title {title!r} stands over {name!r}"
     if is_late:
@@ -275,6 +280,41 @@ async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys: tuple[str
         assert listed is not None and model is not None and model.conversation.root_id in of_row(browser, listed)
 
 
+@pytest.mark.parametrize("back", ["left", "escape"])
+async def test_back_from_what_hermes_deletes(
+    back: str, fixture_store: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was opened in W, listed or not, is what all panes show and all keys mean, also one step back."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    fixture_store("state-v31").rename(folder / "state.db")
+    (folder / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
+    location = Location(folder / "state.db", root=folder, profile="default")
+    places: set[bool] = set()
+    async with browsing(open_app(location, 1_900_000_000.0)) as browser:  # years later: all of it is old
+        meant, screen = Meant(browser, monkeypatch), browser.screen
+        await browser.press("W")
+        count = len(browser.app.screen.query_one("#fates", ConversationList))
+        for number in range(0, count, max(1, count // 6)):
+            if number:
+                await browser.press("W")
+            fates = browser.app.screen.query_one("#fates", ConversationList)
+            fates.cursor = number
+            await browser.settle()
+            fate = fates.current
+            assert isinstance(fate, FateRow)
+            await browser.press("enter")
+            assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
+            opened = screen.transcript.model
+            assert opened is not None and opened.conversation.root_id == fate.conversation.root_id
+            assert meant.by("details") == {fate.conversation.root_id}
+            compare(browser, meant, is_late=False)
+            places.add(drawn_row(browser) is not None)
+            await browser.press(back)
+            compare(browser, meant, is_late=False)
+    assert places == {True, False}, "some are in the list, some are not"
+
+
 async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
     """In the tree a subagent is current as long as the tree has the focus; back in the list its row is."""
     async with browsing(demo_app(tmp_path), (120, 40)) as browser:
@@ -307,8 +347,8 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path: Path, mo
             await browser.pilot.pause(0.01)
         assert browser.screen.transcript.model is None
         assert (row.conversation.title or "")[:12] in browser.text("#title")
-        assert browser.screen.current.conversation is not None
-        assert browser.screen.current.conversation.root_id == row.conversation.root_id
+        assert browser.screen.controllers.current.conversation is not None
+        assert browser.screen.controllers.current.conversation.root_id == row.conversation.root_id
         monkeypatch.setattr(Answered, "deliver", deliver)
         while held:
             held.pop(0).deliver()
@@ -329,13 +369,13 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
         await browser.press("l")
         row = screen.rows.current
         assert isinstance(row, ConversationRow)
-        other = next(each for each in screen.listing.catalog.order() if each != row.conversation.root_id)
-        with screen.store.reader() as reader:
-            monkeypatch.setattr(screen.listing, "catalog", read_neighbourhood(reader, [other], screen.clock()))
+        other = next(each for each in screen.context.catalog.order() if each != row.conversation.root_id)
+        with screen.context.store.reader() as reader:
+            monkeypatch.setattr(screen.context, "catalog", read_neighbourhood(reader, [other], screen.context.clock()))
         count = len(screen.lineage)
         monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
         await browser.pilot.press("G")
-        assert screen.current.conversation is None and meant.by("delete") == meant.by("rename") == set()
+        assert screen.controllers.current.conversation is None and meant.by("delete") == meant.by("rename") == set()
         assert len(screen.lineage) == count > 1 and screen.transcript.model is None
         for _ in range(500):
             if held:
@@ -361,7 +401,7 @@ async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
         newest = screen.transcript.model
         assert newest is not None
         await browser.press("tab", "S")
-        shown, current = screen.transcript.model, screen.current.conversation
+        shown, current = screen.transcript.model, screen.controllers.current.conversation
         assert shown is not None and current is not None
         assert shown.conversation.root_id == current.root_id == newest.conversation.root_id
         assert isinstance(drawn_row(browser), JobRow)

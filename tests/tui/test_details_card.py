@@ -40,7 +40,7 @@ def test_no_card_can_act(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)])
 async def test_the_card_tells_of_the_conversation_on_screen(tmp_path: Path, size: tuple[int, int]) -> None:
     async with browsing(demo_app(tmp_path), size) as browser:
-        conversation = browser.screen.current.conversation
+        conversation = browser.screen.controllers.current.conversation
         assert conversation is not None
         expected = cards(browser.app.store.path)[conversation.id]
         await browser.press("i")

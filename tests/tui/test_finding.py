@@ -202,7 +202,7 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -
                 "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'a new needle', ?)",
                 [NOW],
             )
-        browser.screen.reading.changed()
+        browser.screen.controllers.reading.changed()
         await browser.settle()
         assert "1 new" in browser.text("#status"), "news of the conversation are not talked over"
         await browser.press("end", "N")

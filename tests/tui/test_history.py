@@ -151,4 +151,4 @@ async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
         await browser.press("ctrl+r")
         await browser.pilot.press("delete", "delete", "escape")
         await browser.settle()
-        assert browser.screen.typing.history.kept == () == browser.screen.typing.history.past
+        assert browser.screen.controllers.typing.history.kept == () == browser.screen.controllers.typing.history.past

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import DAY, make_store, tool_call
+from textual.color import Color
 
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
@@ -99,8 +102,8 @@ async def test_days_with_their_bars(path: Path) -> None:
         assert lines(browser)[1].group.key == "2026-05-26" and course(browser).chosen == 27
         await browser.press("enter", "enter")
         assert isinstance(browser.app.screen, MainScreen)
-        assert browser.screen.current.conversation is not None
-        assert browser.screen.current.conversation.id in {"b", "c"}
+        assert browser.screen.controllers.current.conversation is not None
+        assert browser.screen.controllers.current.conversation.id in {"b", "c"}
 
 
 async def test_periods_units_and_measures(path: Path) -> None:
@@ -227,7 +230,7 @@ async def test_news_wait_for_f5(path: Path) -> None:
         with sqlite3.connect(path) as connection:
             connection.execute("INSERT INTO sessions (id, source, started_at) VALUES ('new', 'cli', ?)", [NOW - 9])
         connection.close()
-        browser.screen.listing.read(whole=False)
+        browser.screen.controllers.listing.read(whole=False)
         await browser.settle()
         assert lines(browser)[0].group.sessions == 1 and "F5 reads again" in browser.text("#header")
         await browser.press("f5")
@@ -309,7 +312,7 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
     """Exactly, wide letters included, and so does the line above them."""
     from rich.cells import cell_len
 
-    group = Group("日本語の長い名前" * 9, frozenset("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
+    group = Group("日本語の長い名前" * 9, set("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
     row = GroupRow(group, by, "tokens" if by == "day" else "calls", 10.0)
     assert sum(cell_len(text) for text, _ in row.spans(width, NOW)) == width
     assert cell_len(headings(by, "tokens", width)) == width
@@ -317,11 +320,11 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
 
 def test_sentences() -> None:
     """Words fit the width; unknown and estimated are told apart."""
-    group = Group("x", frozenset("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
+    group = Group("x", set("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
     assert "1 session begun" in tokens_line(group, 200) and len(tokens_line(group, 78)) <= 78
-    assert "no tokens recorded" in tokens_line(group._replace(tokens=Tokens()), 200)
-    assert cost(group) == "~$1.00?" and cost(group._replace(estimated_usd=0.0)) == "?"
-    assert cost(group._replace(estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
+    assert "no tokens recorded" in tokens_line(replace(group, tokens=Tokens()), 200)
+    assert cost(group) == "~$1.00?" and cost(replace(group, estimated_usd=0.0)) == "?"
+    assert cost(replace(group, estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
     told = cost_line(group, 3)
     assert "2 sessions of unknown cost" in told and "1 in a subscription" in told and "3 messages of no" in told
     assert (
@@ -332,11 +335,34 @@ def test_sentences() -> None:
 def test_the_plots_are_loaded_with_the_screen_alone() -> None:
     """The browser starts without them."""
     program = (
-        "import sys, hermes_browse.tui.app; print('plotext' in sys.modules, 'textual_plotext' in sys.modules); "
-        "import hermes_browse.tui.screens.insights; print('textual_plotext' in sys.modules)"
+        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.widgets.plot' in sys.modules); "
+        "import hermes_browse.tui.screens.insights; print('hermes_browse.tui.widgets.plot' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ended.stdout.split() == ["False", "False", "True"]
+    assert ended.stdout.split() == ["False", "True"]
+
+
+async def test_bars_are_drawn(path: Path) -> None:
+    """As high as their values, in whole cells; the chosen one in the accent from side to side."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I")
+        plot = browser.app.screen.query_one(BarPlot)
+        height, loud = plot.size.height - 1, Color.parse(browser.app.theme_variables["accent"]).hex6
+        plot.show(Course(["a", "b", "c"], [4.0, 0.0, 2.0], chosen=2, form=lambda value: f"{value:g}"))
+        drawn = plot.render()
+        lines = drawn.plain.split("\n")
+        bar = "█" * 7
+        assert [line[7:30].rstrip() for line in lines[:height]] == [
+            f"{bar}{' ' * 9}{bar if row <= 1 + math.floor((height - 1) / 2 + 0.5) else ''}".rstrip()
+            for row in range(height, 0, -1)
+        ]
+        assert [line[:7].strip() for line in lines if line[:7].strip()] == ["4", "2", "0"]
+        accent = [span for span in drawn.spans if span.style == loud]
+        assert accent and all(drawn.plain[span.start : span.end] == bar for span in accent)
+        plot.show(Course(["a"], [5.0], part=[2.0]))
+        assert set(plot.render().plain) >= {"█", "░"}
+        plot.show(Course(["a"], [0.0]))
+        assert "█" not in plot.render().plain
 
 
 async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def test_other_libraries_are_left_alone(platform: str, monkeypatch: pytest.Monke
 async def test_the_browser_gives_back_when_it_rests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When a worker lets go of the file, and not before."""
     async with browsing(demo_app(tmp_path)) as browser:
-        worker = browser.screen.page_worker
+        worker = browser.screen.context.page_worker
         given: list[bool] = []
         monkeypatch.setattr(working, "trim_memory", lambda: given.append(worker.holds_reader))
         monkeypatch.setattr("hermes_browse.tui.worker.IDLE_SECONDS", 30.0)

@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 from store_builder import StoreBuilder
 
 from hermes_browse.store.connect import Store
-from hermes_browse.store.demo.scenes_world import picture
+from hermes_browse.store.demo.player import SCENES
 from hermes_browse.store.images import decode_data_url, read_image, suffix_of
 from hermes_browse.tui.transcript import images
 from hermes_browse.tui.transcript.images import Pictures, cells_of, is_image_file
 from hermes_browse.tui.transcript.references import ReferencesScreen
 
-PNG = picture()
+_SCENE = (SCENES / "scripts-and-escapes.txt").read_text(encoding="utf-8")
+PNG = base64.b64decode(_SCENE.partition("data:image/png;base64,")[2].partition('"')[0])
+"""The picture of the sample store."""
 GIF = b"GIF89a" + b"\x00" * 20
 
 

@@ -11,7 +11,7 @@ from terminal import Terminal
 
 from hermes_browse.tui import prepaint
 from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.shares import NARROW, Shares
+from hermes_browse.tui.pane_sizes import NARROW, PaneSizes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
@@ -48,7 +48,7 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
     terminal.wait_for("started 119 days ago")
     terminal.read(0.05)  # the rest of the frame: it is longer than a pty hands over at once
     assert "search:" not in terminal.text, "this was not painted ahead"
-    height = Shares().of(columns, rows - 5)[1]
+    height = PaneSizes().of(columns, rows - 5)[1]
     lines = range(3, 3 + min(height, 40))
     before = cells(terminal, lines, width)
     terminal.wait_for("answered yesterday" if columns >= NARROW else "no one is writing")
@@ -66,7 +66,7 @@ def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
     terminal.wait_for("started 119 days ago")
     terminal.read(0.05)
     assert "source:cli" not in terminal.text, "this was not painted ahead"
-    lines = range(3, 3 + Shares().of(120, 31)[1])
+    lines = range(3, 3 + PaneSizes().of(120, 31)[1])
     before = cells(terminal, lines, 54)
     names = terminal.screen.display[2][:12]
     terminal.wait_for("answered yesterday")

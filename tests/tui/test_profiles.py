@@ -11,8 +11,8 @@ from builders import make_store
 from store_builder import T0
 
 from hermes_browse.store.homes import Location, locate_file
-from hermes_browse.tui.found_rows import FoundRow
 from hermes_browse.tui.list.rows import ConversationRow, ListRow, NoteRow
+from hermes_browse.tui.profile_rows import FoundRow
 from hermes_browse.tui.screens.everywhere import EverywhereScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.preflight import PreflightScreen
@@ -73,14 +73,14 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
             await until(browser, MainScreen)
             for _ in range(300):
                 await browser.settle()
-                if browser.screen.location.profile == name:
+                if browser.screen.context.location.profile == name:
                     break
-            assert browser.screen.location == Location(browser.screen.store.path, root, name)
+            assert browser.screen.context.location == Location(browser.screen.context.store.path, root, name)
             row = browser.row
             assert isinstance(row, ConversationRow)
             assert row.conversation.title == ("Coder chat" if name == "coder" else "Root chat")
             assert name in browser.text("#header")
-        assert not any(worker.holds_reader for worker in first.workers_of_store)
+        assert not any(worker.holds_reader for worker in first.context.workers_of_store)
         assert browser.app.as_left() is not None
 
 
@@ -96,7 +96,7 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
             if "not a session store" in browser.text("#status"):
                 break
         assert "not a session store" in browser.text("#status")
-        assert browser.screen.location.profile == "default"
+        assert browser.screen.context.location.profile == "default"
 
 
 async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
@@ -127,9 +127,9 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
         await browser.press("enter", "enter")
         for _ in range(300):
             await browser.settle()
-            if browser.screen.location.profile == "coder" and browser.screen.transcript.has_focus:
+            if browser.screen.context.location.profile == "coder" and browser.screen.transcript.has_focus:
                 break
-        assert browser.screen.location.profile == "coder"
+        assert browser.screen.context.location.profile == "coder"
         assert "lighthouse of the coder" in browser.text("#transcript")
 
 

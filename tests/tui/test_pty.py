@@ -187,11 +187,11 @@ def test_enter_reaches_the_real_hermes(hermes_home: Path) -> None:
 
 _BROKEN = """
 import sys
-from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.listing import Listing
 def fail(self):
     secret = "what was said in a chat"
     raise ZeroDivisionError(secret)
-MainScreen.action_sort = fail
+Listing.next_sort = fail
 from hermes_browse.tui.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """

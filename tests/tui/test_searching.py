@@ -46,7 +46,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
         await browser.press("slash")
         await browser.type("ferry")
         status = browser.text("#status")
-        catalog = browser.screen.listing.catalog
+        catalog = browser.screen.context.catalog
         roots = {chain.root.id for chain in map(catalog.forest.chain_of.__getitem__, total.sessions)}
         assert f"{total.count:,} hits in {len(roots):,} ·" in status
         assert "all 4,000 messages indexed" in status
@@ -54,9 +54,32 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
         assert f"{total.count:,} hits" in browser.text("#status")
 
 
+async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None:
+    """How ids stand in time and what the index lacks is found out behind the first frame, not within a keystroke."""
+    asked: list[str] = []
+    original = Reader.rows
+
+    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        if threading.current_thread().name == "search":
+            asked.append(sql)
+        return original(reader, sql, parameters)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reader, "rows", rows)
+        async with browsing(open_app(loose(large))) as browser:
+            await browser.settle()
+            assert any("m.timestamp FROM messages m WHERE m.session_id" in sql for sql in asked)
+            assert any("NOT IN (SELECT d.id" in sql for sql in asked)
+            asked.clear()
+            await browser.press("slash")
+            await browser.type("ferry")
+            assert asked and "hits" in browser.text("#status")
+            assert not any("m.timestamp FROM messages m" in sql or "NOT IN (SELECT d.id" in sql for sql in asked)
+
+
 async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted for a query that stands no more is not waited for."""
-    from hermes_browse.tui import search_count
+    from hermes_browse.tui.screens import counting as module
 
     counting, stopped = threading.Event(), threading.Event()
 
@@ -71,7 +94,7 @@ async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatc
 
     async with browsing(open_app(loose(large))) as browser:
         with monkeypatch.context() as patch:
-            patch.setattr(search_count, "count_hits", count_hits)
+            patch.setattr(module, "count_hits", count_hits)
             await browser.pilot.press("slash", *"ferry")
             for _ in range(100):
                 await browser.pilot.pause(0.02)
@@ -143,13 +166,13 @@ async def test_another_view_is_offered(tmp_path: Path) -> None:
         await browser.type("cookie")
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("3")
-        assert browser.screen.view is View.ARCHIVED
+        assert browser.screen.controllers.view is View.ARCHIVED
         offered = _suggestions(browser)
         assert "in chats" in offered and "as a prefix: cookie*" not in offered
         while not (isinstance(browser.row, SuggestionRow) and browser.row.text == "in chats"):
             await browser.press("down")
         await browser.press("enter")
-        assert browser.screen.view is View.CHATS and browser.screen.box.value == "cookie"
+        assert browser.screen.controllers.view is View.CHATS and browser.screen.box.value == "cookie"
         hits = [row for row in _rows(browser) if isinstance(row, HitRow)]
         assert hits and f"{offered['in chats']} hits" in browser.text("#status")
 
@@ -160,7 +183,7 @@ async def test_a_misspelt_filter_is_offered_right(tmp_path: Path) -> None:
         await browser.type("cookie sorce:cli")
         assert "with source:cli" in _suggestions(browser)
         await browser.press("enter")
-        assert browser.screen.box.value == "cookie source:cli " and browser.screen.searching.matchers
+        assert browser.screen.box.value == "cookie source:cli " and browser.screen.controllers.searching.matchers
 
 
 async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
@@ -218,7 +241,7 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
                 break
             assert isinstance(browser.row, HitRow)
             seen.append(browser.row.key)
-        found = browser.screen.searching.found
+        found = browser.screen.controllers.searching.hits.found
         assert found is not None and [hit.message_id for hit in found.hits] == every, "n reads on past a page"
         assert len(set(seen)) == len(seen) > PAGE
         await browser.press("N")
@@ -242,7 +265,7 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
             assert PAGE < len(every) < 5 * PAGE
             for _ in range(5):
                 await browser.press("end")
-            found = browser.screen.searching.found
+            found = browser.screen.controllers.searching.hits.found
             assert found is not None and [hit.message_id for hit in found.hits] == every
             await browser.press("o")
 
@@ -267,7 +290,7 @@ async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
         browser.screen.set_focus(browser.screen.rows)
         for _ in range(8):
             await browser.press("end")
-        found = browser.screen.searching.found
+        found = browser.screen.controllers.searching.hits.found
         assert found is not None
         assert [hit.message_id for hit in found.hits] == [*range(40, 0, -1), *range(100, 40, -1)]
         assert "100 hits in 5 " in browser.text("#status")
@@ -304,14 +327,14 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
         assert "stopped: not everything was looked at" in browser.text("#status")
         assert "Nothing found until it was stopped." in browser.text("#list")
         await browser.press("escape")
-        assert browser.screen.box.value == "" and not browser.screen.searching.is_active
+        assert browser.screen.box.value == "" and not browser.screen.controllers.searching.is_active
 
 
 async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does it get the number of the view before."""
-    from hermes_browse.tui import search_count
+    from hermes_browse.tui.screens import counting as module
 
-    original, held = search_count.count_hits, threading.Event()
+    original, held = module.count_hits, threading.Event()
 
     def count_hits(reader: Reader, *given: object, **more: object) -> object:
         if not held.is_set():
@@ -320,7 +343,7 @@ async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: 
                 reader.value("SELECT 1")  # until it is interrupted
         return original(reader, *given, **more)  # type: ignore[arg-type]  # passed through
 
-    monkeypatch.setattr(search_count, "count_hits", count_hits)
+    monkeypatch.setattr(module, "count_hits", count_hits)
     async with browsing(open_app(loose(large))) as browser:
         await browser.pilot.press("slash", *"ferry")
         for _ in range(100):
@@ -329,7 +352,7 @@ async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: 
                 break
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("2")
-        catalog = browser.screen.listing.catalog
+        catalog = browser.screen.context.catalog
         ids = allowed_sessions(catalog, View.AUTOMATION)
         with Store(large).reader() as reader:
             total = count(reader, parse("ferry"), cap=0, prefix_last=True, sessions=ids)
@@ -345,7 +368,7 @@ async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("end")
         await browser.press("end")
-        found = browser.screen.searching.found
+        found = browser.screen.controllers.searching.hits.found
         assert found is not None and len(found.hits) > 64
         assert browser.text("#status").split(" · ")[0] == before
 

@@ -14,11 +14,11 @@ import pytest
 from browsing import Browser, browsing, loose, open_app
 from pruning import NOW, family
 
-from hermes_browse.store.prune import spacemap
-from hermes_browse.store.prune.planned import Plan
-from hermes_browse.store.prune.planned import Planned as Doomed
-from hermes_browse.store.prune.sizes import Sizes, added
-from hermes_browse.store.prune.spacemap import Space, SpaceMap
+from hermes_browse.store.cleanup import space_map
+from hermes_browse.store.cleanup.plan import Plan
+from hermes_browse.store.cleanup.plan import Planned as Doomed
+from hermes_browse.store.cleanup.sizes import Sizes, added
+from hermes_browse.store.cleanup.space_map import Space, SpaceMap
 from hermes_browse.tui.clean_rows import KindRow, SpaceRow
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.row_format import format_row
@@ -28,6 +28,8 @@ from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.prune import PruneScreen
 
 MANY = 100_000
+BARS = (96, 40)
+"""Too narrow for blocks."""
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def to(browser: Browser, key: str) -> None:
 @pytest.mark.slow
 async def test_what_a_conversation_is_made_of(path: Path) -> None:
     """Source, job, conversation, kinds of content: opened and closed line by line; o reads."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P", "tab")
         to(browser, "m0sourcecron")
         await browser.press("enter")
@@ -71,13 +73,13 @@ async def test_what_a_conversation_is_made_of(path: Path) -> None:
         assert len(space(browser).source) == before and space(browser).cursor == space(browser).source.index_of(key)
         await browser.press("o")
         assert isinstance(browser.app.screen, MainScreen)
-        shown = browser.screen.current.conversation
+        shown = browser.screen.controllers.current.conversation
         assert shown is not None and shown.id == "cron_job1_20260101_030000"
 
 
 async def test_taken_and_left_in_the_map(path: Path) -> None:
     """One, all of a line, one that the rules do not mean; never one that is protected."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P", "tab")
         assert "5 conversations" in browser.text("#totals")
         to(browser, "m0sourcecron")
@@ -104,7 +106,7 @@ async def test_taken_and_left_in_the_map(path: Path) -> None:
 
 async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
     """After a delete, and again after its undo."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P")
         assert space(browser).source.index_of("m0sourcecron") is not None
         title = browser.text("#map-title")
@@ -181,7 +183,7 @@ def text_of(rows: ConversationList) -> str:
 async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a hundred thousand rows no function of ours runs once for each of them on the thread of the screen."""
     plans: list[Plan] = []
-    real_plan, real_map = Cleaning.plan, spacemap.read_space_map
+    real_plan, real_map = Cleaning.plan, space_map.read_space_map
 
     def plan(self: Cleaning, rules: Any, done: Callable[[Planned], None], **settings: Any) -> None:
         def swap(found: Planned) -> None:
@@ -198,7 +200,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
         assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.planned is not None
         plans.append(many(browser.app.screen.planned.plan))
         await browser.press("escape")
-        monkeypatch.setattr(spacemap, "read_space_map", read)
+        monkeypatch.setattr(space_map, "read_space_map", read)
         Watched.threads.clear()
         calls: Counter[str] = Counter()
 

@@ -53,8 +53,8 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def test_the_first_rows_need_nothing_heavy() -> None:
     """What is imported before the first rows are on screen, with the arguments of a bare start."""
     program = (
-        "import sys; before = set(sys.modules); import hermes_browse.tui.cli.run as run; "
-        "assert run.read_quickly(['--db', 'x']); import hermes_browse.tui.launch; "
+        "import sys; before = set(sys.modules); import hermes_browse.tui.cli.entry as entry; "
+        "assert entry.read_quickly(['--db', 'x']); import hermes_browse.tui.launch; "
         f"print(*[name for name in {HEAVY!r} if name in sys.modules and name not in before])"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -125,7 +125,7 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
                     "INSERT INTO sessions (id, source, title, started_at) VALUES (?, 'cli', ?, ?)",
                     [f"new{number}", f"Brand new {number}", browser.app.clock()],
                 )
-            browser.screen.listing.read(whole=False)
+            browser.screen.controllers.listing.read(whole=False)
             await browser.settle()
             assert f"Brand new {number}" in browser.text("#list")
             kept.append(gc.get_freeze_count())
@@ -148,12 +148,12 @@ async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> 
             assert browser.app.screen is not main
             last = [weakref.ref(each) for each in browser.app.screen.walk_children(with_self=True)]
             left.append(last)
-            main.listing.read()
+            main.controllers.listing.read()
             await browser.settle()
             await browser.press("escape")
             await browser.settle()
             assert StylesCache.get_inner_outer.cache_info().currsize < 30, "lines of widgets that are gone"
-        main.listing.read()
+        main.controllers.listing.read()
         await browser.settle()
         gc.collect()
         assert [ref() for ref in left[0] + left[1] if ref() is not None] == []

@@ -39,6 +39,7 @@ def shown(text: str, width: int = 60, **hint: object) -> list[Line]:
         ("\x1b[1;32mok\x1b[m plain", "ok", "bold"),
         ("\x1b[91mbright\x1b[39m plain", "bright", "sgr-red"),
         ("\x1b[38;5;196mcube\x1b[0m plain", "cube", "sgr-red"),
+        ("\x1b[38:5:33mlevels\x1b[0m plain", "levels", "sgr-blue"),
         ("\x1b[38;2;10;200;10mmillions\x1b[0m plain", "millions", "sgr-green"),
         ("\x1b[37;41mground\x1b[49;39m plain", "ground", "reverse"),
         ("\x1b[4munder\x1b[24m plain", "under", "underline"),
@@ -57,6 +58,8 @@ def test_every_other_control_is_made_visible() -> None:
     line = line_text(coloured(text, "output")[0])
     assert printable(line) == line
     assert "␛]0;title␇␛[2J␛[H␈" in line
+    lost = "".join(line_text(line) for line in coloured("before\r\x1b[1mover\x1b]8;;http://x\x1b\\link", "output"))
+    assert lost == "before␍over␛]8;;http://x␛\\link"
 
 
 def test_colours_run_on_over_lines() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_transcript_view import ViewApp, give, screen_text
 
-from hermes_browse.store.demo.chat import SUMMARY
+from hermes_browse.store.demo.chat import TEXTS
 from hermes_browse.store.models import ChatMessage, Conversation, Kind, Reading, Relation, Session, State, Status
 from hermes_browse.store.transcript import Bone, Skeleton
 from hermes_browse.tui.transcript.model import EntryKind, TranscriptModel
@@ -177,7 +177,7 @@ async def test_prompts_are_walked_past_summaries() -> None:
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = week(days=1)
-        summary = SUMMARY.format(summary="What was said before.").partition("--- END")[0]
+        summary = TEXTS["summary"].format(summary="What was said before.").partition("--- END")[0]
         model.add([ChatMessage(20, "s0", "user", summary)])
         app.view.show(model)
         app.view.focus()

@@ -249,7 +249,7 @@ async def test_without_a_terminal_that_has_windows_a_sentence(
     assert plan.executable is not None
     monkeypatch.setenv("PATH", f"{Path(plan.executable).parent}:{os.environ['PATH']}")
     async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
-        browser.screen.resuming.start_in_window(QUIET)
+        browser.screen.controllers.resuming.start_in_window(QUIET)
         await browser.settle()
         await browser.app.workers.wait_for_complete()
         if isinstance(browser.app.screen, PreflightScreen):

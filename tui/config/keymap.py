@@ -1,16 +1,56 @@
-"""From a preset and keys of the user's own to the keymap Textual takes, with what is wrong in it."""
+"""Keymaps: presets, the user's own keys, how keys are spelled, what is wrong with them; and a sample with every key."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
-from .actions import APP, Action, card_actions, final_keys, screen_actions
-from .lines import line_of
-from .presets import KEYMAPS
-from .reading import Configuration, Trouble, similar
+from ..commands import Command, final_keys
+from ..commands.panes import PANES, PLACES
+from ..commands.screens import CARDS, SCREENS
+from .options import OPTIONS
+from .reading import Configuration, Trouble, line_of, similar
+
+_VIM = {
+    "next-pane": "tab,ctrl+w",
+    "to-list": "left,h",
+    "palette": "ctrl+p,colon",
+}
+_EMACS = {
+    "back": "escape,ctrl+g",
+    "next-pane": "tab,ctrl+o",
+    "to-list": "left,ctrl+b",
+    "palette": "alt+x",
+    **{f"{pane}-down": "down,ctrl+n" for pane in ("list", "transcript")},
+    **{f"{pane}-up": "up,ctrl+p" for pane in ("list", "transcript")},
+    **{f"{pane}-page-down": "pagedown,ctrl+v" for pane in ("list", "transcript")},
+    **{f"{pane}-page-up": "pageup,alt+v" for pane in ("list", "transcript")},
+    "list-first": "home,alt+less_than_sign",
+    "list-last": "end,alt+greater_than_sign",
+    "transcript-start": "home,alt+less_than_sign",
+    "transcript-end": "end,alt+greater_than_sign",
+}
+_LETTERS_MOVE = ("list", "transcript", "help", "references", "profiles", "preflight")
+_ARROWS = {
+    **{f"{pane}-down": "down" for pane in _LETTERS_MOVE},
+    **{f"{pane}-up": "up" for pane in _LETTERS_MOVE},
+    **{f"{pane}-page-down": "pagedown" for pane in ("list", "transcript")},
+    **{f"{pane}-page-up": "pageup" for pane in ("list", "transcript")},
+    "list-first": "home",
+    "list-last": "end",
+    "transcript-start": "home",
+    "transcript-end": "end",
+}
+
+KEYMAPS: Mapping[str, Mapping[str, str]] = {
+    "default": {},
+    "vim": _VIM,
+    "emacs": _EMACS,
+    "arrows": _ARROWS,
+}
+"""Preset to action to keys."""
 
 _NAMED = {
     *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
@@ -41,7 +81,7 @@ _MODIFIERS = ("ctrl", "alt", "shift", "super", "meta", "hyper")
 
 
 def _character_name(key: str) -> str:
-    """The name Textual gives the key of a character."""
+    """Textual's name for the key that types a character."""
     if key.isalnum() or not key.isprintable():
         return key
     name = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
@@ -72,12 +112,29 @@ def key_name(spelled: str) -> str | None:
     return "+".join([*(each for each in _MODIFIERS if each in modifiers), key])
 
 
+def known_commands() -> list[Command]:
+    """Every command whose keys can be changed or be in the way, in the order of the sample."""
+    return [each for places in (PLACES, SCREENS, CARDS) for table in places.values() for each in table]
+
+
+def can_meet(one: Command, other: Command) -> bool:
+    """Whether one key press can ask for both commands."""
+    places = {one.place, other.place}
+    if len(places) == 1:
+        return True
+    if not places.isdisjoint(CARDS):  # nothing below a card gets its keys
+        return "app" in places
+    if not places.isdisjoint(SCREENS):  # screens are never over each other, and lists are the only panes they have
+        return bool(places & {"app", "list"})
+    return not places <= set(PANES)
+
+
 def _line(configuration: Configuration, action: str) -> int | None:
     return line_of(configuration.text, "keys", action)
 
 
 def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[str, str], list[Trouble]]:
-    """The keys of the user's own, by action, as far as they hold."""
+    """The user's own keys by command, without those that are wrong, and a sentence for each of these."""
     known, found, troubles = set(names), dict[str, str](), list[Trouble]()
     for action, spelled in configuration.options.keys.items():
         if known and action not in known:
@@ -96,55 +153,106 @@ def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[
     return found, troubles
 
 
-def _conflicts(configuration: Configuration, actions: Sequence[Action], own: Mapping[str, str]) -> list[Trouble]:
-    """Keys that the user gave to one action while another has them."""
+def _conflicts(configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]) -> list[Trouble]:
+    """Keys that the user gave to one command while another has them."""
     preset = KEYMAPS[configuration.options.keymap]
-    before = {action.name: action.keys for action in final_keys(actions, preset) if action.name}
+    before = {each.id: each.key_names for each in final_keys(commands, preset) if each.id}
     troubles, told = [], set[tuple[str, frozenset[str]]]()
-    for action in actions:
-        for key in own.get(action.name, "").split(","):
-            if not key or key in before.get(action.name, ()):
+    for command in commands:
+        for key in own.get(command.id, "").split(","):
+            if not key or key in before.get(command.id, ()):
                 continue  # it had this key already: nothing is worse than before
-            for other in actions:
-                theirs = own.get(other.name, "").split(",") if other.name in own else before.get(other.name, other.keys)
-                pair = key, frozenset((action.name, other.name or other.help))
-                if other.name == action.name or key not in theirs or not action.meets(other) or pair in told:
+            for other in commands:
+                theirs = own[other.id].split(",") if other.id in own else before.get(other.id, other.key_names)
+                pair = key, frozenset((command.id, other.id or other.help))
+                if other.id == command.id or key not in theirs or not can_meet(command, other) or pair in told:
                     continue
                 told.add(pair)
                 text = _("the key “{key}” of “{action}” is that of “{other}” too.")
-                text = text.format(
-                    key=key, action=action.name, other=other.name or (_(other.help) if other.help else "")
-                )
-                troubles.append(Trouble(_line(configuration, action.name), text, _("Give one of them another key.")))
+                text = text.format(key=key, action=command.id, other=other.id or _(other.help))
+                troubles.append(Trouble(_line(configuration, command.id), text, _("Give one of them another key.")))
     return troubles
 
 
 def resolve_keymap(
-    configuration: Configuration, actions: Sequence[Action] | None = None
+    configuration: Configuration, commands: Sequence[Command] | None = None
 ) -> tuple[dict[str, str], list[Trouble]]:
     """The keymap of a configuration.
 
     Args:
         configuration: What the user has set.
-        actions: What there is to be given keys; all there is by default.
+        commands: What there is to be given keys; every command by default.
 
     Returns:
-        Action to keys, as `App.set_keymap` takes it, and what is wrong with the user's part.
+        Id of a command to keys, as `App.set_keymap` takes it, and what is wrong with the user's part.
     """
     options = configuration.options
     if not options.keys and not KEYMAPS[options.keymap]:
         return {}, []
-    if actions is None:
-        actions = screen_actions()
-        names = {action.name for action in actions if action.scope != APP}
-        if actions and not names.issuperset(options.keys):  # reading the cards takes a third as long as all the rest
-            actions = [*actions, *card_actions()]
-    own, troubles = _own_keys(configuration, (action.name for action in actions if action.name))
-    troubles += _conflicts(configuration, actions, own)
+    commands = known_commands() if commands is None else commands
+    own, troubles = _own_keys(configuration, (each.id for each in commands if each.id))
+    troubles += _conflicts(configuration, commands, own)
     return {**KEYMAPS[options.keymap], **own}, sorted(troubles, key=lambda each: each.line or 0)
 
 
 def troubles_of(configuration: Configuration) -> list[Trouble]:
-    """Everything in a configuration that does not hold, by line."""
+    """Everything that is wrong in a configuration, by line."""
     found = [*configuration.troubles, *resolve_keymap(configuration)[1]]
     return sorted(found, key=lambda each: each.line or 0)
+
+
+def settle(configuration: Configuration, themes: Collection[str]) -> tuple[dict[str, str], str]:
+    """The keymap of a configuration, and what is wrong with it in one sentence.
+
+    Args:
+        configuration: What the user has set.
+        themes: Names of the themes there are.
+
+    Returns:
+        The keymap, and a sentence about the first thing that is wrong in the file, empty where all holds.
+    """
+    keymap, troubles = resolve_keymap(configuration)
+    found = [*configuration.troubles, *troubles]
+    theme = configuration.options.theme
+    if theme is not None and theme not in themes:
+        text = _("there is no theme “{name}”.").format(name=theme)
+        found.append(Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes)))
+    if not found:
+        return keymap, ""
+    sentence = min(found, key=lambda each: each.line or 0).sentence(configuration.path.name)
+    if len(found) > 1:
+        more = _("{count} more: `hermes-browse config show`").format(count=len(found) - 1)
+        sentence = f"{sentence} · {more}"
+    return keymap, sentence
+
+
+_HEAD = N_(
+    "hermes-browse\n"
+    "\n"
+    "Everything here is optional: take away the # in front of a line to set it. "
+    "`hermes-browse config show` tells what\n"
+    "holds, and what in this file does not."
+)
+_ABOUT_KEYS = N_(
+    'Keys of your own, on top of the keymap above: action = "key", or action = ["one key", "another"].\n'
+    "A key is a character (x, X, ?), a name (enter, space, tab, escape, pagedown, f5), or either behind ctrl+ or alt+."
+)
+
+
+def _comment(text: str) -> str:
+    """Text as lines of a comment, however many lines its translation has."""
+    return "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
+
+
+def sample() -> str:
+    """The text of a configuration that sets nothing."""
+    parts = [_comment(_(_HEAD))]
+    for option in OPTIONS:
+        parts.append(f"{_comment(option.said())}# {option.name} = {option.sample}\n")
+    lines = [f"{_comment(_(_ABOUT_KEYS))}[keys]"]
+    for command in known_commands():
+        if command.id:
+            keys = [f'"{key}"' for key in command.key_names]
+            value = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+            lines.append(f"# {command.id} = {value}  # {' '.join(_(command.help).splitlines())}")
+    return "\n".join([*parts, "\n".join(lines)]) + "\n"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.models import Sort, View
 
-from ..shares import HEIGHT, WIDTH, percent
+from ..pane_sizes import HEIGHT, WIDTH, percent
 
 _MOST = 10_000
 """Bytes; what is larger was not written here."""
@@ -38,7 +38,7 @@ def _member(kind: type[View] | type[Sort], value: object) -> View | Sort | None:
 
 
 def read_memory(path: Path) -> Memory:
-    """What is remembered; what cannot be read, or means nothing, is as on a first start."""
+    """Read what is remembered; what cannot be read or makes no sense is as on a first start."""
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST + 1)
@@ -66,7 +66,7 @@ def read_memory(path: Path) -> Memory:
 
 
 def write_memory(path: Path, memory: Memory) -> bool:
-    """Remember, in one step: another browser sees the old file or the new one, never half of it.
+    """Write the file in one step: another browser sees the old one or the new one, never half of it.
 
     Args:
         path: The file; its folder is made.

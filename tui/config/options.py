@@ -1,4 +1,4 @@
-"""The options there are: names, values, what they do; one table for reading, the sample and the command line."""
+"""The options of the configuration: one table for reading them, for the sample and for the command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "started", "b
 
 
 class Options(NamedTuple):
-    """What the user has set; None where the browser decides, which is to go on as it was left."""
+    """What the user has set; None where the browser goes on as it was left."""
 
     view: View | None = None
     sort: Sort | None = None
@@ -44,7 +44,7 @@ class Options(NamedTuple):
     density: str = DENSITIES[0]
     language: str = AUTO
     trash: str = FOREVER
-    """The age at which a bundle is dropped, as `store.prune.rules.parse_age` reads it."""
+    """The age at which a bundle is dropped, as `store.cleanup.rules.parse_age` reads it."""
     columns: tuple[str, ...] = ()
     """As in `row_format.COLUMNS`; none for as many as there is room for."""
 
@@ -63,7 +63,7 @@ class Option(NamedTuple):
     """Values that its help names."""
 
     def said(self) -> str:
-        """What it does, in the language that is spoken."""
+        """What it does, translated."""
         text = _(self.help)
         return text.format(values=", ".join(self.listed)) if self.listed else text
 

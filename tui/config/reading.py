@@ -1,7 +1,8 @@
-"""Reading the configuration: whatever is wrong in it becomes a sentence with its line, and the rest holds."""
+"""Reading the configuration: each mistake becomes a sentence with its line, and everything else holds."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -11,16 +12,59 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .folders import config_path
-from .lines import line_of
 from .options import COLUMNS, FOREVER, OPTIONS, SURFACES, Options
 
 _MOST = 1_000_000
 """Bytes of a configuration that is read; a larger file is some other file."""
 _KEYS = "keys"
+_TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
+_ERROR = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def _bare(name: str) -> str:
+    return name.replace('"', "").replace("'", "").replace(" ", "")
+
+
+def line_of(text: str, table: str, name: str) -> int | None:
+    """The line, counted from 1, that sets a key; None when it is not found, as TOML can spell keys in other ways.
+
+    Args:
+        text: The file.
+        table: Name of the table the key is in, empty for the top.
+        name: The key, or a table of that name.
+    """
+    current, wanted = "", f"{table}.{name}" if table else name
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _TABLE.match(line)
+        if header:
+            current = _bare(header[1])
+            if current == wanted:
+                return number
+            continue
+        key, equals, _rest = line.partition("=")
+        if equals and (f"{current}.{_bare(key.strip())}" if current else _bare(key.strip())) == wanted:
+            return number
+    return None
+
+
+def split_error(message: str, text: str) -> tuple[str, int]:
+    """What a TOML error says, and its line, counted from 1.
+
+    Args:
+        message: Of a `TOMLDecodeError` (CPython 3.11 to 3.14).
+        text: The file.
+    """
+    match = _ERROR.search(message)
+    if match is None:
+        return message, 1
+    said = message[: match.start()]
+    if match[1] is None:
+        return _("{said} at the end").format(said=said), max(len(text.splitlines()), 1)
+    return _("{said} (column {column})").format(said=said, column=match[2]), int(match[1])
 
 
 class Trouble(NamedTuple):
-    """Something in the file that does not hold."""
+    """Something that is wrong in the file."""
 
     line: int | None
     """Counted from 1; None for the file as a whole."""
@@ -36,7 +80,7 @@ class Trouble(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """A file that was read."""
+    """A configuration file, read."""
 
     path: Path
     exists: bool = False
@@ -54,7 +98,7 @@ def similar(name: str, known: Iterable[str]) -> str:
 
 
 class _Found:
-    """Options and troubles while a file is gone through."""
+    """Collects options and troubles while a file is read."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -104,7 +148,7 @@ class _Found:
     def take_trash(self, value: object) -> None:
         if value == FOREVER:
             return
-        from hermes_browse.store.prune.rules import DAY, parse_age
+        from hermes_browse.store.cleanup.rules import DAY, parse_age
 
         try:
             age = parse_age(value) if isinstance(value, str) else 0.0
@@ -154,7 +198,7 @@ def _shown(value: object) -> str:
 
 
 def parse_config(text: str, path: Path) -> Configuration:
-    """What a text sets.
+    """Read a configuration from its text.
 
     Args:
         text: TOML.
@@ -166,8 +210,6 @@ def parse_config(text: str, path: Path) -> Configuration:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        from .lines import split_error
-
         said, line = split_error(str(error), text)
         trouble = Trouble(line, _("{said}.").format(said=said), _("Nothing of the file holds until that is put right."))
         return Configuration(path, True, Options(), (trouble,), text)
@@ -187,7 +229,7 @@ def parse_config(text: str, path: Path) -> Configuration:
 
 
 def read_config(path: Path | None = None) -> Configuration:
-    """The configuration of this user; a file that is not there sets nothing.
+    """Read the configuration of this user; a missing file sets nothing.
 
     Args:
         path: Another file.

@@ -1,4 +1,4 @@
-"""How a browser begins: what the user has set, and where that is silent, as it was left."""
+"""How the browser begins: as the user has set it, and otherwise as it was left."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.models import Sort, View
 
-from ..shares import Shares
+from .. import formats
+from ..list import row_format
+from ..pane_sizes import PaneSizes
 from .folders import config_path, memory_path
 from .memory import Memory, read_memory, write_memory
 from .options import DEFAULT_THEME, Options
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Start(NamedTuple):
-    """Everything a browser is told before it begins."""
+    """The configuration and the memory, and the choices that come from both."""
 
     options: Options = Options()
     memory: Memory = Memory()
@@ -44,18 +46,18 @@ class Start(NamedTuple):
         return self.options.theme or self.memory.theme or DEFAULT_THEME
 
     @property
-    def shares(self) -> Shares:
+    def pane_sizes(self) -> PaneSizes:
         """How the panes share the screen at first."""
-        return Shares(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
+        return PaneSizes(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
 
     @property
     def are_keys_usual(self) -> bool:
-        """Whether nothing gives keys other meanings than they have by themselves."""
+        """Whether all keys are the default ones."""
         return not self.options.keys and self.options.keymap == Options().keymap
 
     @property
     def is_plain(self) -> bool:
-        """Whether the first rows are the newest chats, a line each, which can be painted ahead."""
+        """Whether the first rows are the newest chats on one line each, as `prepaint` can paint them."""
         return (
             self.view is View.CHATS
             and self.sort is Sort.ACTIVITY
@@ -64,8 +66,15 @@ class Start(NamedTuple):
         )
 
 
+def set_rows(options: Options) -> None:
+    """Apply what is set about moments and columns, for rows of the screen and those painted before there is one."""
+    formats.set_clock(options.time)
+    formats.set_dates(options.dates)
+    row_format.set_columns(options.columns)
+
+
 def read_start() -> Start:
-    """How to begin; a look at two files, which are read where they are there."""
+    """Read how to begin, from the configuration and the memory, where these files exist."""
     memory = read_memory(memory_path())
     path = config_path()
     if not path.exists():  # the usual case: nothing that reads TOML is loaded
@@ -76,8 +85,10 @@ def read_start() -> Start:
     return Start(configuration.options, memory, configuration)
 
 
-def keep(start: Start, view: View, sort: Sort, reverse: bool, theme: str | None, shares: Shares | None = None) -> None:
-    """Remember how the browser was left, where that is news.
+def keep(
+    start: Start, view: View, sort: Sort, reverse: bool, theme: str | None, pane_sizes: PaneSizes | None = None
+) -> None:
+    """Remember how the browser was left, if that has changed.
 
     Args:
         start: How it began.
@@ -85,10 +96,10 @@ def keep(start: Start, view: View, sort: Sort, reverse: bool, theme: str | None,
         sort: The last order.
         reverse: Whether it was turned round.
         theme: The theme on screen; None when it is not the user's choice.
-        shares: How the panes shared the screen; None for as before.
+        pane_sizes: How the panes shared the screen; None for as before.
     """
     chosen = start.memory.theme if theme is None or theme == start.theme else theme
-    shared = shares or start.shares
+    shared = pane_sizes or start.pane_sizes
     memory = Memory(view, sort, reverse, chosen, shared.width, shared.height, shared.is_alone)
     if memory != start.memory:
         write_memory(memory_path(), memory)

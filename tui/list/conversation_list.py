@@ -10,15 +10,16 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
-from hermes_browse.store.wording import N_
 
+from ..bindings import bindings
+from ..commands.panes import LIST
 from ..shared.lines import LongView
 from .row_format import format_below, format_row
 from .rows import FixedRows, ListRow, NoteRow, RowSource
@@ -45,17 +46,7 @@ class ConversationList(LongView, can_focus=True):
     LOOK_PREFIX = "list"
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in LOOKS}
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", N_("down"), show=False),
-        Binding("up,k", "move(-1)", N_("up"), show=False),
-        Binding("pagedown,ctrl+f", "page(1)", N_("page down"), show=False),
-        Binding("pageup,ctrl+b", "page(-1)", N_("page up"), show=False),
-        Binding("ctrl+d", "page(0.5)", N_("half a page down"), show=False),
-        Binding("ctrl+u", "page(-0.5)", N_("half a page up"), show=False),
-        Binding("home,g", "jump(0)", N_("first"), show=False),
-        Binding("end,G", "jump(-1)", N_("last"), show=False),
-        Binding("enter,ctrl+j", "select", N_("resume"), show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
 
     cursor: reactive[int] = reactive(0, repaint=False)
     """Index of the row the cursor is on."""

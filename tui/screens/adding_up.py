@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.facts import Facts, read_facts
-from hermes_browse.store.insights.groups import Only, make_report
+from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS
-from hermes_browse.store.insights.sums import Report
-from hermes_browse.store.insights.tools import ToolFacts, read_tools, tool_report
+from hermes_browse.store.insights.sums import Only, Report, make_report, tool_report
 from hermes_browse.store.wording import _
 
 from ..shared import header
+from .controllers import Controllers
 from .scanning import Scan, follow
 
 if TYPE_CHECKING:
-    from .main import MainScreen
     from .sub_screen import SubScreen
 
 TOOL = "tool"
@@ -30,7 +28,7 @@ class Question(NamedTuple):
     """What is asked."""
 
     by: str
-    """What sums are grouped by: `tool`, or one of `groups.GROUPINGS`."""
+    """What sums are grouped by: `tool`, or one of `sums.GROUPINGS`."""
     period: str
     unit: str
     """What the bars stand for."""
@@ -54,7 +52,7 @@ class AddingUp:
         unread: Takes why the store could not be read.
     """
 
-    def __init__(self, main: MainScreen, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
+    def __init__(self, main: Controllers, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
         self._main, self._screen, self._unread = main, screen, unread
         self._facts: Facts | None = None
         self._tools: ToolFacts | None = None
@@ -94,7 +92,7 @@ class AddingUp:
             scan.stopped.set()
         for each in self._wanted:
             each.set()
-        self._main.plan_worker.cancel("insights")
+        self._main.context.plan_worker.cancel("insights")
         return scan is not None
 
     def ask(self, question: Question, done: Callable[[Answer], None]) -> None:
@@ -104,7 +102,7 @@ class AddingUp:
             question: What is asked.
             done: Takes the sums.
         """
-        facts, tools, now = self._facts, self._tools, self._main.clock()
+        facts, tools, now = self._facts, self._tools, self._main.context.clock()
         by, period, unit = question
         if (tools if by == TOOL else facts) is None:
             self._read(question, done)
@@ -121,7 +119,7 @@ class AddingUp:
             course = report if by in UNITS else make_report(facts, unit, period, now, stopped=stopped)
             return Answer(question, report, course)
 
-        self._main.plan_worker.submit("insights", work, done, self._main.failed)
+        self._main.context.plan_worker.submit("insights", work, done, self._main.context.failed)
 
     def ask_part(self, question: Question, key: str, done: Callable[[Report], None]) -> None:
         """How one key of a grouping came about over time.
@@ -131,7 +129,7 @@ class AddingUp:
             key: Of one of the groups.
             done: Takes the sums by time.
         """
-        facts, tools, now = self._facts, self._tools, self._main.clock()
+        facts, tools, now = self._facts, self._tools, self._main.context.clock()
         stopped = self._newest(1)
 
         def work(reader: Reader) -> Report:
@@ -141,12 +139,12 @@ class AddingUp:
             assert facts is not None
             return make_report(facts, question.unit, question.period, now, Only(question.by, key), stopped=stopped)
 
-        self._main.plan_worker.submit("insights part", work, done, self._main.failed)  # not shown
+        self._main.context.plan_worker.submit("insights part", work, done, self._main.context.failed)  # not shown
 
     def _read(self, question: Question, done: Callable[[Answer], None]) -> None:
         """Read what is to be added up; for the tools every call and answer."""
         self.stop()
-        known, now, for_tools = self._main.listing.catalog, self._main.clock(), question.by == TOOL
+        known, now, for_tools = self._main.context.catalog, self._main.context.clock(), question.by == TOOL
         scan = self._scan = Scan()
 
         def work(reader: Reader) -> Facts | ToolFacts:
@@ -166,10 +164,10 @@ class AddingUp:
 
         def failed(error: BrowseError) -> None:
             self._scan = None
-            self._main.failed(error)
+            self._main.context.failed(error)
             self._unread(error)
 
-        self._main.plan_worker.submit("insights", work, taken, failed)
+        self._main.context.plan_worker.submit("insights", work, taken, failed)
         follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_whole, self._tell)
 
     def _tell(self, text: str, *, first: bool) -> None:

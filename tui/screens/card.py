@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from textual import on
-from textual.binding import Binding
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import ModalScreen
@@ -16,8 +15,8 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.wording import _
 
-from ..config.actions import CARDS, Action, final_keys
-from ..config.applying import with_names
+from ..bindings import bindings
+from ..commands import Command, final_keys
 from ..formats import counted
 from ..key_names import key_names
 from ..widgets.text_box import TextBox
@@ -34,57 +33,56 @@ class Card(ModalScreen[Result]):
     """A card; its outermost widget has the id `card`, its line of keys the id `answer`."""
 
     CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not while the browser starts
+    KEYS: ClassVar[tuple[Command, ...]] = ()
+    """What its keys do."""
 
     def on_resize(self, event: Resize) -> None:
-        """A low terminal has no lines to leave empty: what a card says and its keys come first."""
+        """Leave out the margins where the terminal is low."""
         self.set_class(event.size.height < SHORT, "-short")
 
     def __init_subclass__(cls) -> None:
-        """Give its keys the names a keymap calls them by: here, as no card is loaded before it is needed."""
-        if cls.__name__ in CARDS:
-            cls.BINDINGS = with_names(cls.BINDINGS, CARDS[cls.__name__])
+        """Bind the keys of its commands."""
+        if "KEYS" in vars(cls):
+            cls.BINDINGS = bindings(cls.KEYS)
         super().__init_subclass__()
 
-    def _keys(self) -> Iterator[tuple[Binding, str]]:
-        """Bindings that have a key, with the first one as it is printed on a keyboard."""
-        bindings = [each for each in self.BINDINGS if isinstance(each, Binding)]
-        actions = [Action(each.id or "", "", tuple(each.key.split(",")), each.description) for each in bindings]
-        for binding, action in zip(bindings, final_keys(actions, getattr(self.app, "keymap", {})), strict=True):
-            if action.keys:
-                is_first = action.keys[0] == binding.key.partition(",")[0]
-                yield binding, (binding.key_display if is_first else None) or key_names(action.keys[0])
+    def _keys(self) -> Iterator[tuple[Command, str]]:
+        """Commands that have a key, with the first one as it is printed on a keyboard."""
+        commands = final_keys(self.KEYS, getattr(self.app, "keymap", {}))
+        for usual, command in zip(self.KEYS, commands, strict=True):
+            if command.keys:
+                first = command.key_names[0]
+                yield command, (command.printed if first == usual.key_names[0] else "") or key_names(first)
 
     def key(self, name: str) -> str:
-        """The key of an action, as it is printed on a keyboard; empty where it has none.
+        """The key of a command, as it is printed on a keyboard; empty where it has none.
 
         Args:
-            name: Of the action, without the card: `back`.
+            name: Of the command, without the card: `back`.
         """
-        wanted = f"{CARDS[type(self).__name__]}-{name}"
-        return next((key for binding, key in self._keys() if binding.id == wanted), "")
+        return next((key for command, key in self._keys() if command.id == f"{command.place}-{name}"), "")
 
     def told_keys(self, *before: str, without: Collection[str] = (), between: str = " · ") -> str:
         """What the keys of this card do; keys that do the same stand together.
 
         Args:
             before: What comes first, for keys that are not the card's.
-            without: Names of actions that are not told, without the card.
+            without: Names of commands that are not told, without the card.
             between: What parts them.
         """
-        hidden = {f"{CARDS[type(self).__name__]}-{name}" for name in without}
         keys: dict[str, list[str]] = {}
-        for binding, key in self._keys():
-            if binding.show and binding.id not in hidden:
-                keys.setdefault(_(binding.description), []).append(key)
+        for command, key in self._keys():
+            if command.footer and command.id.partition("-")[2] not in without:
+                keys.setdefault(_(command.title), []).append(key)
         return between.join([*before, *(f"{' '.join(each)} {text}" for text, each in keys.items())])
 
     def with_way_back(self, text: str) -> str:
-        """A text, and the key that leaves the card."""
+        """A text followed by the key that leaves the card."""
         key = self.key("back")
         return " · ".join([text, f"{key} {_('back')}"]) if key else text
 
     def answer(self, text: str, style: str = "$accent") -> None:
-        """Say something in the place of the keys; the one that leaves stays there.
+        """Show an answer in place of the keys; the key that leaves the card stays.
 
         Args:
             text: Printable.
@@ -99,7 +97,7 @@ def keys_line(text: str) -> Static:
 
 
 class CountWords(NamedTuple):
-    """What a question that is answered with a number says."""
+    """The texts of a question that is answered with a number."""
 
     asked: str
     """In the empty box: which number, and what it does."""
@@ -110,7 +108,7 @@ class CountWords(NamedTuple):
 
 
 class CountCard(Card[bool]):
-    """A question that is answered with a number, which no habit types: how many are to go.
+    """A question that is answered with the number of what goes, which nobody types by habit.
 
     Args:
         count: The number.
@@ -132,7 +130,7 @@ class CountCard(Card[bool]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Go on, where the number is right."""
+        """Close the card if the right number was typed."""
         event.stop()
         if event.value.strip().replace(",", "") == str(self._count):
             self.dismiss(True)

@@ -1,33 +1,36 @@
-"""From a plan to what is done: the question, the work in portions with its progress, and the undo of all of it."""
+"""Plans of what goes, and their work: the question, portions with their progress, and the undo."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
+from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
+from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.edit.delete import Deleted
+from hermes_browse.store.edit.delete_plan import hold_up
+from hermes_browse.store.edit.flags import Change
+from hermes_browse.store.edit.restore import check_index, restore
+from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
 
+from ..context import Context
 from ..marks import Undoable
-from ..places import sessions_folder, trash_folder
 from ..plan_words import along_line, spared_line, totals_line
+from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
-
-if TYPE_CHECKING:
-    from hermes_browse.store.catalog import Catalog
-    from hermes_browse.store.prune.plan import Plan
-    from hermes_browse.store.prune.rules import Rules
-    from hermes_browse.store.prune.sizes import Sizes
-    from hermes_browse.store.trash.stages import Stage, Tell
-    from hermes_browse.store.write.carry import Outcome, Unit
-    from hermes_browse.store.write.change import Change
-    from hermes_browse.store.write.delete import Deleted
-
-    from .main import MainScreen
-    from .progress import ProgressScreen
+from .changing import taking_back
+from .deleting import NAMED, SPARED, DeleteScreen
+from .panes import Panes
+from .progress import ProgressScreen
 
 Result = TypeVar("Result")
 
@@ -51,10 +54,16 @@ class Planned(NamedTuple):
 
 
 class Cleaning:
-    """Makes plans off the screen's thread and carries them out on the writer's."""
+    """Makes plans off the screen's thread and carries them out on the writer's.
 
-    def __init__(self, screen: MainScreen) -> None:
-        self._screen = screen
+    Args:
+        context: The store.
+        panes: What the cards stand over.
+        done: Takes what was done, for the undo, and the sessions it touched.
+    """
+
+    def __init__(self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]) -> None:
+        self._context, self._panes, self._done = context, panes, done
         self.sizes: dict[str, Sizes] = {}
         """Bytes of sessions measured in this sitting."""
         self.last_rules = "older:30d"
@@ -65,7 +74,7 @@ class Cleaning:
     def plan(
         self, rules: Rules, done: Callable[[Planned], None], *, archive: bool = False, measure: bool = True
     ) -> None:
-        """What a clean-up by these rules would do; a newer question takes the place of an older one.
+        """Plan a clean-up by rules; a newer plan takes the place of one that is still being made.
 
         Args:
             rules: What is meant.
@@ -73,22 +82,19 @@ class Cleaning:
             archive: For an archive: what is put away already stays as it is.
             measure: Wait for the bytes of all of it; else `measure_on` gets them.
         """
-        known, now, sizes = self._screen.listing.catalog, self._screen.clock(), self.sizes
+        known, now, sizes = self._context.catalog, self._context.clock(), self.sizes
 
         def work(reader: Reader) -> Planned:
-            from hermes_browse.store.catalog import read_catalog
-            from hermes_browse.store.prune.plan import make_plan
-
             catalog = known if known.exact else read_catalog(reader, now)
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
             if archive:
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
             return Planned(plan, catalog, rules.marks)
 
-        self._screen.plan_worker.submit("plan", work, done, self._screen.failed)
+        self._context.plan_worker.submit("plan", work, done, self._context.failed)
 
     def measure_on(self, planned: Planned, done: Callable[[Planned], None]) -> None:
-        """Measure a piece of a plan; a question for another plan comes in between.
+        """Measure a part of a plan; another plan can be made between two parts.
 
         Args:
             planned: Not measured to its end.
@@ -97,22 +103,18 @@ class Cleaning:
         sizes = self.sizes
 
         def work(reader: Reader) -> Planned:
-            from hermes_browse.store.prune.measuring import measure_more
-
             return planned._replace(plan=measure_more(reader, planned.plan, sizes))
 
-        self._screen.plan_worker.submit("measure", work, done, self._screen.failed)
+        self._context.plan_worker.submit("measure", work, done, self._context.failed)
 
     def _plan_of(self, meant: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool) -> None:
-        from hermes_browse.store.prune.rules import Rules
-
         marks = frozenset(each.id for each in meant)
         self.plan(Rules(marks=marks, include_archived=True), done, archive=archive, measure=not archive)
 
     # What the main screen asks for
 
     def archive(self, meant: Sequence[Conversation]) -> None:
-        """Put several away; no question, for it can be undone.
+        """Archive several conversations; without a question, as it can be undone.
 
         Args:
             meant: Marked ones; the protected among them are spared, and counted.
@@ -120,10 +122,8 @@ class Cleaning:
         self._plan_of(meant, self.archive_planned, archive=True)
 
     def archive_planned(self, planned: Planned) -> None:
-        """Put away what a plan says."""
-        from hermes_browse.store.write.carry import archive_unit
-
-        unit = archive_unit(self._screen.store, planned.plan)
+        """Archive what is in a plan."""
+        unit = archive_unit(self._context.store, planned.plan)
         self._carry(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
 
     def delete(self, meant: Sequence[Conversation]) -> None:
@@ -132,24 +132,21 @@ class Cleaning:
         Args:
             meant: Which; the protected among them are spared, with the reason.
         """
-        self._screen.say(_("looking at what would go …"))
+        self._context.say(_("looking at what would go …"))
         self._plan_of(meant, self.ask, archive=False)
 
     def ask(self, planned: Planned) -> None:
-        """Ask before what a plan says is deleted."""
+        """Ask whether to delete what is in a plan."""
         plan = planned.plan
         if not plan.would:
             self._say_nothing(plan)
             return
-        from hermes_browse.store.write.delete import hold_up
-
-        from .deleting import NAMED, SPARED, DeleteScreen
 
         def decided(go: bool | None) -> None:
             if go:
                 self.delete_planned(planned)
             else:
-                self._screen.say(_("nothing was deleted"))
+                self._context.say(_("nothing was deleted"))
 
         def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
             """The plan with the beginnings of those the card names, and in words."""
@@ -165,20 +162,18 @@ class Cleaning:
             return more, totals_line(plan), stays, hold_up(largest)
 
         def show(named: tuple[Plan, str, str, str | None]) -> None:
-            location = self._screen.location
+            location = self._context.location
             trash = _("the sample store's trash")
             if not location.demo:
                 trash = _("the trash, {folder}").format(folder=trash_folder(location))
-            self._screen.say("")
-            self._screen.app.push_screen(DeleteScreen(named[0], trash, *named[1:]), decided)
+            self._context.say("")
+            self._panes.app.push_screen(DeleteScreen(named[0], trash, *named[1:]), decided)
 
-        self._screen.page_worker.submit("card", work, show, self._screen.failed)
+        self._context.page_worker.submit("card", work, show, self._context.failed)
 
     def delete_planned(self, planned: Planned) -> None:
-        """Move to the trash what a plan says."""
-        from hermes_browse.store.write.carry import delete_unit
-
-        store, location = self._screen.store, self._screen.location
+        """Move to the trash what is in a plan."""
+        store, location = self._context.store, self._context.location
 
         def unit(stop: Callable[[], bool], tell: Tell) -> Unit[Deleted]:
             trash, folder = trash_folder(location), sessions_folder(location)
@@ -189,15 +184,15 @@ class Cleaning:
     def _say_nothing(self, plan: Plan) -> None:
         if plan.spared:
             first = plan.spared[0]
-            known = self._screen.details.complete(first.conversation)[0]
+            known = self._context.details.complete(first.conversation)[0]
             name = known.title or known.preview or known.id  # what a list that was not looked at has not read
             more = len(plan.spared) - 1
             told = _("nothing goes: {name}: {why}")
             if more:
                 told = _("nothing goes: {name}: {why} (and {more:,} more are spared)")
-            self._screen.say(told.format(name=name, why=first.why.words, more=more))
+            self._context.say(told.format(name=name, why=first.why.words, more=more))
         else:
-            self._screen.say(_("nothing to do"))
+            self._context.say(_("nothing to do"))
 
     # Doing it
 
@@ -208,25 +203,21 @@ class Cleaning:
         verb: str,
         undoable: Callable[[str, Sequence[Result]], Undoable],
     ) -> None:
-        plan, screen = planned.plan, self._screen
+        plan, context = planned.plan, self._context
         if not plan.would:
             self._say_nothing(plan)
             return
         progress = self._show_progress(plan, verb)
-        store, writer = screen.store, screen.writer
+        store, writer = context.store, context.writer
 
         def work() -> tuple[Outcome[Result], tuple[str, ...]]:
-            from hermes_browse.store.prune.plan import parents_first
-            from hermes_browse.store.trash.stages import EVERY
-            from hermes_browse.store.write.carry import Step, carry_out
-
             began, last = time.monotonic(), Step(0, len(plan.would), 0.0)
 
             def tell(step: Step) -> None:
                 nonlocal last
                 last = step._replace(inside=None)
                 if progress is not None:
-                    screen.post_message(Written(lambda: progress.show(step.share, step.words)))
+                    context.post(Written(lambda: progress.show(step.share, step.words)))
 
             def tell_inside(stage: Stage) -> None:
                 if stage.total >= EVERY:  # of few messages nobody could read it
@@ -246,16 +237,14 @@ class Cleaning:
                 progress.finish()
             self._carried(*result, verb, undoable)
 
-        writer.submit(work, done, screen.failed)
+        writer.submit(work, done, context.failed)
 
     def _show_progress(self, plan: Plan, verb: str) -> ProgressScreen | None:
         many = len(plan.would) > _NO_PROGRESS
         messages = sum(each.own.rows + each.along.rows for each in plan.would) if not many else 0
         if not many and messages < _MANY:
-            self._screen.say(_("{count:,} on the way …").format(count=len(plan.would)))
+            self._context.say(_("{count:,} on the way …").format(count=len(plan.would)))
             return None
-        from .progress import ProgressScreen
-
         count = len(plan.would)
         if verb == _ARCHIVED:
             title = ngettext("1 conversation to be archived", "{count:,} conversations to be archived", count)
@@ -267,7 +256,7 @@ class Cleaning:
         if messages:
             title += " · " + ngettext("1 message", "{count:,} messages", messages).format(count=messages)
         progress = ProgressScreen(title)
-        self._screen.app.push_screen(progress)
+        self._panes.app.push_screen(progress)
         return progress
 
     def _carried(
@@ -286,20 +275,17 @@ class Cleaning:
                 told = _("{count:,} spared: {why}")
             sentence += " · " + told.format(count=spared, why=why.words)
         if outcome.results:
-            self._screen.changing.done(undoable(sentence, outcome.results), touched)
+            self._done(undoable(sentence, outcome.results), touched)
         if outcome.error is not None:
-            self._screen.failed(outcome.error)
+            self._context.failed(outcome.error)
         elif not outcome.results:
-            self._screen.say(sentence)
+            self._context.say(sentence)
 
     def _archived(self, sentence: str, changes: Sequence[Change]) -> Undoable:
-        return Undoable(sentence, self._screen.changing.taking_back(changes))
+        return Undoable(sentence, taking_back(self._context.store, changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
-        from hermes_browse.store.errors import RefusedError
-        from hermes_browse.store.write.restore import check_index, restore
-
-        store, location = self._screen.store, self._screen.location
+        store, location = self._context.store, self._context.location
         files = sessions_folder(location)
         left = [each.bundle.name for each in results]
         notes = [note for each in results for note in each.notes]
@@ -327,30 +313,3 @@ class Cleaning:
             return " · ".join([said, *kept, *(check_index(store) if several else ())]), tuple(touched)
 
         return Undoable(sentence, back)
-
-    # The trash
-
-    def expire(self, age: str) -> None:
-        """Drop the bundles of the age the user has set, and say so; behind everything else, for nobody waits for it.
-
-        Args:
-            age: As the configuration has it.
-        """
-        trash, now = trash_folder(self._screen.location), self._screen.clock()
-
-        def work() -> int:
-            from hermes_browse.store.prune.rules import parse_age
-            from hermes_browse.store.trash.shelf import expire
-
-            return len(expire(trash, parse_age(age), now))
-
-        def done(count: int) -> None:
-            if count:
-                told = ngettext(
-                    "dropped 1 bundle from the trash, as old as the configuration says",
-                    "dropped {count:,} bundles from the trash, as old as the configuration says",
-                    count,
-                )
-                self._screen.say(told.format(count=count))
-
-        self._screen.writer.submit(work, done, self._screen.failed)

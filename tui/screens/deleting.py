@@ -1,27 +1,28 @@
-"""The question before a delete: what goes, what goes along, what stays and why, and how it comes back."""
+"""The questions before a delete, which an undo brings back, and before bundles of the trash are removed for good."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
+from ..commands.screens import DELETING, DROPPING
 from .card import CountCard, CountWords, keys_line
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.plan import Plan
+    from hermes_browse.store.cleanup.plan import Plan
 
 NAMED = 12
-"""Conversations the card names."""
+"""Conversations, or bundles, that a card names."""
 SPARED = 6
 """Spared ones it names."""
 _ORPHANS = 3
@@ -41,12 +42,7 @@ def _orphans(names: Sequence[str]) -> str:
 class DeleteScreen(CountCard):
     """Asks; for several conversations the answer is their number, never the key that came here."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "go", N_("delete")),
-        Binding("down", "scroll(1)", N_("down"), show=False),
-        Binding("up", "scroll(-1)", N_("up"), show=False),
-        Binding("escape", "dismiss(False)", N_("back")),
-    ]
+    KEYS = DELETING
 
     def __init__(self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None = None) -> None:
         super().__init__(len(plan.would))
@@ -120,3 +116,39 @@ class DeleteScreen(CountCard):
     def action_scroll(self, lines: int) -> None:
         """Scroll what goes."""
         self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)
+
+
+class DropScreen(CountCard):
+    """Asks for the number of bundles, one included."""
+
+    KEYS = DROPPING
+
+    def __init__(self, bundles: Sequence[Bundle]) -> None:
+        super().__init__(len(bundles))
+        self._bundles = bundles
+
+    def words(self, count: int) -> CountWords:
+        """What is said around the box."""
+        return CountWords(
+            ngettext("type {count} to drop it", "type {count} to drop them", count).format(count=count),
+            _("{count} and Enter drop").format(count=count),
+            _("that is not {count} · nothing is dropped").format(count=count),
+        )
+
+    def compose(self) -> ComposeResult:
+        """What goes, the question."""
+        count = len(self._bundles)
+        with Vertical(id="card"):
+            size = formats.size(sum(each.bytes for each in self._bundles))
+            question = ngettext(
+                "Remove 1 bundle for good? ({size})", "Remove {count:,} bundles for good? ({size})", count
+            )
+            yield Static(Content.styled(question.format(count=count, size=size), "bold"))
+            for each in self._bundles[:NAMED]:
+                many = len(each.sessions)
+                sessions = ngettext("1 session", "{count:,} sessions", many).format(count=many)
+                yield Static(Content.assemble("  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")))
+            if count > NAMED:
+                yield Static(Content.styled("  " + _("… and {count:,} more").format(count=count - NAMED), "dim"))
+            yield Static(Content.styled(_("Nothing brings them back after that."), "$warning"))
+            yield from self.question()

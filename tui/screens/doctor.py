@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..checkup import Checkup, examine, facts
+from ..commands.screens import DOCTOR
 from ..formats import fit
 from ..logfile import log_failure
 from ..shared import header
 from ..shared.lines import LinesView, TextLine
 from ..shared.styled import Line
 from ..widgets.keys import KeyLine
-from .sub_screen import BACK, SubScreen
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .controllers import Controllers
+from .sub_screen import SubScreen
 
 _MARKS = {"error": (N_("✗ error"), "error"), "warning": (N_("! warning"), "keyword"), "info": (N_("· note"), "dim")}
 _INDENT = 15
@@ -59,13 +56,9 @@ class DoctorScreen(SubScreen):
     """One look at everything, taken off the screen's thread."""
 
     HELP_TITLE = N_("Doctor")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f5", "again", N_("look again"), tooltip=N_("Look at everything again")),
-        Binding("y", "copy", N_("copy"), tooltip=N_("Copy the report, to ask someone with it")),
-        *BACK,
-    ]
+    KEYS = DOCTOR
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._is_looking = False
         self._found: Checkup | None = None
@@ -104,7 +97,7 @@ class DoctorScreen(SubScreen):
         main = self.main
         try:
             # The real terminal: what stands for standard output here is Textual's.
-            found = await asyncio.to_thread(examine, main.store, main.location, sys.__stdout__)
+            found = await asyncio.to_thread(examine, main.context.store, main.context.location, sys.__stdout__)
         except Exception as error:  # the border of the thread: a sentence here, the rest in the log
             wrong = _("something unexpected went wrong ({error}). Details: {log}")
             self._show_title(wrong.format(error=type(error).__name__, log=log_failure()))
@@ -122,7 +115,7 @@ class DoctorScreen(SubScreen):
         self.report.show(report(found))
 
     def _show_title(self, told: str) -> None:
-        name = header.store_name(self.main.location)
+        name = header.store_name(self.context.location)
         self.line("header").update(
             Content.assemble((" " + _("doctor") + "  ", "bold"), (name, "$accent"), (f"  {told}", "dim"))
         )
@@ -131,4 +124,4 @@ class DoctorScreen(SubScreen):
         """Copy the report."""
         if self._found is not None:
             text = "\n".join("".join(part for part, _look in line) for line in report(self._found))
-            self.main.taking.copy(text, _("the report"))
+            self.main.copying.copy(text, _("the report"))

@@ -6,11 +6,9 @@ import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input
 
@@ -19,18 +17,17 @@ from hermes_browse.store.models import Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ..found_rows import FoundRow
+from ..commands.screens import EVERYWHERE
 from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, ListRow, NoteRow
+from ..profile_rows import FoundRow
 from ..profiles import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
 from ..shared import header
 from ..shared.lines import TextLine
 from ..widgets.keys import KeyLine
 from ..widgets.text_box import TextBox
-from .sub_screen import BACK, SubScreen
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .controllers import Controllers
+from .sub_screen import SubScreen
 
 _PAUSE = 0.12
 """Seconds after a letter before a search begins."""
@@ -49,19 +46,9 @@ class EverywhereScreen(SubScreen):
 
     ENTER = N_("Open a hit, or resume a conversation")
     HELP_TITLE = N_("All profiles")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", N_("search"), tooltip=N_("Search all profiles")),
-        Binding(
-            "R", "resume", N_("resume"), tooltip=N_("Go on with it in Hermes, in its own profile"), key_display="↵"
-        ),
-        Binding("o,right", "open", N_("open"), tooltip=N_("Open it in its own profile")),
-        Binding("1", "view('chats')", N_("chats"), tooltip=N_("Show the chats"), show=False),
-        Binding("4", "view('all')", N_("all"), tooltip=N_("Show every session"), show=False),
-        Binding("f5", "reload", N_("reload"), tooltip=N_("Read all profiles again"), show=False),
-        *BACK,
-    ]
+    KEYS = EVERYWHERE
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._everywhere: Everywhere | None = None
         self._view = View.CHATS
@@ -80,7 +67,7 @@ class EverywhereScreen(SubScreen):
 
     def on_mount(self) -> None:
         """Read the profiles."""
-        self.found.clock = self.main.clock
+        self.found.clock = self.context.clock
         self.set_focus(self.found)
         self.action_reload()
 
@@ -103,7 +90,7 @@ class EverywhereScreen(SubScreen):
 
     def action_reload(self) -> None:
         """Read all profiles."""
-        root, now, view = self.main.location.root, self.main.clock(), self._view
+        root, now, view = self.context.location.root, self.context.clock(), self._view
         if root is None:
             return
         self.found.show(FixedRows([NoteRow(_("reading all profiles …"))]))
@@ -113,7 +100,7 @@ class EverywhereScreen(SubScreen):
             try:
                 self._everywhere = await asyncio.to_thread(read_everywhere, root, now, view)
             except BrowseError as error:
-                self.main.failed(error)
+                self.context.failed(error)
             finally:
                 self._waiting = False
             self._show()
@@ -172,7 +159,7 @@ class EverywhereScreen(SubScreen):
         self._show()
 
     def _search(self) -> None:
-        everywhere, text, now = self._everywhere, self.box.value, self.main.clock()
+        everywhere, text, now = self._everywhere, self.box.value, self.context.clock()
         assert everywhere is not None
         self._asked += 1
         mine = self._asked
@@ -186,7 +173,7 @@ class EverywhereScreen(SubScreen):
             try:
                 answer = await asyncio.to_thread(work)
             except BrowseError as error:
-                self.main.failed(error)
+                self.context.failed(error)
                 return
             finally:
                 self._waiting = self._asked != mine

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.export.files import check_target
-from hermes_browse.store.export.pieces import EXTENSIONS, Format, export_pieces
+from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
 from hermes_browse.store.export.source import Tally
-from hermes_browse.store.models import Conversation
+from hermes_browse.store.models import Conversation, State
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
+from ..commands.screens import EXPORTING
+from ..context import Context
 from ..exports import MANY, Document, make_redactor, not_live_words, plan_documents, redacted_words, save
-from ..places import store_files
+from ..store_paths import store_files
+from ..version import version
 from ..widgets.text_box import TextBox
 from .card import Card, keys_line
-
-if TYPE_CHECKING:
-    from hermes_browse.store.models import State
-
-    from .main import MainScreen
 
 _ORDER = list(Format)
 _WORDS = {
@@ -58,32 +56,11 @@ class Wish(NamedTuple):
 class ExportScreen(Card[Wish | None]):
     """Asks how and where to."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,ctrl+f", "format(1)", N_("format"), tooltip=N_("The next format"), priority=True),
-        Binding(
-            "up",
-            "format(-1)",
-            N_("format"),
-            tooltip=N_("The format before"),
-            priority=True,
-            id="exporting-format-before",
-        ),
-        Binding("ctrl+r", "redact", N_("secrets"), key_display="Ctrl+R", priority=True),
-        Binding(
-            "ctrl+l",
-            "everything",
-            N_("everything"),
-            tooltip=N_("Rewound and hidden messages too, and in JSONL compacted ones"),
-            key_display="Ctrl+L",
-            priority=True,
-        ),
-        Binding("ctrl+o", "replace", N_("replace"), show=False, key_display="Ctrl+O", priority=True),
-        Binding("escape", "dismiss(None)", N_("back")),
-    ]
+    KEYS = EXPORTING
 
-    def __init__(self, conversations: Sequence[Conversation], keep: MainScreen) -> None:
+    def __init__(self, conversations: Sequence[Conversation], store: Store) -> None:
         super().__init__()
-        self._conversations, self._main = conversations, keep
+        self._conversations, self._store = conversations, store
         self._form = Format.MARKDOWN
         self._redact = True
         self._everything = False
@@ -107,8 +84,6 @@ class ExportScreen(Card[Wish | None]):
         self._show()
 
     def _proposal(self) -> str:
-        from hermes_browse.store.export.files import file_stem
-
         many, first = len(self._conversations) > 1, self._conversations[0]
         # What stands in the list where nothing was said, or has not been read yet, is no name for a file.
         stem = MANY if many else file_stem(first.title or first.preview or first.id)
@@ -193,26 +168,38 @@ class ExportScreen(Card[Wish | None]):
         return True
 
     def _check(self, wish: Wish) -> None:
-        from pathlib import Path
-
         target = Path(wish.path).expanduser()
         if target.is_dir():  # names of files in it are looked at when they are known
             return
-        check_target(target, force=wish.force, keep=store_files(self._main.store.path))
+        check_target(target, force=wish.force, keep=store_files(self._store.path))
 
 
-def export(screen: MainScreen, conversations: Sequence[Conversation], wish: Wish) -> None:
+def ask_and_export(context: Context, app: App[Any], conversations: Sequence[Conversation]) -> None:
+    """Ask how and where to, then save.
+
+    Args:
+        context: The store, and the writer that saves.
+        app: Shows the card.
+        conversations: Which.
+    """
+
+    def decided(wish: Wish | None) -> None:
+        if wish is not None:
+            export(context, conversations, wish)
+
+    app.push_screen(ExportScreen(conversations, context.store), decided)
+
+
+def export(context: Context, conversations: Sequence[Conversation], wish: Wish) -> None:
     """Save on the writer's thread and say where to.
 
     Args:
-        screen: The main screen.
+        context: The store, and the writer that saves.
         conversations: Which.
         wish: From the card.
     """
-    from ..cli.version import version
-
     notes: list[str] = []
-    location, store, now = screen.location, screen.store, screen.clock()
+    location, store, now = context.location, context.store, context.clock()
 
     def work() -> tuple[list[Document], str]:
         redactor = make_redactor(location, notes.append, active=wish.redact)
@@ -248,7 +235,7 @@ def export(screen: MainScreen, conversations: Sequence[Conversation], wish: Wish
             saved = _("saved {path}").format(path=first)
         else:
             saved = _("saved {count:,} files in {folder}").format(count=len(documents), folder=first.parent)
-        screen.say(" · ".join([saved, words, *notes]))
+        context.say(" · ".join([saved, words, *notes]))
 
-    screen.say(_("saving {conversations} …").format(conversations=_conversations(len(conversations))))
-    screen.writer.submit(work, done, screen.failed)
+    context.say(_("saving {conversations} …").format(conversations=_conversations(len(conversations))))
+    context.writer.submit(work, done, context.failed)

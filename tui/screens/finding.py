@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.transcript import read_messages
 from hermes_browse.store.wording import _, ngettext
 
+from ..context import Context
+from ..transcript.find import Findings, Slice, look_through, needle
 from ..transcript.model import TranscriptModel
 from ..widgets.ask_line import AskInput, AskLine
+from .panes import Panes
 
 if TYPE_CHECKING:
     from hermes_browse.store.models import ChatMessage
+    from hermes_browse.store.search import Matcher
 
-    from ..transcript.find import Findings, Slice
     from ..transcript.scroll import Place
-    from .main import MainScreen
 
 _WINDOW = 30
 
 
 class Finding:
-    """What is found in the conversation on screen."""
+    """What is found in the conversation on screen.
 
-    def __init__(self, screen: MainScreen) -> None:
-        self._screen = screen
+    Args:
+        context: The store.
+        panes: The transcript.
+        matchers: What the search wants lit.
+    """
+
+    def __init__(self, context: Context, panes: Panes, matchers: Callable[[], Sequence[Matcher]]) -> None:
+        self._context, self._panes, self._matchers = context, panes, matchers
         self._findings: Findings | None = None
         self._model: TranscriptModel | None = None
         self._asks_for_id = False
@@ -40,9 +49,9 @@ class Finding:
 
     async def open(self, *, for_id: bool = False) -> None:
         """Ask what to find, or which message to go to."""
-        transcript = self._screen.transcript
+        transcript = self._panes.transcript
         if transcript.model is None:
-            self._screen.say(_("no conversation here"))
+            self._context.say(_("no conversation here"))
             return
         line = await self._line()
         self._asks_for_id = for_id
@@ -58,20 +67,20 @@ class Finding:
                 self.edited(self._text)
 
     async def _line(self) -> AskLine:
-        """The line of the box, made when it is first asked for: the first screen does without."""
-        found = self._screen.query(AskLine)
+        """The line with the box, mounted when it is first needed."""
+        found = self._panes.query(AskLine)
         if found:
             return found.first()
-        line = AskLine(id="ask")
-        await self._screen.mount(line, after=self._screen.transcript)
+        line = AskLine(self, id="ask")
+        await self._panes.mount(line, after=self._panes.transcript)
         return line
 
     def hide(self) -> None:
         """Put the box away."""
-        for line in self._screen.query(AskLine):
+        for line in self._panes.query(AskLine):
             line.display = False
-        if isinstance(self._screen.focused, AskInput):
-            self._screen.set_focus(self._screen.transcript)
+        if isinstance(self._panes.focused, AskInput):
+            self._panes.set_focus(self._panes.transcript)
 
     def submitted(self, text: str) -> None:
         """Enter: stay where the find is, or go to the id."""
@@ -89,7 +98,7 @@ class Finding:
         if not self._asks_for_id:
             self.close()
         if self._origin is not None:
-            self._screen.transcript.go_back_to(self._origin)
+            self._panes.transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
         wanted = text.strip().lstrip("#")
@@ -98,13 +107,15 @@ class Finding:
         try:
             message_id = int(wanted)
         except ValueError:
-            self._screen.say(_("a message id is a number; it stands in the details of a message and in search results"))
+            self._context.say(
+                _("a message id is a number; it stands in the details of a message and in search results")
+            )
             return
-        transcript = self._screen.transcript
+        transcript = self._panes.transcript
         index = transcript.model.entry_of(message_id) if transcript.model is not None else None
         if index is None:
             absent = _("message {id} is not part of this conversation as it is read here")
-            self._screen.say(absent.format(id=message_id))
+            self._context.say(absent.format(id=message_id))
             return
         self._goal = ("id", message_id)
         self._with_messages(index)
@@ -112,13 +123,11 @@ class Finding:
     # Finding
 
     def edited(self, text: str) -> None:
-        """Another needle; called within the keystroke."""
+        """Look for another text; called within the keystroke."""
         if self._asks_for_id:
             return
-        from ..transcript.find import Findings, needle
-
         self._text = text
-        wanted, model = needle(text), self._screen.transcript.model
+        wanted, model = needle(text), self._panes.transcript.model
         if wanted is None or model is None:
             self.close()
             return
@@ -126,8 +135,8 @@ class Finding:
         origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
         self._findings = Findings(wanted, len(model.skeleton.bones), origin)
         self._goal, self._is_quiet = ("first", 0), False
-        self._screen.transcript.is_finding = True
-        self._screen.transcript.light([wanted])
+        self._panes.transcript.is_finding = True
+        self._panes.transcript.light([wanted])
         self._look_on()
 
     def _look_on(self) -> None:
@@ -137,14 +146,12 @@ class Finding:
             return
         part = findings.next_part
         if part is None:
-            self._screen.transcript_worker.cancel("find")
+            self._context.transcript_worker.cancel("find")
             self._arrive()
             return
         bones, wanted = model.skeleton.bones, findings.wanted
 
         def work(reader: Reader) -> Slice:
-            from ..transcript.find import look_through
-
             return look_through(reader, bones, *part, wanted)
 
         def done(slice_: Slice) -> None:
@@ -154,7 +161,7 @@ class Finding:
                 if not findings.is_complete:
                     self._look_on()
 
-        self._screen.transcript_worker.submit("find", work, done, self._screen.failed)
+        self._context.transcript_worker.submit("find", work, done, self._context.failed)
 
     def _take_model(self, model: TranscriptModel) -> None:
         if model is not self._model:
@@ -166,7 +173,7 @@ class Finding:
         return sorted(self._findings.found & self._order.keys(), key=self._order.__getitem__)
 
     def _arrive(self) -> None:
-        """News: go to the first find if none has been gone to, and tell how many there are."""
+        """Take news: go to the first find if none was gone to yet, and tell how many there are."""
         findings, model = self._findings, self._model
         if findings is None or model is None:
             return
@@ -188,8 +195,8 @@ class Finding:
         self._with_messages(index)
 
     def _with_messages(self, index: int) -> None:
-        """Read what a place needs, then show it; at once when it is there."""
-        model = self._screen.transcript.model
+        """Show a place, after reading the messages around it that are missing."""
+        model = self._panes.transcript.model
         assert model is not None
         missing = model.missing(index - _WINDOW, index + _WINDOW)
         if not missing:
@@ -197,13 +204,13 @@ class Finding:
             return
 
         def done(messages: list[ChatMessage]) -> None:
-            if self._screen.transcript.model is model:
+            if self._panes.transcript.model is model:
                 model.add(messages)
-                self._screen.transcript.loaded()
+                self._panes.transcript.loaded()
                 self._show_goal()
 
-        self._screen.transcript_worker.submit(
-            "goal", lambda reader: read_messages(reader, missing), done, self._screen.failed
+        self._context.transcript_worker.submit(
+            "goal", lambda reader: read_messages(reader, missing), done, self._context.failed
         )
 
     def _show_goal(self) -> None:
@@ -211,17 +218,17 @@ class Finding:
         if goal is None:
             return
         kind, message_id = goal
-        transcript = self._screen.transcript
+        transcript = self._panes.transcript
         if kind == "id":
             transcript.go_to_message(message_id)
-            self._screen.say(_("message {id} · ' goes back").format(id=message_id))
+            self._context.say(_("message {id} · ' goes back").format(id=message_id))
             return
         transcript.show_find(message_id, last=kind == "last")
         self._tell()
 
     def step(self, by: int) -> None:
         """To the next or previous find, around the ends."""
-        transcript = self._screen.transcript
+        transcript = self._panes.transcript
         if self._findings is None or self._model is not transcript.model:
             return
         self._is_quiet = False
@@ -235,13 +242,13 @@ class Finding:
         self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _position(self, ordered: list[int]) -> int | None:
-        hit = self._screen.transcript.page.hit
+        hit = self._panes.transcript.page.hit
         return ordered.index(hit) if hit in ordered else None
 
     def _beside(self, ordered: list[int], by: int) -> int:
         """The first find on the page or below it; upwards the last one on the page or above it."""
         assert self._model is not None
-        frame = self._screen.transcript.page.frame()
+        frame = self._panes.transcript.page.frame()
         entries = [self._model.entry_of(each) or 0 for each in ordered]
         if by > 0:
             return next((n for n, entry in enumerate(entries) if frame and entry >= frame[0][0]), len(ordered))
@@ -263,34 +270,39 @@ class Finding:
             count += " …"
         elif not ordered:
             count = _("not in this conversation")
-        for line in self._screen.query(AskLine):
+        for line in self._panes.query(AskLine):
             if line.display:
                 line.answer(count)
                 return
-        self._screen.say(_("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count))
+        self._context.say(_("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count))
+
+    def end(self) -> None:
+        """Stop finding, and put the box away."""
+        self.close()
+        self.hide()
 
     # What happens around it
 
     def close(self) -> None:
-        """Nothing is looked for any more; the search, if there is one, is lit again."""
-        if not self._screen.transcript.is_finding:
+        """Stop finding; terms of the search, if there is one, are lit again."""
+        if not self._panes.transcript.is_finding:
             return
         self._findings, self._goal = None, None
-        self._screen.transcript_worker.cancel("find")
-        transcript = self._screen.transcript
+        self._context.transcript_worker.cancel("find")
+        transcript = self._panes.transcript
         transcript.is_finding = False
         if transcript.model is not None:
-            transcript.light(self._screen.searching.matchers)
+            transcript.light(self._matchers())
 
     def shown(self, model: TranscriptModel | None, *, grown: bool = False) -> None:
-        """The transcript shows another reading: look on in what is new, or begin again."""
+        """The transcript shows something else: look on in what is new, or begin again."""
         findings, before = self._findings, self._model
         if findings is None or before is None:
             return
         if model is None or model.conversation.root_id != before.conversation.root_id:
             self._findings, self._goal = None, None
-            self._screen.transcript.is_finding = False
-            self._screen.transcript_worker.cancel("find")
+            self._panes.transcript.is_finding = False
+            self._context.transcript_worker.cancel("find")
             self.hide()
             return
         self._take_model(model)
@@ -298,9 +310,7 @@ class Finding:
         if grown:
             findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
         else:
-            from ..transcript.find import Findings
-
             self._findings = Findings(findings.wanted, len(model.skeleton.bones), 0)
-            self._screen.transcript.is_finding = True
-            self._screen.transcript.light([findings.wanted])
+            self._panes.transcript.is_finding = True
+            self._panes.transcript.light([findings.wanted])
         self._look_on()

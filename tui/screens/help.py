@@ -1,27 +1,26 @@
-"""Help from the bindings themselves, so that it is never wrong."""
+"""The help, made from the tables of commands and the user's keymap."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Protocol
 
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.search import help_lines
 from hermes_browse.store.wording import N_, _
 
+from ..bindings import help_rows
+from ..commands import Command
+from ..commands.panes import LIST, MAIN, TRANSCRIPT
+from ..commands.screens import HELP
 from ..key_names import key_names
-from ..list.conversation_list import ConversationList
-from ..transcript.view import TranscriptView
-from .bindings import MAIN_BINDINGS
 from .card import Card, keys_line
-from .sub_screen import SubScreen
 
 QUERY_HELP = (
     (N_("word word"), N_("both, anywhere in a message; punctuation is literal: don't .env src/main.py 50%")),
@@ -30,53 +29,20 @@ QUERY_HELP = (
     (N_("-word, NOT word"), N_("without")),
     ("pre*", N_("words that begin so")),
     (N_("*part*"), N_("words with this anywhere in them")),
-    ("source:cli role:user tool:terminal", N_("where, who, with which tool")),  # not shown otherwise: it is typed so
-    ("file:src/auth.py", N_("conversations that edited this file, then those that mention it")),
-    ("in:reasoning", N_("look in reasoning instead: it is in no index, so this scans")),
-    ("title:x id:x cwd:x model:x", N_("of the conversation")),
-    ("after:3d before:2026-03 on:mon", N_("when; also today, yesterday, 2w, 2026-03-05")),
-    (
-        "is:live is:archived -is:rewound …",  # not shown otherwise
-        N_(
-            "live open stale (open, silent for a day) ended empty "
-            "archived pinned hidden chat automation subagent branch; compacted or rewound (taken back) messages"
-        ),
-    ),
-    ("has:image has:error has:code", N_("also has:tool has:branch has:subagent")),  # not shown otherwise
-    ("cost>1 msgs>100 tokens>1m", N_("size of the conversation")),
+    *help_lines(),
     (N_("Tab or →"), N_("takes what is offered behind the cursor; ↑ brings back earlier searches")),
 )
 
 
-def binding_rows(bindings: Iterable[BindingType], keymap: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-    """Keys and what they do; keys of one action together.
-
-    Args:
-        bindings: As they are written down.
-        keymap: Keys of the user's own, by the id of a binding.
-    """
-    rows: dict[str, tuple[list[str], str]] = {}
-    for binding in bindings:
-        if isinstance(binding, Binding):
-            text = _(binding.tooltip or binding.description)
-            keys = (keymap or {}).get(binding.id or "", binding.key)
-            rows.setdefault(binding.action, ([], text))[0].append(key_names(keys))
-    return [(" ".join(keys), text) for keys, text in rows.values()]
-
-
-def _list_keys(enter: str) -> list[BindingType]:
-    """Keys of a list on a screen where Enter does something of its own, or nothing."""
-    keys: list[BindingType] = []
-    for each in ConversationList.BINDINGS:
-        if not isinstance(each, Binding) or each.action != "select":
-            keys.append(each)
-        elif enter:
-            keys.append(replace(each, description=enter))
-    return keys
+def _list_commands(enter: str) -> list[Command]:
+    """The keys of a list, with what Enter does there; without Enter where it does nothing."""
+    return [
+        each._replace(title=enter) if each.call == "select" else each for each in LIST if each.call != "select" or enter
+    ]
 
 
 def _in_words(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Examples and what they mean; those without words of a language are the same in all of them."""
+    """Examples and what they mean, translated."""
     return [(_(example), _(meaning)) for example, meaning in examples]
 
 
@@ -90,22 +56,22 @@ def _table(rows: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
+class Helped(Protocol):
+    """A screen behind the main one, as the help sees it."""
+
+    HELP_TITLE: ClassVar[str]
+    KEYS: ClassVar[tuple[Command, ...]]
+    ENTER: ClassVar[str]
+    EXAMPLES: ClassVar[tuple[tuple[str, str], ...]]
+    EXAMPLES_TITLE: ClassVar[str]
+
+
 class HelpScreen(Card[None]):
     """All keys by pane, and the query language."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark", "dismiss", N_("back")),
-        Binding("down,j", "scroll(1)", N_("down"), show=False),
-        Binding("up,k", "scroll(-1)", N_("up"), show=False),
-        Binding("pagedown,space,ctrl+f", "page(1)", N_("page down"), show=False),
-        Binding("pageup,ctrl+b", "page(-1)", N_("page up"), show=False),
-        Binding("ctrl+d", "page(0.5)", N_("half a page down"), show=False),
-        Binding("ctrl+u", "page(-0.5)", N_("half a page up"), show=False),
-        Binding("home,g", "to(0)", N_("start"), show=False),
-        Binding("end,G", "to(1)", N_("end"), show=False),
-    ]
+    KEYS = HELP
 
-    def __init__(self, screen: SubScreen | None = None) -> None:
+    def __init__(self, screen: Helped | None = None) -> None:
         super().__init__()
         self._screen_helped = screen
 
@@ -114,17 +80,17 @@ class HelpScreen(Card[None]):
         keymap = getattr(self.app, "keymap", {})
         palette = key_names(keymap.get("palette", "ctrl+p"))
         if other is not None:
-            keys = [(_(other.HELP_TITLE), binding_rows(other.BINDINGS, keymap))]
-            lists = [(_("Lists"), binding_rows(_list_keys(other.ENTER), keymap))]
+            keys = [(_(other.HELP_TITLE), help_rows(other.KEYS, keymap))]
+            lists = [(_("Lists"), help_rows(_list_commands(other.ENTER), keymap))]
             examples = [(_(other.EXAMPLES_TITLE), _in_words(other.EXAMPLES))] if other.EXAMPLES else []
             return [*keys, *examples, *lists]
         return (
             (
                 _("Everywhere"),
-                [*binding_rows(MAIN_BINDINGS, keymap), (palette, _("Command palette: every command by name, themes"))],
+                [*help_rows(MAIN, keymap), (palette, _("Command palette: every command by name, themes"))],
             ),
-            (_("List and lineage"), binding_rows(ConversationList.BINDINGS, keymap)),
-            (_("Transcript"), binding_rows(TranscriptView.BINDINGS, keymap)),
+            (_("List and lineage"), help_rows(LIST, keymap)),
+            (_("Transcript"), help_rows(TRANSCRIPT, keymap)),
             (_("Search"), _in_words(QUERY_HELP)),
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -11,7 +10,7 @@ from textual.content import Content
 from textual.events import Resize
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.periods import Calendar, all_buckets, begin_of, first_day, natural_unit
+from hermes_browse.store.insights.periods import all_buckets, begin_of, first_day, key_of, natural_unit
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
@@ -41,21 +40,19 @@ from ..widgets.keys import KeyLine
 from ..widgets.plot import BarPlot, Course, WeekPlot
 from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, Answer
+from .controllers import Controllers
 from .sub_screen import SubScreen
 
-if TYPE_CHECKING:
-    from .main import MainScreen
-
 TABS = (
-    (N_("time"), "", N_("Group by time")),
-    (N_("model"), "model", N_("Group by model")),
-    (N_("source"), "source", N_("Group by source")),
-    (N_("tool"), TOOL, N_("Group by tool")),
-    (N_("directory"), "project", N_("Group by directory")),
-    (N_("hours"), "hour", N_("Group by hours")),
-    (N_("biggest"), "conversation", N_("Group by biggest")),
+    (N_("time"), ""),
+    (N_("model"), "model"),
+    (N_("source"), "source"),
+    (N_("tool"), TOOL),
+    (N_("directory"), "project"),
+    (N_("hours"), "hour"),
+    (N_("biggest"), "conversation"),
 )
-"""What can be chosen; what sums are then grouped by, the unit of the bars for the first; and both in a sentence."""
+"""What can be chosen, and what sums are then grouped by; empty where that is the unit of the bars."""
 
 _PERIODS = {
     "7d": N_("7 days"),
@@ -71,7 +68,7 @@ _MOST_CONVERSATIONS = 200
 class InsightPanes(SubScreen):
     """Shows sums; what is asked for is the business of what inherits from it."""
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
         self.tool_metric, self.hour_metric, self.plain_metric = TOOL_METRICS[0], "messages", ""
@@ -125,7 +122,7 @@ class InsightPanes(SubScreen):
 
     def show_title(self) -> None:
         """What is shown, over which time."""
-        day = first_day(self.period, self.main.clock())
+        day = first_day(self.period, self.context.clock())
         told = [_(_PERIODS[self.period])]
         if day is not None:
             since, month = _("since {day} {month} {year}"), _(MONTHS[day.month - 1])
@@ -134,7 +131,7 @@ class InsightPanes(SubScreen):
         told.append(_("{metric} by {unit}").format(metric=metric_name(self.metric), unit=unit))
         if self.is_stale:
             told.append(_("changed meanwhile, F5 reads again"))
-        name, said = header.store_name(self.main.location), " · ".join(told)
+        name, said = header.store_name(self.context.location), " · ".join(told)
         title = Content.assemble((" " + _("insights") + "  ", "bold"), (name, "$accent"), (f"  {said}", "dim"))
         self.line("header").update(title)
         tabs = [(_(name), number == self.tab) for number, (name, *_by) in enumerate(TABS)]
@@ -188,37 +185,37 @@ class InsightPanes(SubScreen):
         self.line("headings").update(Content.styled(text, "dim"))
 
     def _title(self, root_id: str) -> str:
-        conversation, _is_whole = self.main.details.complete(self.sums.catalog(self.by).conversation(root_id))
+        conversation, _is_whole = self.context.details.complete(self.sums.catalog(self.by).conversation(root_id))
         return formats.name(conversation)
 
     def _complete(self, roots: list[str]) -> None:
         """Read how conversations without a title begin."""
         catalog = self.sums.catalog(self.by)
-        found = [self.main.details.complete(catalog.conversation(each)) for each in roots]
+        found = [self.context.details.complete(catalog.conversation(each)) for each in roots]
         wanted = [each for each, is_complete in found if not is_complete and not each.title]
         if not wanted:
             return
 
         def done(named: list[Conversation]) -> None:
-            self.main.details.add(named)
+            self.context.details.add(named)
             if self.is_whole and self.by == "conversation" and self.behind is None:
                 self.show_rows()
 
-        self.main.page_worker.submit(
+        self.context.page_worker.submit(
             "insight names",  # not shown
             lambda reader: with_details(reader, wanted),
             done,
-            self.main.failed,
+            self.context.failed,
         )
 
     # Bars
 
     def bars(self, answer: Answer) -> list[str]:
         """Keys of the bars, without a gap, to today."""
-        unit, now = self.unit, self.main.clock()
+        unit, now = self.unit, self.context.clock()
         dated = sorted(each.key for each in answer.course.rows if each.key[:1].isdecimal())
-        today, day = Calendar().key(now, unit), first_day(self.period, now)
-        first = Calendar().key(begin_of(day), unit) if day is not None else dated[0] if dated else today
+        today, day = key_of(now, unit), first_day(self.period, now)
+        first = key_of(begin_of(day), unit) if day is not None else dated[0] if dated else today
         return all_buckets(first, max([today, *dated[-1:]]), unit)
 
     def show_plot(self) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from textual import on
-from textual.binding import Binding, BindingType
 
 from hermes_browse.store.insights.periods import PERIODS, UNITS, natural_unit
 from hermes_browse.store.models import Conversation
@@ -13,6 +10,7 @@ from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
+from ..commands.screens import INSIGHTS
 from ..insight_query import search_for
 from ..insight_rows import METRICS, TOOL_METRICS, GroupRow, cost_line, label
 from ..list.conversation_list import ConversationList
@@ -22,11 +20,8 @@ from ..shared import header
 from ..widgets.plot import BarPlot, WeekPlot
 from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, Question
+from .controllers import Controllers
 from .insight_panes import TABS, InsightPanes
-from .sub_screen import BACK
-
-if TYPE_CHECKING:
-    from .main import MainScreen
 
 
 class InsightsScreen(InsightPanes):
@@ -43,31 +38,15 @@ class InsightsScreen(InsightPanes):
             N_("new input; input read from and written to the cache; output, of which thought is a part"),
         ),
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left_square_bracket", "period(-1)", N_("shorter"), tooltip=N_("A shorter period"), key_display="["),
-        Binding("right_square_bracket", "period(1)", N_("longer"), tooltip=N_("A longer period"), key_display="]"),
-        Binding(
-            "m", "metric", N_("measure"), tooltip=N_("What bars and order go by: tokens, cost, messages, sessions")
-        ),
-        Binding("b", "unit", N_("day/week/month"), tooltip=N_("Bars of days, weeks or months")),
-        Binding("tab", "tab(1)", N_("next"), tooltip=N_("Group by the next thing")),
-        Binding("shift+tab", "tab(-1)", N_("previous"), tooltip=N_("Group by the thing before"), show=False),
-        *[
-            Binding(str(number), f"choose({number - 1})", name, tooltip=tooltip, show=False)
-            for number, (name, _by, tooltip) in enumerate(TABS, 1)
-        ],
-        Binding("slash", "search", N_("search"), tooltip=N_("The search for this line, in the list")),
-        Binding("f5", "reload", N_("reload"), tooltip=N_("Read the store again"), show=False),
-        *BACK,
-    ]
+    KEYS = INSIGHTS
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._opened: set[str] = set()
 
     def on_mount(self) -> None:
         """Read."""
-        self.groups.clock = self.main.clock
+        self.groups.clock = self.context.clock
         self.set_focus(self.groups)
         self.groups.show(FixedRows([NoteRow(_("adding up …"))]))
         self._ask()
@@ -110,15 +89,15 @@ class InsightsScreen(InsightPanes):
             return
 
         def done(found: list[Conversation]) -> None:
-            self.main.details.add(found)
+            self.context.details.add(found)
             if self.is_whole:
                 self.groups.refresh_rows()
 
-        self.main.page_worker.submit(
+        self.context.page_worker.submit(
             "insight rows",  # not shown
             lambda reader: with_details(reader, wanted),
             done,
-            self.main.failed,
+            self.context.failed,
         )
 
     @on(ConversationList.Selected, "#groups")
@@ -145,7 +124,7 @@ class InsightsScreen(InsightPanes):
         catalog = self.sums.catalog(self.by)
         found = [catalog.conversation(root) for root in row.group.conversations]
         found.sort(key=lambda each: (each.last_active or 0.0, each.id), reverse=True)
-        rows = CatalogRows(catalog, [each.root_id for each in found], self.main.details, self._opened, _("None."))
+        rows = CatalogRows(catalog, [each.root_id for each in found], self.context.details, self._opened, _("None."))
         self.groups.show(rows)
         self.show_headings()
         what = label(row.by, row.group.key)
@@ -228,13 +207,12 @@ class InsightsScreen(InsightPanes):
         row = self.behind or self.groups.current
         if not isinstance(row, GroupRow):
             return
-        search = search_for(row.by, row.group.key, self.period, self.main.clock())
+        search = search_for(row.by, row.group.key, self.period, self.context.clock())
         if not search.query:
             self.tell(header.status(_("{why}: Enter shows the conversations").format(why=search.word), ""))
             return
         self.dismiss(None)
-        self.main.typing.put(f"{search.query} ", search.word)
-        self.main.set_focus(self.main.rows)
+        self.main.search_for(f"{search.query} ", search.word)
 
     def action_back(self) -> None:
         """One step: from conversations to the lines, from reading to what there is, then out."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 from hermes_browse.store.catalog import Catalog, read_catalog
 from hermes_browse.store.connect import Reader
@@ -14,11 +14,10 @@ from hermes_browse.store.models import Conversation, Sort, Status, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.wording import _
 
-from ..list.rows import FixedRows, NoteRow
+from ..context import Context
+from ..list.rows import FixedRows, NoteRow, RowSource
 from ..list_model import CatalogRows, incomplete, make_rows
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .panes import Panes
 
 _PAUSE = 0.4
 """Seconds after a change before the catalog is read again, at least; more where reading takes long."""
@@ -29,7 +28,7 @@ _WHOLE_PAUSE, _WHOLE_SHARE = 30.0, 60.0
 
 
 class _Read(NamedTuple):
-    """What a reading gives."""
+    """What was read."""
 
     catalog: Catalog
     mark: Mark
@@ -48,19 +47,28 @@ _NEWEST = 50
 
 
 def _is_written_to(catalog: Catalog, mark: Mark | None = None) -> bool:
-    """Whether a lease or lock says that somebody writes, or a row of the list is shown as live."""
+    """Whether somebody writes: a lease or a lock says so, or one of the newest conversations is live."""
     if mark is not None and mark.busy:
         return True
     return any(catalog.of_chain(chain).status is Status.LIVE for chain in catalog.forest.newest(_NEWEST))
 
 
-class Listing:
-    """Keeps the list true to the store without moving what is on screen."""
+class _Shows(Protocol):
+    def __call__(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None: ...
 
-    def __init__(self, screen: MainScreen, first: Catalog) -> None:
-        self._screen = screen
-        self.catalog = first
-        """What is known of all conversations."""
+
+class Listing:
+    """Keeps the list true to the store without moving what is on screen.
+
+    Args:
+        context: The store, and what is known of it.
+        panes: The list.
+        show: Shows rows in the list, unless that shows what a search found.
+        read: Called after the catalog was read again, with its rows.
+    """
+
+    def __init__(self, context: Context, panes: Panes, show: _Shows, read: Callable[[CatalogRows], None]) -> None:
+        self._context, self._panes, self._show, self._was_read = context, panes, show, read
         self.view = View.CHATS
         self.sort = Sort.ACTIVITY
         self.reverse = False
@@ -72,27 +80,32 @@ class Listing:
         self._stale = False
         self._read_at = 0.0
         self._scheduled = False
-        self._live = _is_written_to(first)
+        self._live = _is_written_to(context.catalog)
+        context.writing = self._writing()
         self._touched: set[str] = set()
 
     def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
-        """Begin with another view and order; to be said before anything is shown."""
+        """Set the view and order to begin with; before anything is shown."""
         self.view, self.sort, self.reverse = view, sort, reverse
 
     def begin(self, at: int = 0) -> None:
-        """Show the first page, which is the newest of the chats: other first rows come with the first reading.
+        """Show the first page, if view and order are the default; other rows come with the first reading.
 
         Args:
             at: The row the cursor begins on.
         """
-        if not self.catalog.exact and (self.view, self.sort, self.reverse) != (View.CHATS, Sort.ACTIVITY, False):
-            self._screen.rows.show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
+        if not self._context.catalog.exact and (self.view, self.sort, self.reverse) != (
+            View.CHATS,
+            Sort.ACTIVITY,
+            False,
+        ):
+            self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
             return
+        context = self._context
         rows = make_rows(
-            self.catalog, self._screen.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
+            context.catalog, context.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
         )
-        if not self._screen.searching.is_active:
-            self._screen.rows.show(rows, top=True, at=at)
+        self._show(rows, top=True, at=at)
 
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background.
@@ -100,10 +113,10 @@ class Listing:
         Args:
             whole: All of it anew, not only what has changed.
         """
-        details, view, sort, reverse = self._screen.details, self.view, self.sort, self.reverse
+        details, view, sort, reverse = self._context.details, self.view, self.sort, self.reverse
         opened = frozenset(self._opened)
-        now = self._screen.clock()
-        known, mark = self.catalog, None if whole else self._mark
+        now = self._context.clock()
+        known, mark = self._context.catalog, None if whole else self._mark
         touched = frozenset(self._touched)
 
         def work(reader: Reader) -> _Read:
@@ -128,27 +141,18 @@ class Listing:
             return _Read(*step, rows, time.monotonic() - begun, is_whole, _is_written_to(*step), touched)
 
         self._read_at = time.monotonic()
-        self._screen.list_worker.submit("rows", work, self._take_catalog, self._screen.failed)
+        self._context.list_worker.submit("rows", work, self._take_catalog, self._context.failed)
 
     def _take_catalog(self, read: _Read) -> None:
-        self.catalog, self._mark, self._took = read.catalog, read.mark, read.took
+        self._context.catalog, self._mark, self._took = read.catalog, read.mark, read.took
         self._touched -= read.touched
         if read.whole:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
-        self._screen.changing.catalog_read()
-        self._take_rows(read.rows)
-        self._screen.current.catalog_read()
-        self._screen.searching.catalog_read()
-        self._screen.unsay(_("reading the store again"))
+        self._was_read(read.rows)
+        self._context.unsay(_("reading the store again"))
         if self._live != read.live:
             self._live = read.live
-            self._screen.state_changed()
-        self._screen.catalog_changed()
-
-    def _take_rows(self, rows: CatalogRows) -> None:
-        if not self._screen.searching.is_active:
-            self._screen.rows.show(rows)
-        self._screen.show_header()
+            self._context.writing_changed(self._writing())
 
     def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
         """Make the rows anew from the catalog at hand.
@@ -157,7 +161,7 @@ class Listing:
             top: Begin at the first row.
             at: Put the cursor on the first of these that is listed, by key.
         """
-        catalog, details, view, sort = self.catalog, self._screen.details, self.view, self.sort
+        catalog, details, view, sort = self._context.catalog, self._context.details, self.view, self.sort
         reverse, opened = self.reverse, frozenset(self._opened)
 
         def work(reader: Reader) -> CatalogRows:
@@ -165,29 +169,26 @@ class Listing:
             return make_rows(known, details, view, sort, reverse=reverse, opened=opened)
 
         def done(rows: CatalogRows) -> None:
-            if not self._screen.searching.is_active:
-                key = next((key for key in at if rows.index_of(key) is not None), None)
-                self._screen.rows.show(rows, key=key, top=top)
+            self._show(rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top)
 
-        self._screen.page_worker.submit("rows", work, done, self._screen.failed)
+        self._context.page_worker.submit("rows", work, done, self._context.failed)
 
     def changed(self) -> None:
-        """The store has changed: read it again soon, but never all the time."""
+        """The store has changed: read it again soon, but not too often."""
         if self._scheduled:
             return
         self._scheduled = True
         since = time.monotonic() - self._read_at
-        self._screen.set_timer(max(_PAUSE, self._took * _SHARE - since), self._again)
+        self._panes.set_timer(max(_PAUSE, self._took * _SHARE - since), self._again)
 
     def touched(self, session_ids: Iterable[str]) -> None:
-        """Sessions have been changed, deleted or put back by this program: show it at once.
+        """Show at once that this program has changed, deleted or restored sessions.
 
         Args:
             session_ids: Which.
         """
         self._touched.update(session_ids)
         self.read(whole=self._mark is None)
-        self._screen.searching.again()
 
     def _again(self) -> None:
         self._scheduled = False
@@ -195,25 +196,25 @@ class Listing:
         if not self._stale:
             self._stale = True
             wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (time.monotonic() - self._whole_at)
-            self._screen.set_timer(max(wait, _PAUSE), self._read_whole)
+            self._panes.set_timer(max(wait, _PAUSE), self._read_whole)
 
     def _read_whole(self) -> None:
-        """There have been changes since all was read, and some leave no trace that an increment could follow."""
+        """Read everything after changes: some leave no trace that an increment could follow."""
         if self._stale:
             self.read()
 
     def complete(self, first: int, last: int) -> None:
         """Read previews and counts of rows on screen that lack them."""
-        wanted = incomplete(self._screen.rows.source, first, last)
+        wanted = incomplete(self._panes.rows.source, first, last)
         if not wanted:
             return
 
         def done(found: list[Conversation]) -> None:
-            self._screen.details.add(found)
-            self._screen.rows.refresh_rows()
+            self._context.details.add(found)
+            self._panes.rows.refresh_rows()
 
-        self._screen.page_worker.submit(
-            "details", lambda reader: with_details(reader, wanted), done, self._screen.failed
+        self._context.page_worker.submit(
+            "details", lambda reader: with_details(reader, wanted), done, self._context.failed
         )
 
     def set_view(self, view: View) -> None:
@@ -221,16 +222,31 @@ class Listing:
         self.view = view
         self.refresh(top=True)
 
-    def set_sort(self, sort: Sort, *, reverse: bool) -> None:
-        """Order by something else; the cursor stays on its conversation."""
-        self.sort, self.reverse = sort, reverse
+    def next_sort(self) -> None:
+        """Order by the next thing; the cursor stays on its conversation."""
+        orders: list[Sort] = [sort for sort in Sort if sort is not Sort.SIZE]
+        self.sort, self.reverse = orders[(orders.index(self.sort) + 1) % len(orders)], False
         self.refresh()
+        self._context.show_header()
+
+    def turn_round(self) -> None:
+        """Turn the order round."""
+        self.reverse = not self.reverse
+        self.refresh()
+        self._context.show_header()
+
+    def reload(self) -> None:
+        """Read all of the store now, as the user has asked for it."""
+        self.read()
+        self._context.say(_("reading the store again"))
 
     def toggle_job(self, name: str) -> None:
         """Show or fold the runs of a job."""
         self._opened ^= {name}
         self.refresh()
 
-    def state_text(self) -> str:
-        """Whether the store is being written to."""
+    def _writing(self) -> str:
+        """In words, whether the store is being written to; empty for the temporary store of old transcripts."""
+        if self._context.location.old_files is not None:
+            return ""
         return _("Hermes is writing") if self._live else _("no one is writing")

@@ -1,66 +1,74 @@
-"""How many old transcripts lie beside the store, and the way to their view."""
+"""Counting the old transcripts beside a store, and opening their view."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import Catalog, read_first_page
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.legacy.finding import Count, count_files, known_sessions
 from hermes_browse.store.models import Conversation, View
-from hermes_browse.store.old.finding import Count, count_files, known_sessions
-from hermes_browse.store.preview import with_names
 from hermes_browse.store.wording import _
 
-from ..places import sessions_folder
+from ..context import Context
+from ..list_model import read_first
+from ..store_paths import sessions_folder
+from .panes import Panes
 
 if TYPE_CHECKING:
-    from hermes_browse.store.old.shelf import Shelf
-
-    from .main import MainScreen
+    from hermes_browse.store.legacy.shelf import Shelf
 
 
 class OldFiles:
-    """Knows how many old transcripts lie beside a store, and opens them."""
+    """Knows how many old transcripts lie beside a store, and opens them.
 
-    def __init__(self, screen: MainScreen) -> None:
-        self._screen = screen
+    Args:
+        context: The store.
+        panes: The main screen.
+        show: Shows a temporary store with old transcripts, its first page, and conversations that have been read.
+    """
+
+    def __init__(
+        self, context: Context, panes: Panes, show: Callable[[Shelf, Catalog, list[Conversation]], None]
+    ) -> None:
+        self._context, self._panes, self._show = context, panes, show
         self._is_opening = False
         self.count = Count()
         """How many there are, as far as it is known."""
 
     def look(self) -> None:
         """Count them behind the screen."""
-        folder = sessions_folder(self._screen.location)
+        folder = sessions_folder(self._context.location)
         if folder is None or not folder.is_dir():
             return  # the store need not be opened for that
 
         def done(count: Count) -> None:
             self.count = count
-            self._screen.show_header()
+            self._context.show_header()
 
-        self._screen.page_worker.submit("old", lambda reader: count_files(folder, reader), done, self._screen.failed)
+        self._context.page_worker.submit("old", lambda reader: count_files(folder, reader), done, self._context.failed)
 
     def open(self) -> None:
-        """Show them in a view of their own; says so where there are none."""
-        folder, screen = sessions_folder(self._screen.location), self._screen
+        """Show them in a view of their own; says so if there are none."""
+        context, folder = self._context, sessions_folder(self._context.location)
         if folder is None or self._is_opening:
-            screen.say(_("no old transcripts belong to this store"))
+            context.say(_("no old transcripts belong to this store"))
             return
-        lines = max(screen.size.height, 20)
-        now = screen.clock()
+        lines = max(self._panes.size.height, 20)
+        now = context.clock()
 
         def prepare() -> tuple[Shelf, Catalog, list[Conversation]]:
-            from hermes_browse.store.old.shelf import Shelf
+            from hermes_browse.store.legacy.shelf import Shelf  # start: few stores have old transcripts
 
-            with screen.store.reader() as reader:
+            with context.store.reader() as reader:
                 known = known_sessions(reader)
             shelf = Shelf(folder, known)
             try:
                 shelf.fill()
-                with Store(shelf.path).reader() as reader:
-                    return shelf, *_first(reader, now, lines)
+                return shelf, *read_first(Store(shelf.path), now, lines, View.ALL)
             except BrowseError:
                 shelf.close()
                 raise
@@ -69,26 +77,19 @@ class OldFiles:
             try:
                 shelf, first, shown = await asyncio.to_thread(prepare)
             except BrowseError as error:
-                screen.failed(error)
+                context.failed(error)
                 return
             finally:
                 self._is_opening = False
-                screen.unsay(_("looking for old transcripts …"))
+                context.unsay(_("looking for old transcripts …"))
             if not shelf.files:
                 shelf.close()
-                screen.say(_("no old transcripts in {folder}").format(folder=folder))
-            elif screen.is_current:
-                from .old_screen import OldScreen
-
-                screen.app.push_screen(OldScreen(screen, shelf, first, shown))
+                context.say(_("no old transcripts in {folder}").format(folder=folder))
+            elif self._panes.is_current:
+                self._show(shelf, first, shown)
             else:
                 shelf.close()
 
         self._is_opening = True
-        screen.say(_("looking for old transcripts …"))
-        screen.run_worker(run(), group="old")
-
-
-def _first(reader: Reader, now: float, lines: int) -> tuple[Catalog, list[Conversation]]:
-    first = read_first_page(reader, now, view=View.ALL, limit=lines)
-    return first, with_names(reader, [first.conversation(root) for root in first.order(View.ALL)[:lines]])
+        context.say(_("looking for old transcripts …"))
+        self._panes.run_worker(run(), group="old")

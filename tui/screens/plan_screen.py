@@ -13,7 +13,7 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.wording import _, ngettext
 
-from ..clean_rows import KindRow, PlanJobRow, PlanRow, SpaceRow, SparedJobRow, SparedRow
+from ..clean_rows import KindRow, PlanJobRow, PlanOrder, PlanRow, SpaceRow, SparedJobRow, SparedRow
 from ..list.conversation_list import ConversationList
 from ..list.rows import ListRow
 from ..list_model import job_name
@@ -21,13 +21,13 @@ from ..plan_rows import LeftOut, PlanRows
 from ..plan_view import PlanLooks, PlanView, look_at
 from ..shared import header
 from .cleaning import Planned
+from .controllers import Controllers
 from .space_pane import SpacePane
 from .sub_screen import SubScreen
 
 if TYPE_CHECKING:
-    from hermes_browse.store.prune.spare import Why
+    from hermes_browse.store.cleanup.protection import Why
 
-    from .main import MainScreen
 
 _BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrules; the others protect whatever is marked."""
@@ -36,17 +36,21 @@ _BY_HAND = frozenset(["open", "hidden"])
 class PlanScreen(SubScreen):
     """Shows a plan; how it is made is the business of what inherits from it."""
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._planned: Planned | None = None
-        self._marked = frozenset(each.id for each in main.changing.marks.conversations)
+        self._marked = frozenset(each.id for each in main.marks.conversations)
         self._left_out = LeftOut()
         self._opened: set[str] = set()
         self._empty = ""
         self._rows: PlanRows | None = None
         self._view: PlanView | None = None
         self._goes_on = False
-        self.space = SpacePane(self)
+        self.order = PlanOrder.IDLE
+        """Of the rows."""
+        self._is_sorted_by_size = False
+        self._is_top = False
+        self.space = SpacePane(self, self)
 
     def _make_plan(self) -> None:
         """Make it anew: what is marked by hand has changed."""
@@ -80,6 +84,7 @@ class PlanScreen(SubScreen):
     def _show_plan(self, planned: Planned) -> None:
         """Another plan: lay it out, show it, measure it."""
         self._planned, self._rows = planned, None
+        self._is_sorted_by_size = planned.plan.is_measured
         self._goes_on = True
         self._look()
 
@@ -89,13 +94,13 @@ class PlanScreen(SubScreen):
         if planned is None:
             return
         left_out = self._left_out
-        looks = PlanLooks(self.main.details, self._left_out, self._empty, frozenset(self._opened))
-        rows = self._rows if self._rows is not None else looks
+        looks = PlanLooks(self.context.details, self._left_out, self._empty, frozenset(self._opened))
+        rows, order = self._rows if self._rows is not None else looks, self.order
 
         def work(reader: Reader) -> PlanView:
-            return look_at(planned.plan, planned.catalog, left_out.roots, rows, planned.marks)
+            return look_at(planned.plan, planned.catalog, left_out.roots, rows, planned.marks, order)
 
-        self.main.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.main.failed)
+        self.context.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.context.failed)
 
     def _take_view(self, planned: Planned, view: PlanView) -> None:
         if not self.is_whole or self._planned is not planned:
@@ -104,15 +109,19 @@ class PlanScreen(SubScreen):
         self._left_out.take(view.gone)
         if view.rows is not None:
             self._rows = view.rows
-            self.plan_list.show(view.rows)
+            self._planned = planned = planned._replace(plan=view.plan)
+            self.plan_list.show(view.rows, top=self._is_top)
+            self._is_top = False
         elif self._rows is not None:
             self._rows.take(planned.plan, view.sums)
             self.plan_list.refresh_rows()
         self.show_totals()
         self.space.show()
+        self.picture_changed()
         if self._goes_on:  # not for each of several looks at one piece
             self._goes_on = False
             if view.is_measured:
+                self._sort_measured()
                 self.space.begin()
             else:
                 self._measure_on(planned)
@@ -122,6 +131,28 @@ class PlanScreen(SubScreen):
         self._planned = self._rows = self._view = None
         self.show_totals()
         self.space.show()
+        self.picture_changed()
+
+    def picture_changed(self) -> None:
+        """What goes, or what is known of it, is another."""
+
+    def sort(self) -> None:
+        """Sort the rows by the next column, and show the first of them."""
+        self.order = self.order.following
+        self._lay_out(top=True)
+
+    def _sort_measured(self) -> None:
+        """By size rows can be sorted only when all sizes are known; until then they keep their places."""
+        if self.order is PlanOrder.SIZE and not self._is_sorted_by_size:
+            self._is_sorted_by_size = True
+            self._lay_out()
+
+    def _lay_out(self, *, top: bool = False) -> None:
+        view = self._view
+        self._is_top = top
+        self._is_sorted_by_size = view is not None and view.is_measured
+        self._rows = None
+        self._look()
 
     def show_totals(self) -> None:
         """What goes, in numbers."""
@@ -134,6 +165,7 @@ class PlanScreen(SubScreen):
                 parts.append(_("{share:.0%} of all").format(share=view.bytes / self.space.total))
             goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
         self.line("totals").update(goes)
+        self.space.show_file()
         self.line("stays").update(Content.styled(f" {view.stays if view is not None else ''}", "dim"))
 
     @on(ConversationList.Shown)
@@ -148,14 +180,14 @@ class PlanScreen(SubScreen):
             return
 
         def done(found: list[Conversation]) -> None:
-            self.main.details.add(found)
+            self.context.details.add(found)
             if self.is_whole:
                 self.plan_list.refresh_rows()
                 if not is_plan:
                     self.space.show()
 
         slot = "plan names" if is_plan else "map names"  # not shown
-        self.main.page_worker.submit(slot, lambda reader: with_details(reader, wanted), done, self.main.failed)
+        self.context.page_worker.submit(slot, lambda reader: with_details(reader, wanted), done, self.context.failed)
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -203,7 +235,7 @@ class PlanScreen(SubScreen):
 
     def action_take(self) -> None:
         """Leave a conversation out, or take it after all; in the map all of a line."""
-        if self.space.rows.has_focus:
+        if self.space.has_focus:
             self.space.take_or_leave()
             return
         row = self.plan_list.current
@@ -259,7 +291,7 @@ class PlanScreen(SubScreen):
             self.plan_list.refresh_rows()
             self._look()
 
-        self.main.plan_worker.submit("toggle", work, done, self.main.failed)
+        self.context.plan_worker.submit("toggle", work, done, self.context.failed)
 
     @staticmethod
     def may_take(why: Why) -> bool:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from rich.cells import set_cell_size
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
@@ -18,9 +16,10 @@ from hermes_browse.store.models import Conversation
 from hermes_browse.store.recap import RecapLine
 from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from .. import formats
+from ..commands.screens import PREFLIGHT
 from ..shared import clipboard
 from ..transcript.cards import BYTES_PER_TOKEN
 from .card import Card, keys_line
@@ -80,13 +79,7 @@ def place_and_cost(conversation: Conversation, details: Details | None) -> Itera
 class PreflightScreen(Card[bool]):
     """Asks for a key that is not the one that brought it up."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "go", N_("resume")),
-        Binding("c", "copy", N_("copy the command")),
-        Binding("down,j", "scroll(1)", N_("down"), show=False),
-        Binding("up,k", "scroll(-1)", N_("up"), show=False),
-        Binding("escape,q,n", "dismiss(False)", N_("back")),
-    ]
+    KEYS = PREFLIGHT
 
     def __init__(self, plan: ResumePlan, recap: Sequence[RecapLine], details: Details | None = None) -> None:
         super().__init__()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
@@ -15,9 +13,10 @@ from textual.widgets.option_list import Option
 
 from hermes_browse.store.homes import Location
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
+from ..commands.screens import PROFILES
 from ..profiles import Profile
 from .card import Card, keys_line
 
@@ -32,12 +31,7 @@ class ProfilesScreen(Card["Profile | bool | None"]):
     """
 
     AUTO_FOCUS = "#profiles"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "move('down')", N_("down"), show=False),
-        Binding("k", "move('up')", N_("up"), show=False),
-        Binding("a", "all", N_("all profiles as one list"), id="profiles-all"),
-        Binding("escape,q,0", "dismiss(None)", N_("back")),
-    ]
+    KEYS = PROFILES
 
     def __init__(self, profiles: Sequence[Profile], current: Location, now: float) -> None:
         super().__init__()

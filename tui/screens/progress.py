@@ -1,25 +1,24 @@
-"""The card of long work: how far it is, how quick, how long yet; it can be stopped, and nothing is half done."""
+"""The card of long work: how far it is and how long it will take; it can be stopped between two portions."""
 
 from __future__ import annotations
 
 import threading
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
+from ..commands.screens import PROGRESS
 from .card import Card, keys_line
 
 
 class ProgressScreen(Card[None]):
     """Shows progress until it is told that all is done."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,c", "stop", N_("stop"))]
+    KEYS = PROGRESS
 
     def __init__(self, title: str) -> None:
         super().__init__()

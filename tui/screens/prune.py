@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Container
+from dataclasses import replace
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input
 
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled, with_age
 from hermes_browse.store.connect import Reader
-from hermes_browse.store.prune.language import EXAMPLES, Parsed, parse_rules, toggled
-from hermes_browse.store.prune.plan import narrowed
 from hermes_browse.store.wording import N_, _
 
+from ..clean_rows import plan_head
+from ..cleanup.axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
+from ..cleanup.widgets import TimeAxis, TreeMap
+from ..commands.screens import PRUNE
 from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, NoteRow
 from ..shared import header
@@ -28,15 +31,17 @@ from ..widgets.keys import KeyLine
 from ..widgets.text_box import TextBox
 from ..widgets.toggles import ToggleLine
 from .cleaning import Planned
+from .controllers import Controllers
 from .plan_screen import PlanScreen
-from .sub_screen import BACK
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .reclaim import open_reclaim
 
 _REST = 0.15
 """Seconds the keyboard rests before a plan is made."""
-_SWITCHES = (
+_MAP = (100, 30)
+"""Columns and lines from which on the bytes are shown as blocks; below that as bars."""
+_AXIS = 20
+"""Lines below which the plan needs all the room there is."""
+SWITCHES = (
     (N_("older 30d"), "older:30d"),
     (N_("90d"), "older:90d"),
     (N_("1y"), "older:365d"),
@@ -52,29 +57,17 @@ class PruneScreen(PlanScreen):
 
     HELP_TITLE = N_("Clean up")
     EXAMPLES = EXAMPLES
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "rules", N_("rules"), tooltip=N_("Edit the rules"), priority=True),
-        Binding(
-            "space",
-            "take",
-            N_("take/leave"),
-            tooltip=N_("Take this one along, or leave it; in the map all of a line"),
-        ),
-        Binding("a", "archive", N_("archive"), tooltip=N_("Put all of these away; no question, u undoes")),
-        Binding("D", "delete", N_("delete"), tooltip=N_("Move all of these to the trash, after a question")),
-        Binding("tab,right", "other_pane", N_("map"), tooltip=N_("To the map, and back"), show=False),
-        Binding("left", "plan_pane", N_("plan"), show=False),
-        Binding("o", "read", N_("read"), tooltip=N_("Read this conversation"), show=False),
-        Binding("v", "reclaim", N_("reclaim"), tooltip=N_("Make the file smaller, by Hermes' own means")),
-        *[Binding(str(n), f"switch({n - 1})", name, show=False) for n, (name, _) in enumerate(_SWITCHES, 1)],
-        *BACK,
-    ]
+    KEYS = PRUNE
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._parsed: Parsed | None = None
         self._timer: Timer | None = None
         self._is_looking = False
+        self._measure = Measure.BYTES
+        self._points: tuple[Catalog, list[Point]] | None = None
+        """What stands on the axis, and the catalog it was read from."""
+        self._drawn: Axis | None = None
 
     def compose(self) -> ComposeResult:
         """Rules, switches, plan and map, totals."""
@@ -86,11 +79,15 @@ class PruneScreen(PlanScreen):
             select_on_focus=False,
         )
         yield ToggleLine(id="switches")
+        yield TimeAxis(id="axis")
         with Horizontal(id="panes"):
-            yield ConversationList(id="plan")
+            with Vertical(id="left"):
+                yield TextLine(id="plan-head")
+                yield ConversationList(id="plan")
             with Vertical(id="side"):
                 yield TextLine(id="map-title")
                 yield ConversationList(id="space")
+                yield TreeMap(id="map")
         yield TextLine(id="totals")
         yield TextLine(id="stays")
         yield TextLine(id="file")
@@ -100,11 +97,12 @@ class PruneScreen(PlanScreen):
     def on_mount(self) -> None:
         """Make the first plan, and measure the store behind it."""
         for widget in self.query(ConversationList):
-            widget.clock = self.main.clock
+            widget.clock = self.context.clock
+        self.axis.clock = self.context.clock
         self.line("header").update(
             Content.assemble(
                 (" " + _("clean up") + "  ", "bold"),
-                (header.store_name(self.main.location), "$accent"),
+                (header.store_name(self.context.location), "$accent"),
                 ("   " + _("nothing is changed before you say so"), "dim"),
             )
         )
@@ -114,9 +112,12 @@ class PruneScreen(PlanScreen):
         self._make_plan()
 
     def on_resize(self, event: Resize) -> None:
-        """Other words fit."""
+        """Other words fit, other pictures too."""
         super().on_resize(event)
+        self.set_class(event.size.width >= _MAP[0] and event.size.height >= _MAP[1], "-map")
+        self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.space.show_file()
+        self.call_after_refresh(self.picture_changed)
 
     def on_unmount(self) -> None:
         """No more measuring."""
@@ -127,13 +128,109 @@ class PruneScreen(PlanScreen):
         """Whether a plan is about to be asked for, or the map is being measured."""
         return self._timer is not None or self.space.is_busy
 
+    # Pictures
+
+    @property
+    def axis(self) -> TimeAxis:
+        """The time axis."""
+        return self.query_one(TimeAxis)
+
+    @property
+    def cut(self) -> float | None:
+        """The time before which things go by the rule of age, Unix seconds."""
+        age = self._parsed.rules.older_than if self._parsed is not None and not self._parsed.problems else None
+        return self.context.clock() - age if age is not None else None
+
+    def picture_changed(self) -> None:
+        """Add up the axis anew, beside the screen's thread; the cutoff moves at once."""
+        if not self.is_whole:
+            return
+        width = self.query_one("#left").size.width
+        self.line("plan-head").update(Content.styled(plan_head(width, self.order), "dim"))
+        catalog, now, measure, view = self.context.catalog, self.context.clock(), self._measure, self.view
+        most, known, sizes = self.axis.columns, self._points, self.main.cleaning.sizes
+        goes: Container[str] = view.goes_of if view is not None else ()
+        spared: Container[str] = view.spared if view is not None else ()
+
+        def work(reader: Reader) -> tuple[Catalog, list[Point], Axis]:
+            points = known[1] if known is not None and known[0] is catalog else read_points(catalog)
+            most_columns, have = max(most // 2, 2), dict(sizes)
+            axis = make_axis(points, gone=goes, spared=spared, sizes=have, measure=measure, most=most_columns, now=now)
+            return catalog, points, axis
+
+        def done(found: tuple[Catalog, list[Point], Axis]) -> None:
+            self._points = found[:2]
+            if self.is_whole:
+                self._drawn = found[2]
+                self.axis.show(found[2], self.cut)
+
+        self.context.page_worker.submit("axis", work, done, self.context.failed)  # a plan takes longer
+
+    def action_cut(self, by: int) -> None:
+        """Move the cutoff by a column."""
+        if self._drawn is None or not self._drawn.columns:
+            return
+        now, cut = self.context.clock(), self.cut
+        days = moved(self._drawn, (now - cut) / DAY if cut is not None else None, by, now)
+        if days is not None:
+            self._cut_at(days)
+
+    @on(TimeAxis.Moved)
+    def cut_moved(self, event: TimeAxis.Moved) -> None:
+        """The cutoff was dragged."""
+        event.stop()
+        self._cut_at(event.days)
+
+    def _cut_at(self, days: int) -> None:
+        box = self.query_one("#rules", Input)
+        box.value = with_age(box.value, days)
+        if self._drawn is not None:
+            self._show_rules()
+            self.axis.show(self._drawn, self.cut)
+
+    def action_measure(self) -> None:
+        """Show another measure on the axis."""
+        self._measure = self._measure.following
+        self.picture_changed()
+
+    def action_sort(self) -> None:
+        """Sort the plan by the next column."""
+        self.sort()
+        self.line("plan-head").update(Content.styled(plan_head(self.query_one("#left").size.width, self.order), "dim"))
+
+    @on(TreeMap.Pointed)
+    def pointed(self, event: TreeMap.Pointed) -> None:
+        """Say what the block is; the plan goes where the map is."""
+        event.stop()
+        self.tell(header.status(self.space.about(event.block), ""))
+        if event.block.space is not None:
+            self.space.follow(event.block.space)
+
+    @on(TreeMap.Entered)
+    def entered(self, event: TreeMap.Entered) -> None:
+        """Into a block."""
+        event.stop()
+        self.space.enter(event.block)
+
+    @on(TreeMap.Left)
+    def left_block(self, event: TreeMap.Left) -> None:
+        """Out of a block."""
+        event.stop()
+        self.space.leave()
+
+    @on(TreeMap.Resized)
+    def map_resized(self, event: TreeMap.Resized) -> None:
+        """Blocks for other room."""
+        event.stop()
+        self.space.show()
+
     # Rules
 
     def _show_rules(self) -> None:
         text = self.query_one("#rules", Input).value
         self._parsed = parse_rules(text, os.path.expanduser)
         words = text.split()
-        self.query_one(ToggleLine).show([(_(name), word in words) for name, word in _SWITCHES])
+        self.query_one(ToggleLine).show([(_(name), word in words) for name, word in SWITCHES])
 
     @on(Input.Changed, "#rules")
     def rules_changed(self, event: Input.Changed) -> None:
@@ -162,7 +259,7 @@ class PruneScreen(PlanScreen):
     def action_switch(self, index: int) -> None:
         """Add a rule, or take it away."""
         box = self.query_one("#rules", Input)
-        box.value = toggled(box.value, _SWITCHES[index][1])
+        box.value = toggled(box.value, SWITCHES[index][1])
 
     def action_rules(self) -> None:
         """To the line of rules."""
@@ -191,8 +288,6 @@ class PruneScreen(PlanScreen):
             words = _("; ").join(parsed.problems) if parsed is not None else ""
             self._show_nothing(_("A rule cannot be read: {problems}").format(problems=words))
             return
-        from dataclasses import replace
-
         rules = replace(parsed.rules, marks=self._marked)
         if rules.nothing:
             self._show_nothing(_("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves."))
@@ -227,7 +322,7 @@ class PruneScreen(PlanScreen):
             return
 
         def work(reader: Reader) -> Planned:
-            plan = narrowed(planned.plan, planned.catalog, left_out.roots)
+            plan = planned.plan.narrowed(planned.catalog, left_out.roots)
             if archive:  # what is put away already stays as it is, and an undo does not bring it back
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
             return planned._replace(plan=plan)
@@ -238,7 +333,7 @@ class PruneScreen(PlanScreen):
             else:
                 self.tell(header.status(_("nothing goes by these rules"), ""))
 
-        self.main.plan_worker.submit("ready", work, done, self.main.failed)
+        self.context.plan_worker.submit("ready", work, done, self.context.failed)
 
     def action_archive(self) -> None:
         """Put all of it away."""
@@ -250,13 +345,16 @@ class PruneScreen(PlanScreen):
 
     def action_reclaim(self) -> None:
         """Make the file smaller."""
-        from .reclaim import open_reclaim
-
-        open_reclaim(self.main)
+        open_reclaim(self.main, self.app)
 
     def action_other_pane(self) -> None:
         """To the map, or back to the plan."""
-        self._go(self.plan_list if self.space.rows.has_focus else self.space.rows)
+        if self.space.has_focus:
+            self._go(self.plan_list)
+        elif isinstance(pane := self.space.pane, ConversationList):
+            self._go(pane)
+        else:
+            self.set_focus(pane)
 
     def _go(self, pane: ConversationList) -> None:
         self.set_focus(pane)
@@ -264,7 +362,7 @@ class PruneScreen(PlanScreen):
 
     def action_read(self) -> None:
         """Read the conversation under the cursor, in either pane."""
-        if self.space.rows.has_focus:
+        if self.space.has_focus:
             self.space.read()
         else:
             self.plan_list.action_select()
@@ -275,7 +373,9 @@ class PruneScreen(PlanScreen):
 
     def action_back(self) -> None:
         """From the rules to the plan, then back to the list."""
-        if self.focused is not self.plan_list:
+        if self.space.has_focus and self.space.is_inside:
+            self.space.leave()
+        elif self.focused is not self.plan_list:
             self._go(self.plan_list)
         else:
             self.dismiss(None)

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from textual.app import ComposeResult, SuspendNotSupported
-from textual.binding import Binding, BindingType
+from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.cleanup.space_map import FileSpace, read_file_space
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.prune.spacemap import FileSpace, read_file_space
 from hermes_browse.store.resume import find_hermes
 from hermes_browse.store.text import printable
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from .. import formats
+from ..commands.screens import RECLAIM
 from .card import Card, keys_line
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .controllers import Controllers
 
 
 class Reclaim(NamedTuple):
@@ -41,8 +40,6 @@ class Reclaim(NamedTuple):
     @property
     def shell(self) -> str:
         """As it would be typed."""
-        import shlex
-
         return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
 
     @property
@@ -54,11 +51,7 @@ class Reclaim(NamedTuple):
 class ReclaimScreen(Card[bool]):
     """Says what `hermes sessions optimize` does before it runs."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "go", N_("run it here"), id="reclaim-run"),
-        Binding("c", "copy", N_("copy the command")),
-        Binding("escape,q,n", "dismiss(False)", N_("back")),
-    ]
+    KEYS = RECLAIM
 
     def __init__(self, reclaim: Reclaim) -> None:
         super().__init__()
@@ -103,20 +96,21 @@ class ReclaimScreen(Card[bool]):
         self.answer(_("sent to the terminal's clipboard (OSC 52)"))
 
 
-def open_reclaim(main: MainScreen) -> None:
+def open_reclaim(main: Controllers, app: App[Any]) -> None:
     """Look at the file, then ask.
 
     Args:
-        main: The main screen.
+        main: The store.
+        app: Shows the card.
     """
-    location, store = main.location, main.store
+    location, store = main.context.location, main.context.store
     if location.demo:
-        main.say(_("this is the sample store: there is nothing to gain"))
+        main.context.say(_("this is the sample store: there is nothing to gain"))
         return
     try:
         location.refuse_without_home("make smaller")  # not shown
     except BrowseError as error:
-        main.failed(error)
+        main.context.failed(error)
         return
 
     def work(reader: Reader) -> Reclaim:
@@ -133,12 +127,12 @@ def open_reclaim(main: MainScreen) -> None:
             if go:
                 run(main, reclaim)
 
-        main.app.push_screen(ReclaimScreen(reclaim), decided)
+        app.push_screen(ReclaimScreen(reclaim), decided)
 
-    main.plan_worker.submit("file", work, done, main.failed)
+    main.context.plan_worker.submit("file", work, done, main.context.failed)
 
 
-def run(main: MainScreen, reclaim: Reclaim) -> None:
+def run(main: Controllers, reclaim: Reclaim) -> None:
     """Run Hermes in the foreground with every handle of ours closed, and say what came of it.
 
     Args:
@@ -146,23 +140,23 @@ def run(main: MainScreen, reclaim: Reclaim) -> None:
         reclaim: With an executable.
     """
     assert reclaim.executable is not None
-    before = main.store.sizes()[0]
-    for worker in main.workers_of_store:
+    before = main.context.store.sizes()[0]
+    for worker in main.context.workers_of_store:
         worker.let_go()
     try:
-        with main.browse_app().lent():
+        with main.context.host.lent():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
-        main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+        main.context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
         wrong = _("{program} could not be started: {reason}.")
-        main.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
+        main.context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
         return
-    after = main.store.sizes()[0]
+    after = main.context.store.sizes()[0]
     # Before 0.22 Hermes ends with 0 whatever happened, so what the file says counts.
     said = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
-    main.say(_("hermes ended with {code}: {told}").format(code=code, told=said) if code else said)
+    main.context.say(_("hermes ended with {code}: {told}").format(code=code, told=said) if code else said)
     main.listing.read()
 
 

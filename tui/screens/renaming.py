@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from hermes_browse.store.edit.titles import LONGEST, check_title
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
-from hermes_browse.store.write.titles import LONGEST, check_title
+from hermes_browse.store.wording import _
 
 from .. import formats
+from ..commands.screens import RENAMING
 from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 
@@ -31,7 +30,7 @@ class RenameScreen(Card[None]):
         wanted: Takes what was typed; `done` or `refused` answers.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", N_("back"))]
+    KEYS = RENAMING
 
     def __init__(self, conversation: Conversation, wanted: Callable[[str], None]) -> None:
         super().__init__()

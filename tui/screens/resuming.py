@@ -6,44 +6,36 @@ import asyncio
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
 from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.details import Details, read_details
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.homes import Location
 from hermes_browse.store.preview import with_details
+from hermes_browse.store.recap import RecapLine, read_recap
+from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.surface import on_surface
 from hermes_browse.store.wording import _
 
-if TYPE_CHECKING:
-    from hermes_browse.store.details import Details
-    from hermes_browse.store.recap import RecapLine
-    from hermes_browse.store.resume import ResumePlan
+from ..context import Context
+from ..terminal_windows import Outcome, Windows
+from .panes import Panes
+from .preflight import PreflightScreen
 
-    from ..terminal_windows import Outcome, Windows
-    from .main import MainScreen
-
-    Planned = tuple[ResumePlan, list[RecapLine], Details | None]
+_Planned = tuple[ResumePlan, list[RecapLine], Details | None]
 
 
 def _on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
     """The plan on the surface that is set for its source."""
-    if not surfaces:
-        return plan
-    from hermes_browse.store.surface import on_surface
-
-    return on_surface(plan, surfaces)
+    return on_surface(plan, surfaces) if surfaces else plan
 
 
 def _planned(
     reader: Reader, location: Location, session_id: str, now: float, surfaces: Mapping[str, str], *, is_printed: bool
-) -> Planned:
+) -> _Planned:
     """The plan of a resume, with the recap and what else the card will show, where there will be one."""
-    from hermes_browse.store.details import read_details
-    from hermes_browse.store.recap import read_recap
-    from hermes_browse.store.resume import plan_resume
-
     plan = _on_surface(plan_resume(reader, location, session_id, now), surfaces)
     plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
     if is_printed:
@@ -54,10 +46,16 @@ def _planned(
 
 
 class Resuming:
-    """Plans a resume off the screen's thread and asks where it is risky."""
+    """Plans a resume off the screen's thread and asks where it is risky.
 
-    def __init__(self, screen: MainScreen) -> None:
-        self._screen = screen
+    Args:
+        context: The store.
+        panes: What the card stands over.
+        came_back: Called when Hermes was run in this terminal and has ended.
+    """
+
+    def __init__(self, context: Context, panes: Panes, came_back: Callable[[], None]) -> None:
+        self._context, self._panes, self._came_back = context, panes, came_back
         self._windows: Windows | None = None
 
     def start(self, session_id: str) -> None:
@@ -71,11 +69,10 @@ class Resuming:
             location: The profile's store.
             session_id: A session of it.
         """
-        screen, now = self._screen, self._screen.clock()
-        is_printed = screen.browse_app().is_choice_printed
-        surfaces = screen.browse_app().start.options.surface
+        context, now = self._context, self._context.clock()
+        is_printed, surfaces = context.host.is_choice_printed, context.options.surface
 
-        def work() -> Planned:
+        def work() -> _Planned:
             with Store(location.path).reader() as reader:
                 return _planned(reader, location, session_id, now, surfaces, is_printed=is_printed)
 
@@ -83,17 +80,16 @@ class Resuming:
             try:
                 planned = await asyncio.to_thread(work)
             except BrowseError as error:
-                self._refused(error)
+                context.failed(error)
             else:
                 self._begin(planned)
 
-        screen.run_worker(run(), group="resume")
+        self._panes.run_worker(run(), group="resume")
 
-    def _begin(self, planned: Planned) -> None:
-        app = self._screen.browse_app()
-        mode = app.start.options.resume
-        if app.is_choice_printed or mode == "exec":
-            self._ask(planned, app.exit)
+    def _begin(self, planned: _Planned) -> None:
+        host, mode = self._context.host, self._context.options.resume
+        if host.is_choice_printed or mode == "exec":
+            self._ask(planned, host.finish)
         elif mode == "return":
             self._ask(planned, self._run_and_return)
         else:
@@ -103,41 +99,33 @@ class Resuming:
         """Go to the window that holds the conversation, or open one, at once or after the card."""
         self._plan(session_id, lambda planned: self._in_thread(lambda: self._held(planned)))
 
-    def _plan(self, session_id: str, done: Callable[[Planned], None]) -> None:
-        location, now = self._screen.location, self._screen.clock()
-        is_printed = self._screen.browse_app().is_choice_printed
-        surfaces = self._screen.browse_app().start.options.surface
+    def _plan(self, session_id: str, done: Callable[[_Planned], None]) -> None:
+        location, now = self._context.location, self._context.clock()
+        is_printed, surfaces = self._context.host.is_choice_printed, self._context.options.surface
 
-        def work(reader: Reader) -> Planned:
+        def work(reader: Reader) -> _Planned:
             return _planned(reader, location, session_id, now, surfaces, is_printed=is_printed)
 
-        self._screen.page_worker.submit("plan", work, done, self._refused)
+        self._context.page_worker.submit("plan", work, done, self._context.failed)
 
-    def _ask(self, planned: Planned, go: Callable[[ResumePlan], object]) -> None:
+    def _ask(self, planned: _Planned, go: Callable[[ResumePlan], object]) -> None:
         plan, recap, details = planned
         if not plan.is_risky:
             go(plan)
             return
-        from .preflight import PreflightScreen
 
         def decided(is_wanted: bool | None) -> None:
             if is_wanted:
                 go(plan)
 
-        self._screen.app.push_screen(PreflightScreen(plan, recap, details), decided)
-
-    def _refused(self, error: BrowseError) -> None:
-        self._screen.failed(error)
+        self._panes.app.push_screen(PreflightScreen(plan, recap, details), decided)
 
     # In a window
 
-    def _held(self, planned: Planned) -> Callable[[], None]:
+    def _held(self, planned: _Planned) -> Callable[[], None]:
         """Look for the window that holds a conversation; not on the screen's thread."""
         plan = planned[0]
-        if self._windows is None:
-            from ..terminal_windows import Windows
-
-            self._windows = Windows()
+        self._windows = self._windows or Windows()
         windows = self._windows
         outcome = windows.go_to(plan)
         if outcome is not None:
@@ -155,46 +143,40 @@ class Resuming:
         async def run() -> None:
             (await asyncio.to_thread(work))()
 
-        self._screen.run_worker(run(), group="windows")
+        self._panes.run_worker(run(), group="windows")
 
     def _told(self, outcome: Outcome) -> None:
         if outcome.done:
-            self._screen.say(outcome.text)
+            self._context.say(outcome.text)
         else:
-            self._screen.failed(BrowseError(outcome.text))
+            self._context.failed(BrowseError(outcome.text))
 
     # In this terminal, and back
 
     def _run_and_return(self, plan: ResumePlan) -> None:
         assert plan.executable is not None
         try:
-            with self._screen.browse_app().lent():
+            with self._context.host.lent():
                 ended = subprocess.run(
                     [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
                 ).returncode
         except SuspendNotSupported:
-            self._screen.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+            self._context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
             return
         except OSError as error:
             wrong = _("{program} could not be started: {reason}.")
-            self._screen.failed(BrowseError(wrong.format(program=plan.executable, reason=error.strerror)))
+            self._context.failed(BrowseError(wrong.format(program=plan.executable, reason=error.strerror)))
             return
-        self._screen.listing.read()
-        self._screen.reading.changed()
+        self._came_back()
         told = _("back from Hermes, which ended with {code}").format(code=ended)
-        self._screen.say(_("back from Hermes") if ended == 0 else told)
+        self._context.say(_("back from Hermes") if ended == 0 else told)
 
-    def copy_command(self, session_id: str) -> None:
-        """Put the command on the clipboard."""
-        location, now = self._screen.location, self._screen.clock()
-        surfaces = self._screen.browse_app().start.options.surface
-
-        def done(plan: ResumePlan) -> None:
-            self._screen.taking.copy(plan.shell(), plan.shell())
+    def plan_command(self, session_id: str, done: Callable[[str], None]) -> None:
+        """Give the command that resumes the conversation of a session, for a shell."""
+        location, now = self._context.location, self._context.clock()
+        surfaces = self._context.options.surface
 
         def work(reader: Reader) -> ResumePlan:
-            from hermes_browse.store.resume import plan_resume
-
             return _on_surface(plan_resume(reader, location, session_id, now), surfaces)
 
-        self._screen.page_worker.submit("command", work, done, self._refused)
+        self._context.page_worker.submit("command", work, lambda plan: done(plan.shell()), self._context.failed)

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.events import Resize
 
 from hermes_browse.store.catalog import Catalog, read_catalog
+from hermes_browse.store.cleanup.retention import Fate, Radar
 from hermes_browse.store.connect import Reader
+from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.preview import with_details
-from hermes_browse.store.prune.radar import Fate, Radar
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..clean_rows import FateRow
+from ..cleanup.axis import coming
+from ..cleanup.widgets import TimeAxis
+from ..commands.screens import RETENTION
 from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, NoteRow
 from ..list_model import Details
-from ..places import read_radar_at, sessions_folder, trash_folder
 from ..shared import header
 from ..shared.lines import TextLine
+from ..store_paths import read_radar_at, sessions_folder, trash_folder
 from ..widgets.keys import KeyLine
-from .sub_screen import BACK, SubScreen
-
-if TYPE_CHECKING:
-    from .main import MainScreen
+from .controllers import Controllers
+from .sub_screen import SubScreen
 
 
 class _Found(NamedTuple):
@@ -72,15 +74,9 @@ class RetentionScreen(SubScreen):
     """Conversations by the day on which Hermes deletes them."""
 
     HELP_TITLE = N_("What Hermes deletes by itself")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "pin", N_("pin"), tooltip=N_("Keep it: Hermes deletes nothing that is pinned")),
-        Binding(
-            "b", "bundle", N_("bundle"), tooltip=N_("Put a copy into the trash, from where it can be brought back")
-        ),
-        *BACK,
-    ]
+    KEYS = RETENTION
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self._found: _Found | None = None
 
@@ -88,17 +84,18 @@ class RetentionScreen(SubScreen):
         """The rule, the list, the reason for the current row."""
         yield TextLine(id="header")
         yield TextLine(id="rule")
+        yield TimeAxis(title=_("conversations that Hermes deletes"), can_cut=False, id="axis")
         yield ConversationList(id="fates")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
         """Read the radar."""
-        self.fates.clock = self.main.clock
+        self.fates.clock = self.context.clock
         self.line("header").update(
             Content.assemble(
                 (" " + _("what Hermes deletes by itself") + "  ", "bold"),
-                (header.store_name(self.main.location), "$accent"),
+                (header.store_name(self.context.location), "$accent"),
             )
         )
         self.set_focus(self.fates)
@@ -112,14 +109,14 @@ class RetentionScreen(SubScreen):
 
     def catalog_changed(self) -> None:
         """Read it again."""
-        known, location, now = self.main.listing.catalog, self.main.location, self.main.clock()
+        known, location, now = self.context.catalog, self.context.location, self.context.clock()
 
         def work(reader: Reader) -> _Found:
             catalog = known if known.exact else read_catalog(reader, now)
             radar = read_radar_at(location, reader, now)
             return _Found(radar, catalog, radar.soonest(catalog), len(radar.closing(catalog)))
 
-        self.main.plan_worker.submit("radar", work, self._take, self.main.failed)
+        self.context.plan_worker.submit("radar", work, self._take, self.context.failed)
 
     def _take(self, found: _Found) -> None:
         if not self.is_whole:
@@ -146,8 +143,23 @@ class RetentionScreen(SubScreen):
             unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
             parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
+        self.query_one(TimeAxis).display = bool(found.leaving)
+        self._show_axis()
         nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
-        self.fates.show(_Fates(found.leaving, self.main.details) if found.leaving else nothing)
+        self.fates.show(_Fates(found.leaving, self.context.details) if found.leaving else nothing)
+
+    def on_resize(self, event: Resize) -> None:
+        """Other columns fit."""
+        super().on_resize(event)
+        self.call_after_refresh(self._show_axis)
+
+    def _show_axis(self) -> None:
+        """Which day takes how many."""
+        if self._found is not None and self.is_whole:
+            axis = self.query_one(TimeAxis)
+            days = [fate.prune_in_days for _conversation, fate in self._found.leaving]
+            known = [each for each in days if each is not None]
+            axis.show(coming(known, axis.columns // 2, self.context.clock()), None)
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -166,14 +178,14 @@ class RetentionScreen(SubScreen):
             return
 
         def done(found: list[Conversation]) -> None:
-            self.main.details.add(found)
+            self.context.details.add(found)
             if self.is_whole:
                 self.fates.refresh_rows()
 
         def work(reader: Reader) -> list[Conversation]:
             return with_details(reader, wanted)
 
-        self.main.page_worker.submit("fate names", work, done, self.main.failed)  # not shown
+        self.context.page_worker.submit("fate names", work, done, self.context.failed)  # not shown
 
     @on(ConversationList.Selected, "#fates")
     def selected(self, event: ConversationList.Selected) -> None:
@@ -193,13 +205,11 @@ class RetentionScreen(SubScreen):
         row, found = self.fates.current, self._found
         if not isinstance(row, FateRow) or found is None:
             return
-        from hermes_browse.store.write.rescue import bundle
-
         main, conversation = self.main, row.conversation
-        store, location, now = main.store, main.location, main.clock()
+        store, location, now = main.context.store, main.context.location, main.context.clock()
 
         def work() -> Bundle:
-            return bundle(
+            return copy_to_trash(
                 store,
                 found.catalog,
                 [conversation],
@@ -210,6 +220,6 @@ class RetentionScreen(SubScreen):
 
         def done(made: Bundle) -> None:
             sentence = _("a copy is in the trash: {name}; it can be put back when Hermes has deleted the original")
-            main.say(sentence.format(name=made.name))
+            main.context.say(sentence.format(name=made.name))
 
-        main.writer.submit(work, done, main.failed)
+        main.context.writer.submit(work, done, main.context.failed)

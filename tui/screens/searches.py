@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
+from ..commands.screens import SEARCHES
 from ..history import History
 from ..widgets.text_box import TextBox
 from .card import Card, keys_line
@@ -24,13 +22,7 @@ class SearchesScreen(Card[str | None]):
     """Ends with the search chosen, or with None."""
 
     AUTO_FOCUS = "#narrow"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "move('down')", N_("down"), show=False),
-        Binding("up", "move('up')", N_("up"), show=False),
-        Binding("ctrl+s", "keep", N_("keep ★")),
-        Binding("delete", "forget", N_("forget"), priority=True),
-        Binding("escape,ctrl+r", "dismiss(None)", N_("back")),
-    ]
+    KEYS = SEARCHES
 
     def __init__(self, history: History) -> None:
         super().__init__()

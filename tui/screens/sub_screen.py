@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
@@ -12,31 +11,26 @@ from textual.screen import Screen
 from hermes_browse.store.models import Conversation
 from hermes_browse.store.wording import N_
 
+from ..bindings import bindings
+from ..commands import Command
 from ..shared.lines import TextLine
+from .by_name import load
 from .card import STYLES
+from .controllers import Controllers
 from .panes import NARROW
-
-if TYPE_CHECKING:
-    from .main import MainScreen
-
-BACK: list[BindingType] = [
-    Binding("escape,q", "back", N_("back"), tooltip=N_("Back to the list")),
-    Binding("u", "undo", N_("undo"), tooltip=N_("Take back what was done last"), show=False),
-    Binding("question_mark", "help", N_("help"), tooltip=N_("All keys of this screen")),
-]
-"""Keys of all of them."""
 
 
 class SubScreen(Screen[None]):
     """A screen that works with the store of the main screen, through its workers.
 
     Args:
-        main: The main screen; answers of its workers come to it and are delivered from there.
+        main: Controllers of the main screen, to which answers of the workers come.
     """
 
     AUTO_FOCUS = ""
     CSS_PATH = STYLES / "cleaning.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = []
+    KEYS: ClassVar[tuple[Command, ...]] = ()
+    """What its keys do."""
     HELP_TITLE: ClassVar[str] = ""
     """What the help calls this screen."""
     ENTER: ClassVar[str] = N_("read")
@@ -46,9 +40,15 @@ class SubScreen(Screen[None]):
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
     """What these words are."""
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__()
-        self.main = main
+        self.main, self.context = main, main.context
+
+    def __init_subclass__(cls) -> None:
+        """Bind the keys of its commands."""
+        if "KEYS" in vars(cls):
+            cls.BINDINGS = bindings(cls.KEYS)
+        super().__init_subclass__()
 
     def line(self, name: str) -> TextLine:
         """One of the one-line texts."""
@@ -82,8 +82,7 @@ class SubScreen(Screen[None]):
     def read(self, conversation: Conversation) -> None:
         """Back to the main screen, with this conversation in the transcript."""
         self.dismiss(None)
-        self.main.current.open(conversation)
-        self.main.set_focus(self.main.transcript)
+        self.main.read(conversation)
 
     def action_back(self) -> None:
         """One step back."""
@@ -95,6 +94,4 @@ class SubScreen(Screen[None]):
 
     def action_help(self) -> None:
         """All keys."""
-        from .help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self))
+        self.app.push_screen(load("help")(self))

@@ -1,69 +1,62 @@
-"""From one profile to another: the card of profiles, the store behind it, what is opened there."""
+"""Switching to another profile: the card of profiles, and what to open there."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from hermes_browse.store.catalog import Catalog, read_first_page
 from hermes_browse.store.connect import Store
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.homes import Location, profiles
-from hermes_browse.store.models import Conversation
-from hermes_browse.store.preview import with_names
 from hermes_browse.store.wording import _
 
-if TYPE_CHECKING:
-    from ..profiles import Found, Profile
-    from .main import MainScreen
+from ..context import Arrival, Context
+from ..list_model import read_first
+from ..profiles import Found, Profile, read_profiles, short_reason
+from .panes import Panes
+from .profiles_card import ProfilesScreen
 
 
 class Switching:
-    """Switches the store of the browser; the store that is left is let go of."""
+    """Switches the store of the browser; the store that is left is let go of.
 
-    def __init__(self, screen: MainScreen) -> None:
-        self._screen = screen
+    Args:
+        context: The store on screen.
+        panes: The main screen.
+        arrive: Does what was to be done in another store, where it is the one on screen.
+        show_all: Shows all profiles as one list.
+    """
+
+    def __init__(
+        self, context: Context, panes: Panes, arrive: Callable[[Arrival], None], show_all: Callable[[], None]
+    ) -> None:
+        self._context, self._panes, self._arrive, self._show_all = context, panes, arrive, show_all
 
     def choose(self) -> None:
-        """Show the profiles of this root; says so where the store belongs to none."""
-        screen, root = self._screen, self._screen.location.root
+        """Show the profiles of this root; says so if the store belongs to none."""
+        context, panes, root = self._context, self._panes, self._context.location.root
         if root is None:
-            screen.say(_("this store belongs to no Hermes root, so it has no profiles"))
+            context.say(_("this store belongs to no Hermes root, so it has no profiles"))
             return
-        now = screen.clock()
+        now = context.clock()
 
         async def run() -> None:
-            from ..profiles import read_profiles
-            from .profiles_card import ProfilesScreen
-
             found = await asyncio.to_thread(read_profiles, root, now)
-            if screen.is_current:
-                screen.app.push_screen(ProfilesScreen(found, screen.location, now), chosen)
+            if panes.is_current:
+                panes.app.push_screen(ProfilesScreen(found, context.location, now), chosen)
 
         def chosen(profile: Profile | bool | None) -> None:
             if profile is True:
-                self.show_all()
+                self._show_all()
             elif profile:
-                self.to(profile.location)
+                self.to(profile.location, Arrival())
 
-        screen.run_worker(run(), group="profiles", exclusive=True)
-
-    def show_all(self) -> None:
-        """All profiles as one list and one search."""
-        from .everywhere import EverywhereScreen
-
-        self._screen.app.push_screen(EverywhereScreen(self._screen))
+        panes.run_worker(run(), group="profiles", exclusive=True)
 
     def open(self, found: Found) -> None:
         """Open a conversation in its own profile, at the hit if it is one."""
-
-        def read(screen: MainScreen) -> None:
-            message = found.hit.message_id if found.hit is not None else None
-            screen.current.open(found.conversation, message_id=message)
-            screen.set_focus(screen.transcript)
-
-        self.to(found.location, read)
+        message = found.hit.message_id if found.hit is not None else None
+        self.to(found.location, Arrival(found.conversation, message))
 
     def search(self, profile: str, query: str) -> None:
         """Search another profile of this root, and stay there.
@@ -72,53 +65,39 @@ class Switching:
             profile: What Hermes calls it.
             query: What to look for, in its own list.
         """
-        screen, root = self._screen, self._screen.location.root
+        root = self._context.location.root
         known = profiles(root) if root is not None else []
         location = next((each for each in known if each.profile == profile), None)
         if location is None:
-            screen.say(_("there is no profile {name} any more").format(name=profile))
-            return
+            self._context.say(_("there is no profile {name} any more").format(name=profile))
+        else:
+            self.to(location, Arrival(query=query))
 
-        def ask(arrived: MainScreen) -> None:
-            arrived.typing.put(query)  # as it was counted: no space behind the last word
-            arrived.set_focus(arrived.rows)
-
-        self.to(location, ask)
-
-    def to(self, location: Location, then: Callable[[MainScreen], None] = lambda screen: None) -> None:
-        """Switch to another store; one that cannot be read leaves everything as it is.
+    def to(self, location: Location, arrival: Arrival) -> None:
+        """Switch to another store; if it cannot be read, everything stays as it is.
 
         Args:
             location: Which.
-            then: What to do there.
+            arrival: What to do there.
         """
-        screen = self._screen
-        app = screen.browse_app()
-        if location.path == screen.location.path:
+        context, app = self._context, self._panes.app
+        if location.path == context.location.path:
             while len(app.screen_stack) > 1:
                 app.pop_screen()
-            then(screen)
+            self._arrive(arrival)
             return
-        if screen.writer.is_busy:
-            screen.say(_("something is still being written here: try again when it is done"))
+        if context.writer.is_busy:
+            context.say(_("something is still being written here: try again when it is done"))
             return
-        now, lines = screen.clock(), max(screen.size.height, 20)
+        now, lines = context.clock(), max(self._panes.size.height, 20)
         store = Store(location.path)
-
-        def work() -> tuple[Catalog, list[Conversation]]:
-            with store.reader() as reader:
-                first = read_first_page(reader, now, limit=lines)
-                return first, with_names(reader, [first.conversation(root) for root in first.order()[:lines]])
 
         async def run() -> None:
             try:
-                first, shown = await asyncio.to_thread(work)
+                first, shown = await asyncio.to_thread(read_first, store, now, lines)
             except StoreError as error:
-                from ..profiles import short_reason
-
-                screen.failed(StoreError(f"{location.profile}: {short_reason(error, location)}"))
+                context.failed(StoreError(f"{location.profile}: {short_reason(error, location)}"))
                 return
-            arrived = app.switch_to(location, store, first, shown)
-            arrived.call_after_refresh(then, arrived)
+            context.host.switch_to(location, store, first, shown, arrival)
 
-        screen.run_worker(run(), group="profiles", exclusive=True)
+        self._panes.run_worker(run(), group="profiles", exclusive=True)

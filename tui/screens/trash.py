@@ -4,39 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.manifest import Manifest
+from hermes_browse.store.trash.format import Manifest
+from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..clean_rows import BundleRow
+from ..commands.screens import TRASH
 from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, NoteRow
 from ..marks import Undoable
-from ..places import sessions_folder, trash_folder
 from ..shared import header
 from ..shared.lines import TextLine
+from ..store_paths import sessions_folder, trash_folder
 from ..widgets.keys import KeyLine
 from ..writer import Written
-from .sub_screen import BACK, SubScreen
-
-if TYPE_CHECKING:
-    from hermes_browse.store.trash.stages import Stage
-    from hermes_browse.store.write.restore import Restored
-
-    from .main import MainScreen
-    from .progress import ProgressScreen
+from .controllers import Controllers
+from .deleting import DropScreen
+from .progress import ProgressScreen
+from .sub_screen import SubScreen
 
 _SHOWN = 200
 _MANY = 2_000
@@ -48,17 +46,11 @@ class TrashScreen(SubScreen):
 
     ENTER = ""
     HELP_TITLE = N_("Trash")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "restore", N_("restore"), tooltip=N_("Put the marked bundles back, or the current one")),
-        Binding("space", "mark", N_("mark"), tooltip=N_("Mark this bundle, or unmark it")),
-        Binding("c", "check", N_("check"), tooltip=N_("Read the whole bundle against its sums")),
-        Binding("D", "drop", N_("drop"), tooltip=N_("Remove for good, after a question")),
-        *BACK,
-    ]
+    KEYS = TRASH
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: Controllers) -> None:
         super().__init__(main)
-        self._folder = trash_folder(main.location)
+        self._folder = trash_folder(main.context.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
 
@@ -74,7 +66,7 @@ class TrashScreen(SubScreen):
 
     def on_mount(self) -> None:
         """Read the trash."""
-        self.bundles.clock = self.main.clock
+        self.bundles.clock = self.context.clock
         self.set_focus(self.bundles)
         self._read()
 
@@ -92,7 +84,7 @@ class TrashScreen(SubScreen):
             if self.is_whole:
                 self._show()
 
-        self.main.writer.submit(lambda: list_bundles(folder), done, self.main.failed)
+        self.context.writer.submit(lambda: list_bundles(folder), done, self.context.failed)
 
     def _show(self) -> None:
         size = formats.size(sum(each.bytes for each in self._bundles))
@@ -140,13 +132,11 @@ class TrashScreen(SubScreen):
 
     def action_restore(self) -> None:
         """Put back, bundle by bundle."""
-        from hermes_browse.store.write.restore import check_index, restore
-
         meant = self._targets()
         if not meant:
             return
         main, folder = self.main, self._folder
-        store, now, files = main.store, main.clock(), sessions_folder(main.location)
+        store, now, files = main.context.store, main.context.clock(), sessions_folder(main.context.location)
         told = ngettext("putting back 1 bundle …", "putting back {count:,} bundles …", len(meant))
         self.tell(header.status(told.format(count=len(meant)), ""))
 
@@ -157,10 +147,10 @@ class TrashScreen(SubScreen):
                 share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(meant)
                 words = _("{number:,} of {total:,} · {stage}")
                 words = words.format(number=number, total=len(meant), stage=stage.words)
-                main.post_message(Written(lambda: progress.show(share, words)))
+                main.context.post(Written(lambda: progress.show(share, words)))
 
         def stop() -> bool:
-            return main.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
+            return main.context.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
         put_back = partial(restore, store, folder, now=now, sessions_folder=files, stop=stop, check=len(meant) == 1)
 
@@ -182,19 +172,17 @@ class TrashScreen(SubScreen):
             if restored:
                 self._restored(restored, notes)
             if error is not None:
-                main.failed(error)
+                main.context.failed(error)
             self._marked.clear()
             if self.is_whole:
                 self._read()
 
-        main.writer.submit(work, finished, main.failed)
+        main.context.writer.submit(work, finished, main.context.failed)
 
     def _show_progress(self, meant: Sequence[Bundle]) -> ProgressScreen | None:
         messages = sum(each.messages for each in meant)
         if messages < _MANY:
             return None
-        from .progress import ProgressScreen
-
         count = ngettext("1 bundle to be put back", "{count:,} bundles to be put back", len(meant))
         title = f"{count.format(count=len(meant))} · {_messages(messages)}"
         progress = ProgressScreen(title)
@@ -202,10 +190,8 @@ class TrashScreen(SubScreen):
         return progress
 
     def _restored(self, restored: Sequence[Restored], more: Sequence[str]) -> None:
-        from hermes_browse.store.write.delete import delete
-
         main, folder = self.main, self._folder
-        store, files = main.store, sessions_folder(main.location)
+        store, files = main.context.store, sessions_folder(main.context.location)
         sessions = tuple(session for each in restored for session in each.sessions)
         messages = sum(each.messages for each in restored)
         notes = [*(note for each in restored for note in each.notes), *more]
@@ -223,7 +209,7 @@ class TrashScreen(SubScreen):
         if ours:
             main.changing.done(Undoable(told, back), sessions)
         else:
-            main.say(told)
+            main.context.say(told)
 
     def action_check(self) -> None:
         """Read a bundle against its sums."""
@@ -237,15 +223,13 @@ class TrashScreen(SubScreen):
             self.tell(header.status(told.format(name=name, count=manifest.messages), ""))
 
         self.tell(header.status(_("reading {name} …").format(name=name), ""))
-        self.main.writer.submit(lambda: check(folder, name), done, self.main.failed)
+        self.context.writer.submit(lambda: check(folder, name), done, self.context.failed)
 
     def action_drop(self) -> None:
         """Remove for good, after a question."""
         meant = self._targets()
         if not meant:
             return
-        from .dropping import DropScreen
-
         folder = self._folder
 
         def work() -> int:
@@ -262,7 +246,7 @@ class TrashScreen(SubScreen):
 
         def decided(go: bool | None) -> None:
             if go:
-                self.main.writer.submit(work, done, self.main.failed)
+                self.context.writer.submit(work, done, self.context.failed)
 
         self.app.push_screen(DropScreen(meant), decided)
 

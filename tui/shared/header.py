@@ -82,9 +82,9 @@ def views(
         own = [label if is_shown else label[0] for label, (*_, is_shown) in zip(own, every, strict=True)]
     fitting = (each for each in (exact, short) if not width or _line_width(each, told) <= width)
     parts: list[Content] = [Content(" ")]
-    actions = [*(f"view('{each.value}')" for each in View), "old"]
-    for label, action, (*_facts, is_shown) in zip(next(fitting, own), actions, every, strict=False):
-        click = Style.from_meta({"@click": f"screen.{action}"})
+    commands = ["view-chats", "view-auto", "view-archived", "view-all", "view-old"]
+    for label, command, (*_facts, is_shown) in zip(next(fitting, own), commands, every, strict=False):
+        click = Style.from_meta({"@click": f"screen.do('{command}')"})
         parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim").stylize(click), Content(" ")]  # not shown
     return Content("").join([*parts, _style(f"  {told}", "bold $accent" if marks else "dim")])
 

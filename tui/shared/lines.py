@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.color import Color
 from textual.content import Content
 from textual.filter import LineFilter
@@ -19,8 +19,9 @@ from textual.visual import VisualType
 from textual.widgets import Static
 
 from hermes_browse.store.text import printable
-from hermes_browse.store.wording import N_
 
+from ..bindings import bindings
+from ..commands.panes import LINES
 from ..textual_private import take_bare_lines, tell_scroll_bar
 from .glyphs import encodable, is_unicode, plain
 from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
@@ -139,14 +140,7 @@ class LinesView(LongView, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", N_("down"), show=False),
-        Binding("up,k", "move(-1)", N_("up"), show=False),
-        Binding("pagedown,space,ctrl+f", "page(1)", N_("page down"), show=False),
-        Binding("pageup,ctrl+b", "page(-1)", N_("page up"), show=False),
-        Binding("home,g", "scroll_home", N_("start"), show=False),
-        Binding("end,G", "scroll_end", N_("end"), show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
 
     def __init__(self, lines: Sequence[Line], *, hang: int = 0, id: str | None = None) -> None:
         super().__init__(id=id)

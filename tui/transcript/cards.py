@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any
 
 from rich.cells import cell_len
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -15,18 +14,18 @@ from textual.widgets import Static
 from hermes_browse.store.connect import Reader
 from hermes_browse.store.details import Details, ModelUse, read_details
 from hermes_browse.store.models import Conversation, Kind, Relation, Session, State, Status
+from hermes_browse.store.preview import with_details
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .. import formats
-from ..places import read_radar_at
+from ..commands.screens import DETAILS, RAW
+from ..context import Context
 from ..screens.card import Card, keys_line
 from ..shared import clipboard
 from ..shared.lines import LinesView
 from ..shared.styled import Line, line_text
-
-if TYPE_CHECKING:
-    from ..screens.main import MainScreen
+from ..store_paths import read_radar_at
 
 BYTES_PER_TOKEN = 4
 """By which Hermes guesses as well (agent/model_metadata.py, 0.19: four characters)."""
@@ -319,10 +318,7 @@ class RawScreen(LinesCard):
         lines: The same in colours, not wrapped.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "copy", N_("copy")),
-        Binding("escape,q,ampersand", "dismiss(None)", N_("back")),
-    ]
+    KEYS = RAW
 
     def __init__(self, title: str, text: str, lines: Sequence[Line]) -> None:
         super().__init__(title, lines, text, view="raw")
@@ -336,23 +332,18 @@ class DetailsScreen(LinesCard):
         lines: Of the card, not wrapped.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c,y", "copy", N_("copy")),
-        Binding("escape,q,i", "dismiss(None)", N_("back")),
-    ]
+    KEYS = DETAILS
 
     def __init__(self, title: str, lines: Sequence[Line]) -> None:
         copied = "\n".join([title, "", *map(line_text, lines)])
         super().__init__(title, lines, copied, view="details", hang=LABEL)
 
 
-def show_details(screen: MainScreen, conversation: Conversation) -> None:
+def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
     """Read the details of a conversation and show the card."""
-    now, location = screen.clock(), screen.location
+    now, location = context.clock(), context.location
 
     def work(reader: Reader) -> tuple[Conversation, list[Line]]:
-        from hermes_browse.store.preview import with_details
-
         known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
         fate = read_radar_at(location, reader, now).fate(known)
         days = fate.prune_in_days
@@ -363,6 +354,6 @@ def show_details(screen: MainScreen, conversation: Conversation) -> None:
 
     def done(result: tuple[Conversation, list[Line]]) -> None:
         known, lines = result
-        screen.app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
+        app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
 
-    screen.page_worker.submit("card", work, done, screen.failed)
+    context.page_worker.submit("card", work, done, context.failed)

@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from textual import on
 from textual.app import ComposeResult, SuspendNotSupported
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
@@ -26,16 +25,15 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
+from ..commands.screens import REFERENCES
+from ..context import Context
 from ..screens.card import Card, keys_line
 from ..shared import clipboard, programs
 from . import images
-from .images import is_image_file
+from .images import Pictures, is_image_file
 from .markdown import parse
 from .model import TranscriptModel
 from .tool_text import as_shown
-
-if TYPE_CHECKING:
-    from ..screens.main import MainScreen
 
 MOST = 300
 """References of one message; a log may hold thousands of addresses, and nobody walks through them."""
@@ -207,23 +205,18 @@ class ReferencesScreen(Card[None]):
     """Shows them; stays until it is left.
 
     Args:
-        main: Whose terminal a browser of text is lent.
+        context: Whose terminal a browser of text is lent.
+        pictures: Keeps the files of images.
         title: Of the message, printable.
         found: At least one.
     """
 
     AUTO_FOCUS = "#references"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "move(1)", N_("down"), show=False),
-        Binding("k", "move(-1)", N_("up"), show=False),
-        Binding("v", "show_here", N_("show here")),
-        Binding("c,y", "copy", N_("copy")),
-        Binding("escape,q,L", "dismiss(None)", N_("back")),
-    ]
+    KEYS = REFERENCES
 
-    def __init__(self, main: MainScreen, title: str, found: Sequence[Reference]) -> None:
+    def __init__(self, context: Context, pictures: Pictures, title: str, found: Sequence[Reference]) -> None:
         super().__init__()
-        self._main, self._title, self._found = main, title, found
+        self.context, self._pictures, self._title, self._found = context, pictures, title, found
 
     def compose(self) -> ComposeResult:
         """Title, references, keys."""
@@ -299,7 +292,7 @@ class ReferencesScreen(Card[None]):
             self._tell_copies(_("no browser on this machine · {key} copies"))
         elif in_terminal:
             try:
-                with self._main.browse_app().lent():
+                with self.context.host.lent():
                     went = programs.open_here(reference.target)
             except SuspendNotSupported:
                 self._tell_copies(_("the terminal cannot be handed over here · {key} copies"))
@@ -335,17 +328,17 @@ class ReferencesScreen(Card[None]):
             return
 
         def done(data: bytes | None) -> None:
-            path = self._main.taking.pictures.keep(data) if data is not None else None
+            path = self._pictures.keep(data) if data is not None else None
             if path is None:
                 self._tell(_(_UNKNOWN))
             elif self.is_attached:
                 then(path)
 
-        self._main.page_worker.submit(
+        self.context.page_worker.submit(
             "image",
             lambda reader: read_image(reader, reference.message_id, reference.number),
             done,
-            self._main.failed,
+            self.context.failed,
         )
 
     def _outside(self, path: Path) -> None:
@@ -356,7 +349,7 @@ class ReferencesScreen(Card[None]):
 
     def _here(self, path: Path) -> None:
         try:
-            with self._main.browse_app().lent():
+            with self.context.host.lent():
                 wrong = images.show_here(path)
         except SuspendNotSupported:
             wrong = _("the terminal cannot be handed over here")

@@ -57,6 +57,13 @@ class TranscriptScroll(LongView, can_focus=True):
         text: str
 
     @dataclass
+    class Finding(Message, namespace="transcript_view"):
+        """A key about what is being found here."""
+
+        step: int
+        """To the next find, or with -1 to the one before; 0 for no longer finding."""
+
+    @dataclass
     class Drawn(Message, namespace="transcript_view"):
         """Long texts have been laid out on another thread."""
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from hermes_browse.store.wording import N_, _
 
+from ..bindings import bindings
+from ..commands.panes import TRANSCRIPT
 from ..shared.styled import line_text
 from .model import Look, Tools, TranscriptModel
 from .scroll import TranscriptScroll
@@ -27,85 +29,7 @@ _LEAD = 2
 class TranscriptView(TranscriptScroll):
     """The viewer of a conversation over a `TranscriptModel`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "scroll_lines(1)", N_("down"), show=False),
-        Binding("up,k", "scroll_lines(-1)", N_("up"), show=False),
-        Binding("pagedown,space,ctrl+f", "scroll_pages(1)", N_("page down"), show=False),
-        Binding("pageup,ctrl+b", "scroll_pages(-1)", N_("page up"), show=False),
-        Binding("ctrl+d", "scroll_pages(0.5)", N_("half a page down"), show=False),
-        Binding("ctrl+u", "scroll_pages(-0.5)", N_("half a page up"), show=False),
-        Binding("home,g", "to_start", N_("start"), show=False),
-        Binding("end,G", "to_end", N_("end"), show=False),
-        Binding("J", "step(1, 'user')", N_("next prompt"), show=False),
-        Binding("K", "step(-1, 'user')", N_("previous prompt"), show=False),
-        Binding("right_curly_bracket", "step(1, '')", N_("next message"), show=False),
-        Binding("left_curly_bracket", "step(-1, '')", N_("previous message"), show=False),
-        Binding("right_square_bracket", "step_rule(1, 'day')", N_("next day"), show=False),
-        Binding("left_square_bracket", "step_rule(-1, 'day')", N_("previous day"), show=False),
-        Binding("right_parenthesis", "step_rule(1, 'seam')", N_("next segment"), show=False),
-        Binding("left_parenthesis", "step_rule(-1, 'seam')", N_("previous segment"), show=False),
-        Binding("m", "mark", N_("mark"), tooltip=N_("Remember this place"), show=False),
-        Binding(
-            "apostrophe",
-            "to_mark",
-            N_("back"),
-            tooltip=N_("To the mark, else to where the last jump began"),
-            show=False,
-        ),
-        # With priority: what is typed right behind them must find the box focused, however fast it comes.
-        Binding(
-            "backslash,ctrl+s", "screen.find", N_("find here"), tooltip=N_("Find in this conversation"), priority=True
-        ),
-        Binding(
-            "number_sign",
-            "screen.go_to_id",
-            N_("go to"),
-            tooltip=N_("To the message of an id"),
-            priority=True,
-            show=False,
-        ),
-        Binding("n", "find_step(1)", N_("next find"), tooltip=N_("While finding: to the next find"), show=False),
-        Binding(
-            "N", "find_step(-1)", N_("previous find"), tooltip=N_("While finding: to the previous find"), show=False
-        ),
-        Binding("escape", "find_end", N_("end finding"), tooltip=N_("While finding: no longer"), show=False),
-        Binding("enter,ctrl+j", "toggle_fold", N_("more, less"), key_display="↵"),
-        Binding("c", "screen.take('message')", N_("copy"), tooltip=N_("Copy this message")),
-        Binding(
-            "C",
-            "screen.take('code')",
-            N_("copy code"),
-            tooltip=N_("Copy its code block; again: the next one"),
-            show=False,
-        ),
-        Binding(
-            "ctrl+y",
-            "screen.take('output')",
-            N_("copy output"),
-            tooltip=N_("Copy its tool output; again: the next"),
-            show=False,
-        ),
-        Binding("O", "screen.take('pager')", N_("pager"), tooltip=N_("All of this message in $PAGER"), show=False),
-        Binding(
-            "E", "screen.take('editor')", N_("editor"), tooltip=N_("A copy of this message in $EDITOR"), show=False
-        ),
-        Binding(
-            "ampersand",
-            "screen.take('raw')",
-            N_("raw"),
-            tooltip=N_("This message as it is stored, as JSON"),
-            show=False,
-        ),
-        Binding(
-            "L",
-            "screen.take('links')",
-            N_("links"),
-            tooltip=N_("Links and images of this message: open, copy"),
-            show=False,
-        ),
-        Binding("t", "cycle_tools", N_("tools"), tooltip=N_("Tool calls off, short, full")),
-        Binding("r", "toggle_reasoning", N_("reasoning"), tooltip=N_("Reasoning folded or shown")),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
 
     is_finding = False
     """Whether a needle is highlighted: `n`, `N` and Escape act on it then, not on the search."""
@@ -176,13 +100,13 @@ class TranscriptView(TranscriptScroll):
                 self.action_toggle_fold()
             self.refresh()
 
-    async def action_find_step(self, by: int) -> None:
+    def action_find_step(self, by: int) -> None:
         """To the next or previous match."""
-        await self.run_action(f"screen.find_step({by})")
+        self.post_message(self.Finding(by))
 
-    async def action_find_end(self) -> None:
+    def action_find_end(self) -> None:
         """End finding."""
-        await self.run_action("screen.find_end")
+        self.post_message(self.Finding(0))
 
     # Folding
 

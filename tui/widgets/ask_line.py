@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from hermes_browse.store.wording import N_
-
+from ..bindings import bindings
+from ..commands.panes import ASK
 from ..shared.lines import TextLine
 from .text_box import TextBox
 
 
 class AskInput(TextBox):
-    """Where it is typed."""
+    """The box."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,ctrl+j", "submit", N_("done"), key_display="↵"),
-        Binding("down", "step(1)", N_("next"), key_display="↓"),
-        Binding("up", "step(-1)", N_("previous"), key_display="↑"),
-        Binding("escape", "leave", N_("back")),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(ASK)
 
     @dataclass
     class Stepped(Message):
@@ -44,15 +40,39 @@ class AskInput(TextBox):
         self.post_message(self.Stepped(by))
 
     def action_leave(self) -> None:
-        """Leave as if nothing had been asked."""
+        """Leave without an answer."""
         self.post_message(self.Left())
 
 
+class Asking(Protocol):
+    """Takes what is typed into the box."""
+
+    def edited(self, text: str) -> None:
+        """There is another text in the box."""
+
+    def submitted(self, text: str) -> None:
+        """Enter was pressed."""
+
+    def step(self, by: int) -> None:
+        """Up was pressed, or down."""
+
+    def left(self) -> None:
+        """Escape was pressed."""
+
+
 class AskLine(Horizontal):
-    """A word for what is asked, the box, and what came of it."""
+    """A label, the box, and an answer.
+
+    Args:
+        asking: Takes what is typed.
+    """
+
+    def __init__(self, asking: Asking, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._asking = asking
 
     def compose(self) -> ComposeResult:
-        """The three of them."""
+        """Label, box and answer."""
         yield TextLine(id="ask-label")
         yield AskInput()
         yield TextLine(id="ask-answer")
@@ -81,3 +101,27 @@ class AskLine(Horizontal):
     def answer(self, text: str) -> None:
         """Say what came of it."""
         self.query_one("#ask-answer", TextLine).update(text, layout=True)
+
+    @on(Input.Changed)
+    def changed(self, event: Input.Changed) -> None:
+        """Hand on what is typed."""
+        event.stop()
+        self._asking.edited(event.value)
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        """Hand on Enter."""
+        event.stop()
+        self._asking.submitted(event.value)
+
+    @on(AskInput.Stepped)
+    def stepped(self, event: AskInput.Stepped) -> None:
+        """Hand on up and down."""
+        event.stop()
+        self._asking.step(event.by)
+
+    @on(AskInput.Left)
+    def left(self, event: AskInput.Left) -> None:
+        """Hand on Escape."""
+        event.stop()
+        self._asking.left()

@@ -29,6 +29,11 @@ class _Key(NamedTuple):
     enabled: bool
 
     @property
+    def is_help(self) -> bool:
+        """Whether it opens the help of its screen."""
+        return self.binding.action in ("help", "do('help')")
+
+    @property
     def width(self) -> int:
         """Cells it takes."""
         return cell_len(self.key) + cell_len(_(self.binding.description)) + 3
@@ -66,12 +71,12 @@ class KeyLine(TextLine):
             if each.binding.show:
                 active.setdefault(each.binding.action, each)
         keys = [_Key(each.binding, self._printed(each.binding), each.enabled) for each in active.values()]
-        room = self.size.width - sum(key.width for key in keys if key.binding.action == "help")
+        room = self.size.width - sum(key.width for key in keys if key.is_help)
         shown: list[_Key] = []
         for key in keys:  # the help, which has the others, always has its place
-            if key.binding.action != "help":
+            if not key.is_help:
                 room -= key.width
-            if room >= 0 or key.binding.action == "help":
+            if room >= 0 or key.is_help:
                 shown.append(key)
         if shown == self._keys:
             return

@@ -1,12 +1,13 @@
-"""Bars over time, drawn with plotext, and a map of the week in shades; loaded with the screen that shows them.
+"""Bars over time, and a map of the week in shades; loaded with the screen that shows them.
 
 What is chosen differs in shape as well as in colour: full blocks before shaded ones, and an arrow below.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -14,7 +15,6 @@ from textual.color import Color
 from textual.events import Click
 from textual.message import Message
 from textual.widget import Widget
-from textual_plotext import PlotextPlot
 
 from hermes_browse.store.wording import _
 
@@ -26,8 +26,6 @@ _WIDEST = 8
 """Cells of a bar and the gap behind it."""
 _SHADES = "·░▒▓█"
 
-PlotColor = int | tuple[int, int, int]
-
 
 class Course(NamedTuple):
     """Bars from left to right."""
@@ -36,15 +34,15 @@ class Course(NamedTuple):
     """What each stands for."""
     values: Sequence[float]
     part: Sequence[float] | None = None
-    """How much of each belongs to what is chosen; None where bars themselves are chosen."""
+    """How much of each value belongs to what is chosen; None if a bar itself is chosen."""
     chosen: int | None = None
-    """The bar that is chosen."""
+    """The index of the chosen bar."""
     form: Callable[[float], str] = str
     """Prints a value in few cells."""
 
 
 class Layout(NamedTuple):
-    """Which bars are shown, and how wide."""
+    """Which bars are shown, and how wide they are."""
 
     first: int
     shown: int
@@ -58,7 +56,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(course: Course, width: int) -> Layout:
-    """Fit bars into a width; where not all of them fit, the last ones, or those around the chosen one.
+    """Fit bars into a width. If not all of them fit, show the last ones, or those around the chosen one.
 
     Args:
         course: What is to be shown.
@@ -74,7 +72,7 @@ def lay_out(course: Course, width: int) -> Layout:
 
 
 def axis(course: Course, layout: Layout, width: int) -> str:
-    """The line below the bars: the first, the last, and an arrow to the chosen one, as far as they do not meet.
+    """The line below the bars: the first label, the last, and an arrow to the chosen one, unless they would meet.
 
     Args:
         course: What is shown.
@@ -107,10 +105,19 @@ def axis(course: Course, layout: Layout, width: int) -> str:
     return "".join(line)
 
 
-class BarPlot(PlotextPlot):
-    """Bars over time."""
+def _style(widget: Widget, name: str) -> str:
+    """A colour of the theme as Rich writes it; one of the terminal's own stays its own."""
+    color = Color.parse(widget.app.theme_variables[name])
+    return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
 
-    DEFAULT_CSS = ""
+
+def _rows(value: float, most: float, height: int) -> int:
+    """How many cells high a bar is: at least one, unless its value is 0."""
+    return 1 + math.floor(value / most * (height - 1) + 0.5) if value > 0 else 0
+
+
+class BarPlot(Widget):
+    """Bars over time."""
 
     class Chosen(Message):
         """A bar was clicked."""
@@ -121,7 +128,6 @@ class BarPlot(PlotextPlot):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.theme = "clear"  # no background of its own
         self._course: Course | None = None
 
     @property
@@ -129,18 +135,10 @@ class BarPlot(PlotextPlot):
         """What is shown."""
         return self._course
 
-    def on_unmount(self) -> None:
-        """The app outlives it, and would keep it with all it drew for the sake of a new theme."""
-        self.app.theme_changed_signal.unsubscribe(self)
-
     def show(self, course: Course | None) -> None:
         """Show these bars."""
         self._course = course
         self.refresh()
-
-    def _color(self, name: str) -> PlotColor:
-        color = Color.parse(self.app.theme_variables[name])
-        return color.ansi if color.ansi is not None and color.ansi >= 0 else color.rgb
 
     @property
     def _room(self) -> int:
@@ -153,42 +151,25 @@ class BarPlot(PlotextPlot):
             return Text("")
         layout = lay_out(course, self._room)
         shown = slice(layout.first, layout.first + layout.shown)
-        values = list(course.values[shown])
-        part = list(course.part[shown]) if course.part is not None else None
+        values = course.values[shown]
+        parts = [0.0] * len(values) if course.part is None else course.part[shown]
         most = max(values) or 1.0
-        cells = layout.shown * layout.step
-        plot: Any = self.plt  # its functions have no types
-        plot.clear_figure()
-        plot.theme("clear")
-        plot.plotsize(cells + _SCALE, height)
-        # `plotsize` cuts to the size of the terminal the process was started in; textual-plotext does the same.
-        plot._set_size(cells + _SCALE, height)
-        plot.frame(False)
-        plot.xlim(0, cells - 1)
-        plot.ylim(0, most)
-        plot.yticks([0, most / 2, most], [f"{course.form(each):>{_SCALE - 1}} " for each in (0, most / 2, most)])
-        quiet, loud = self._color("primary"), self._color("accent")
-
-        def draw(places: Sequence[int], heights: Sequence[float], marker: str, color: PlotColor) -> None:
-            pairs = [(place, each) for place, each in zip(places, heights, strict=True) if each > 0]
-            if pairs:
-                centres = [place * layout.step + (layout.bar - 1) / 2 for place, _ in pairs]
-                # plotext takes the width as a share of the mean distance between bars.
-                distance = (centres[-1] - centres[0]) / (len(centres) - 1) if len(centres) > 1 else 1.0
-                width = max(layout.bar - 1, 0.01) / distance
-                plot.bar(centres, [each for _, each in pairs], width=width, marker=marker, color=color)
-
-        every = list(range(len(values)))
-        chosen = course.chosen - layout.first if course.chosen is not None else None
-        draw(every, values, "█" if part is None else "░", quiet)
-        if part is not None:
-            draw(every, part, "█", loud)
-        elif chosen is not None and 0 <= chosen < len(values):
-            draw([chosen], [values[chosen]], "█", loud)
-        plot.xticks([])  # after the bars, which bring their own
-        drawn = Text.from_ansi(str(plot.build()).rstrip("\n"), no_wrap=True)
-        below = Text(" " * _SCALE + axis(course, layout, self._room), style="dim", no_wrap=True)
-        return Text("\n", no_wrap=True).join([drawn, below])
+        quiet, loud = _style(self, "primary"), _style(self, "accent")
+        scale = {_rows(each, most, height) or 1: each for each in (0.0, most / 2, most)} if any(values) else {}
+        heights = [
+            (_rows(value, most, height), _rows(part, most, height)) for value, part in zip(values, parts, strict=True)
+        ]
+        drawn = Text(no_wrap=True)
+        for row in range(height, 0, -1):
+            label = f"{course.form(scale[row]):>{_SCALE - 1}} " if row in scale else ""
+            drawn.append(f"{label:{_SCALE}}")
+            for place, (whole, part) in enumerate(heights):
+                is_loud = row <= part or (course.part is None and layout.first + place == course.chosen)
+                cell = " " if row > max(whole, part) else "█" if is_loud or course.part is None else "░"
+                drawn.append(cell * layout.bar, "" if cell == " " else loud if is_loud else quiet)
+                drawn.append(" " * (layout.step - layout.bar))
+            drawn.append("\n")
+        return drawn.append(" " * _SCALE + axis(course, layout, self._room), style="dim")
 
     def on_click(self, event: Click) -> None:
         """A click on a bar chooses it."""
@@ -202,7 +183,7 @@ class BarPlot(PlotextPlot):
 
 
 class WeekPlot(Widget):
-    """Hours of the week as shades: the more, the denser; an arrow at the chosen one."""
+    """Hours of the week as shades, denser for more, with an arrow at the chosen one."""
 
     class Chosen(Message):
         """An hour was clicked."""
@@ -221,16 +202,12 @@ class WeekPlot(Widget):
         """Show these.
 
         Args:
-            values: By key as of `Calendar.key`: `0-14`.
+            values: By key as of `periods.key_of`: `0-14`.
             chosen: The key of one of them.
             form: Prints a value in few cells.
         """
         self._values, self._chosen, self._form = values, chosen, form
         self.refresh()
-
-    def _style(self, name: str) -> str:
-        color = Color.parse(self.app.theme_variables[name])
-        return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
 
     @property
     def _step(self) -> int:
@@ -239,7 +216,7 @@ class WeekPlot(Widget):
     def render(self) -> Text:
         """Seven lines with 24 hours each, hours above."""
         step, most = self._step, max(self._values.values(), default=0.0)
-        style, accent = self._style("primary"), self._style("accent")
+        style, accent = _style(self, "primary"), _style(self, "accent")
         text = Text("      ", no_wrap=True)
         for hour in range(0, 24, 3):
             text.append(f"{hour:02}".ljust(3 * step)[: 3 * step], "dim")

@@ -11,20 +11,22 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 
 from hermes_browse.store.wording import N_, _
 
+from ..bindings import bindings
+from ..commands.panes import SEARCH_BOX
 from .text_box import TextBox
 
 _HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live')
 
 
 class _Marks(Highlighter):
-    """Marks filters as such, and underlines what could not be taken as meant."""
+    """Colours filters, and underlines what could not be understood."""
 
     def __init__(self, box: SearchBox) -> None:
         self._box = box
@@ -36,19 +38,11 @@ class _Marks(Highlighter):
 
 
 class SearchBox(TextBox):
-    """Where a query is typed; keys that move go to the list, so that the hands stay where they are."""
+    """The box for a query; it hands moving keys to the list."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"search--filter", "search--problem"}
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "move('down')", N_("next hit"), key_display="↓"),
-        Binding("up", "move('up')", N_("previous"), show=False),
-        Binding("pagedown", "move('pagedown')", N_("page down"), show=False),
-        Binding("pageup", "move('pageup')", N_("page up"), show=False),
-        Binding("enter,ctrl+j", "submit", N_("open"), key_display="↵"),
-        Binding("escape", "step_back", N_("clear, then the list")),
-        Binding("tab", "accept", N_("complete"), show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_BOX)
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
     """A letter more does not make the box wider; Textual would lay out the screen for it, at half a frame."""
@@ -79,7 +73,7 @@ class SearchBox(TextBox):
         self.highlighter = _Marks(self)
 
     def watch_value(self, old: str, value: str) -> None:
-        """Tell at once."""
+        """Hand the query on within the keystroke."""
         self.marks = []
         # The cursor has not moved yet: it stands where it stood in the old value.
         self._at_end = self.cursor_position >= min(len(old), len(value))
@@ -102,7 +96,7 @@ class SearchBox(TextBox):
         self._suggestion = completed if self._at_end else ""
 
     def action_accept(self) -> None:
-        """Take what is offered; without an offer the key is another's."""
+        """Take the completion; without one the key goes on to the screen."""
         if not self._suggestion or not self.cursor_at_end:
             raise SkipAction
         self.action_cursor_right()
@@ -112,7 +106,7 @@ class SearchBox(TextBox):
         self.post_message(self.Moved(key))
 
     def action_step_back(self) -> None:
-        """First stop, then clear, then back to the list."""
+        """Stop a scan, else clear the box, else go back to the list."""
         if self.stops():
             return
         if self.value:

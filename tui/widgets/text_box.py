@@ -11,7 +11,7 @@ from ..textual_private import bindings_of
 
 
 class TextBox(Input):
-    """Textual's input, quick with keys that come in one go.
+    """Textual's input, which handles keys in the order in which they come.
 
     In Textual 8 a letter is put in at once, but a key that is bound (backspace, Ctrl+u, Enter) goes from queue to queue
     up to the app before it does anything. Where several come together, over a slow line or from a fast hand, the

@@ -14,7 +14,7 @@ from ..shared.lines import TextLine
 
 
 class ToggleLine(TextLine):
-    """Switches beside each other, as many as there is room for."""
+    """Switches side by side."""
 
     @dataclass
     class Switched(Message):
@@ -27,7 +27,7 @@ class ToggleLine(TextLine):
         self._labels: list[str] = []
 
     def show(self, switches: Sequence[tuple[str, bool]]) -> None:
-        """Show these.
+        """Show switches.
 
         Args:
             switches: Name, and whether it is on.

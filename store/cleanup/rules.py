@@ -1,0 +1,413 @@
+"""Rules: which conversations a clean-up means, and how a person writes them: `older:30d source:cron size>10M is:stale`.
+
+All rules must hold; without a rule nothing is meant. Age is by last activity: Hermes up to 0.19 counts from the start
+and deletes a chat that was used yesterday.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..models import Conversation, Kind
+from ..wording import N_, _, ngettext, pgettext
+from .protection import STALE_AFTER, Standing, idle_seconds, standing
+
+MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0
+_AGES = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([mhdw])", re.IGNORECASE)
+_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_MOST_SECONDS = 1e11  # three thousand years: more is a slip of the finger
+_MOST_BYTES = 2**53
+_AMOUNT = re.compile(r"(?=[\d.]*\d)\d*\.?\d*(e\d{1,2})?")
+_MOST_MONEY = 1e12
+_COMPARED = re.compile(r"(msgs|messages|size|cost)(<=|>=|<|>|:)(.*)", re.IGNORECASE | re.DOTALL)
+_DIGITS = 15
+"""Most digits of a count: more is a slip of the finger, and more than every reader of JSON can hold."""
+_FLAGS: dict[str, tuple[str, object]] = {
+    "automation": ("automation", True),
+    "empty": ("empty", True),
+    "stale": ("stale_open", STALE_AFTER),
+    "archived": ("include_archived", True),
+}
+"""Values of `is:`, each with the field of `Rules` that it sets."""
+EXAMPLES = (
+    ("older:30d", N_("no activity for so long; also 2w, 12h")),
+    ("source:cron", N_("where it is from; several with commas")),
+    ("is:automation is:empty", N_("nobody typed into it; no message in it")),  # not shown
+    ("is:stale", N_("open ones too that have been idle for a week, or as long as older: says")),
+    ("is:archived", N_("those put away too")),
+    ("size>10M msgs<5 cost<0.1", N_("bytes with their share of the index, messages, USD")),
+    ("title:notes cwd:~/src model:haiku", N_("part of the title, a folder, part of the model")),  # not shown
+)
+"""Rules as they are written, each with its meaning, which the help translates."""
+
+
+def parse_age(text: str) -> float:
+    """Read an age as Hermes' own prune takes it, in seconds: `5h`, `30m`, `2d`, `1w`, sums of these; `90` is 90 days.
+
+    Raises:
+        ValueError: The text is no age; the sentence says what an age looks like.
+    """
+    plain = text.strip()
+    if re.fullmatch(r"\d+(\.\d+)?", plain):
+        plain += "d"
+    if not plain or _AGE.sub("", plain).strip():
+        sentence = _("wants an age such as 30d, 2w, 12h or 1w 2d (a bare number is days), not {text!r}")
+        raise ValueError(sentence.format(text=text))
+    seconds = sum(float(number) * _AGES[unit.lower()] for number, unit in _AGE.findall(plain))
+    if seconds > _MOST_SECONDS:
+        raise ValueError(_("wants an age below three thousand years, not {text!r}").format(text=text))
+    return seconds
+
+
+def parse_bytes(text: str) -> int:
+    """Read a size in bytes: `10M`, `1.5GB`, `512k`, `4MiB`. A letter alone counts in thousands, with an `i` in 1024s.
+
+    Raises:
+        ValueError: The text is no size; the sentence says what a size looks like.
+    """
+    match = _BYTES.fullmatch(text.strip())
+    if match is None or (match[3] and not match[2]):
+        raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}").format(text=text))
+    size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].lower()]
+    if size > _MOST_BYTES:
+        raise ValueError(_("wants a size that a disk could hold, not {text!r}").format(text=text))
+    return int(size)
+
+
+def parse_money(text: str) -> float:
+    """Read an amount in dollars, with or without their sign.
+
+    Raises:
+        ValueError: The text is no amount of money.
+    """
+    plain = text.strip().removeprefix("$")
+    amount = float(plain) if _AMOUNT.fullmatch(plain) else -1.0
+    if not 0 <= amount <= _MOST_MONEY:
+        raise ValueError(_("wants an amount in dollars, not {text!r}").format(text=text))
+    return amount
+
+
+def _below(folder: str, cwd: str | None) -> bool:
+    """Tell whether a working directory is a folder or lies in it; `/a/b` is not below `/a/bc`."""
+    if not cwd:
+        return False
+    top = folder.rstrip("/\\") or folder[:1]
+    if cwd.rstrip("/\\") == top or cwd == top:
+        return True
+    return cwd.startswith(top if top in ("/", "\\") else (f"{top}/", f"{top}\\"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of a clean-up. All that are given must hold; None and empty mean that a rule is not given."""
+
+    older_than: float | None = None
+    """Seconds since the last activity of any segment; a conversation without any time is never old."""
+    sources: frozenset[str] = frozenset()
+    """Sources of the root segment. Subagents go with their parents; a rule means them only if it names their source."""
+    title: str | None = None
+    """Part of the title; upper and lower case are the same."""
+    cwd: str | None = None
+    """A folder that is, or contains, the conversation's working directory."""
+    model: str | None = None
+    """Part of the name of its newest model; upper and lower case are the same."""
+    empty: bool = False
+    """No message in any segment."""
+    automation: bool = False
+    """Cron jobs, webhooks and the like: everything nobody typed into."""
+    min_messages: int | None = None
+    """Chat messages shown by default, over all segments."""
+    max_messages: int | None = None
+    min_size: int | None = None
+    """Bytes as a plan counts them, search index included."""
+    max_size: int | None = None
+    max_cost: float | None = None
+    """USD; an unknown cost counts as none, as in Hermes' prune."""
+    stale_open: float | None = None
+    """Include open conversations that have been idle for so many seconds; as the only rule, it means these alone."""
+    include_archived: bool = False
+    marks: frozenset[str] = frozenset()
+    """Ids marked by hand: the clean-up means them whatever the rules say, even if open or hidden, unless protected."""
+    unmarks: frozenset[str] = frozenset()
+    """Ids unmarked by hand: they stay whatever the rules say."""
+
+    @property
+    def filters(self) -> bool:
+        """True if there is a rule besides `stale_open` and marks."""
+        asked = (self.older_than, self.title, self.cwd, self.model, self.max_cost)
+        flags = self.sources or self.empty or self.automation or self.needs_size or self.needs_rows
+        return bool(flags) or any(value is not None for value in asked)
+
+    @property
+    def nothing(self) -> bool:
+        """True without any rule: nothing matches then."""
+        return not self.filters and self.stale_open is None and not self.marks
+
+    @property
+    def needs_size(self) -> bool:
+        """True if a rule is about bytes."""
+        return self.min_size is not None or self.max_size is not None
+
+    @property
+    def needs_rows(self) -> bool:
+        """True if a rule is about chat messages. They must be counted then: stored counters are only hints."""
+        return self.min_messages is not None or self.max_messages is not None
+
+    def marked(self, conversation: Conversation) -> bool:
+        """True if any of its segments is marked by hand."""
+        return bool(self.marks) and any(segment.id in self.marks for segment in conversation.segments)
+
+    def unmarked(self, conversation: Conversation) -> bool:
+        """True if any of its segments is unmarked by hand."""
+        return bool(self.unmarks) and any(segment.id in self.unmarks for segment in conversation.segments)
+
+    def could_match(self, conversation: Conversation, now: float) -> bool:
+        """Apply the rules that need nothing but the sessions' own rows.
+
+        Args:
+            conversation: Any.
+            now: Unix seconds.
+        """
+        if self.marked(conversation):
+            return True
+        if self.nothing or (conversation.archived and not self.include_archived):
+            return False
+        if not self.filters:
+            return self.stale_open is not None and standing(conversation, now, self.stale_open) is Standing.STALE
+        idle = idle_seconds(conversation, now)
+        title = (conversation.title or "").casefold()
+        return (
+            (self.older_than is None or (idle is not None and idle > self.older_than))
+            and (not self.sources or conversation.source in self.sources)
+            and (self.title is None or self.title.casefold() in title)
+            and (self.cwd is None or _below(self.cwd, conversation.cwd))
+            and (self.model is None or self.model.casefold() in (conversation.model or "").casefold())
+            and (not self.empty or not any(segment.has_messages for segment in conversation.segments))
+            and (not self.automation or conversation.kind is not Kind.CHAT)
+            and (self.max_cost is None or (conversation.cost_usd or 0.0) <= self.max_cost)
+        )
+
+    def matches(self, conversation: Conversation, size: int | None, now: float) -> bool:
+        """Apply all rules; whether the conversation is protected is another question.
+
+        Args:
+            conversation: With its rows counted if `needs_rows`.
+            size: Its bytes; None if they were not measured, which fits no rule on size.
+            now: Unix seconds.
+        """
+        if not self.could_match(conversation, now):
+            return False
+        if self.marked(conversation):
+            return True
+        rows = conversation.message_count
+        return (
+            (self.min_messages is None or rows >= self.min_messages)
+            and (self.max_messages is None or rows <= self.max_messages)
+            and (self.min_size is None or (size is not None and size >= self.min_size))
+            and (self.max_size is None or (size is not None and size <= self.max_size))
+        )
+
+    def words(self) -> str:
+        """Say the rules in words, for a screen or a report; empty without rules."""
+        said: list[str] = []
+        if self.older_than is not None:
+            said.append(_("no activity for {age}").format(age=age_words(self.older_than)))
+        if self.sources:
+            several = pgettext("between sources", " or ").join(sorted(self.sources))
+            said.append(_("source {sources}").format(sources=several))
+        if self.title is not None:
+            said.append(_("title contains “{text}”").format(text=self.title))
+        if self.model is not None:
+            said.append(_("model contains “{text}”").format(text=self.model))
+        if self.cwd is not None:
+            slash = os.sep if not self.cwd.endswith(("/", os.sep)) else ""
+            said.append(_("in {folder}").format(folder=f"{self.cwd}{slash}"))
+        said += [pgettext("rule", "empty")] * self.empty + [pgettext("rule", "automation")] * self.automation
+        for sentence, count in (
+            (_("at least {count:,} messages"), self.min_messages),
+            (_("at most {count:,} messages"), self.max_messages),
+            (_("at least {count:,} bytes"), self.min_size),
+            (_("at most {count:,} bytes"), self.max_size),
+        ):
+            said += [sentence.format(count=count)] if count is not None else []
+        if self.max_cost is not None:
+            said.append(_("at most ${cost:,.2f}").format(cost=self.max_cost))
+        if self.stale_open is not None:
+            said.append(_("open ones too, idle for {age}").format(age=age_words(self.stale_open)))
+        if self.include_archived:
+            said.append(_("archived ones too"))
+        return pgettext("between rules", ", ").join(said)
+
+
+def age_words(seconds: float) -> str:
+    """Say an age in its largest unit: `90 days`, `5 hours`, `30 minutes`."""
+    days, hours, minutes = (round(seconds / unit) for unit in (DAY, HOUR, MINUTE))
+    if seconds >= DAY:
+        return ngettext("1 day", "{count:,} days", days).format(count=days)
+    if seconds >= HOUR:
+        return ngettext("1 hour", "{count:,} hours", hours).format(count=hours)
+    return ngettext("1 minute", "{count:,} minutes", minutes).format(count=max(minutes, 0))
+
+
+class Parsed(NamedTuple):
+    """A line of rules as it was understood."""
+
+    rules: Rules
+    problems: tuple[str, ...]
+    """Sentences about words that could not be read. The rules hold without these; a screen must not act on them."""
+
+
+def _split(text: str) -> tuple[list[str], list[str]]:
+    """Split a line into words as a shell does, without backslashes; the second list holds problems."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
+    words: list[str] = []
+    try:
+        words.extend(lexer)
+    except ValueError:  # after the words before the quote were added
+        return words, [_("a quote is not closed")]
+    return words, []
+
+
+def _count(text: str) -> int:
+    plain = text.replace(",", "")
+    count = int(plain) if plain.isdecimal() and len(plain) <= _DIGITS else -1
+    if count < 0:
+        raise ValueError(_("wants a whole number, 0 or more, not {text!r}").format(text=text))
+    return count
+
+
+def _bounds(name: str, sign: str, value: str) -> dict[str, object]:
+    """Fields of `Rules` for a comparison of whole numbers: `<5` is at most 4."""
+    if name == "cost":
+        if sign not in ("<", "<="):
+            raise ValueError(_("is asked for with < only: what was dear is not cleaned up by its price"))
+        return {"max_cost": parse_money(value)}
+    read: Callable[[str], int] = parse_bytes if name == "size" else _count
+    bound, field = read(value), "size" if name == "size" else "messages"
+    if sign == "<" and bound == 0:
+        raise ValueError(_("is never below 0"))
+    low = {">": bound + 1, ">=": bound}
+    high = {"<": bound - 1, "<=": bound}
+    if sign == ":":
+        return {f"min_{field}": bound, f"max_{field}": bound}
+    return {f"min_{field}": low[sign]} if sign in low else {f"max_{field}": high[sign]}
+
+
+def _word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
+    """Fields of `Rules` for one word.
+
+    Raises:
+        ValueError: The word is no rule; the sentence says why.
+    """
+    compared = _COMPARED.fullmatch(word)
+    if compared is not None:
+        name = {"messages": "msgs"}.get(compared[1].lower(), compared[1].lower())
+        try:
+            return _bounds(name, compared[2], compared[3])
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from error
+    name, colon, value = word.partition(":")
+    name = name.lower()
+    if not colon:
+        raise ValueError(_("{word!r} is no rule: title:{word} asks for it in titles").format(word=word))
+    if not value:
+        raise ValueError(_("{name}: wants a value").format(name=name))
+    if name == "older":
+        try:
+            return {"older_than": parse_age(value)}
+        except ValueError as error:
+            raise ValueError(f"older: {error}") from error
+    if name == "source":
+        return {"sources": frozenset(each for each in value.split(",") if each)}
+    if name in ("title", "model"):
+        return {name: value}
+    if name == "cwd":
+        return {"cwd": expand(value)}
+    if name == "is":
+        if value.lower() not in _FLAGS:
+            raise ValueError(_("is: knows {words}").format(words=", ".join(_FLAGS)))
+        field, asked = _FLAGS[value.lower()]
+        return {field: asked}
+    raise ValueError(_("{name}: is no rule").format(name=name))
+
+
+def parse_rules(text: str, expand: Callable[[str], str] = str) -> Parsed:
+    """Read a line of rules. Of several words of one kind the last one holds; sources add up.
+
+    Args:
+        text: Any text.
+        expand: Makes a full path of what a user types for a folder.
+    """
+    words, problems = _split(text)
+    found: dict[str, object] = {}
+    sources: frozenset[str] = frozenset()
+    for word in words:
+        try:
+            asked = _word(word, expand)
+        except ValueError as error:
+            problems.append(str(error))
+            continue
+        more = asked.pop("sources", None)
+        if isinstance(more, frozenset):
+            sources |= more
+        found.update(asked)
+    age = found.get("older_than")
+    if "stale_open" in found and isinstance(age, float):
+        found["stale_open"] = age
+    for name, field in (("msgs", "messages"), ("size", "size")):
+        least, most = found.get(f"min_{field}"), found.get(f"max_{field}")
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            problems.append(
+                _("{name}: nothing is above {least:,} and below {most:,}").format(
+                    name=name, least=least - 1, most=most + 1
+                )
+            )
+    return Parsed(Rules(sources=sources, **found), tuple(problems))  # type: ignore[arg-type]  # by name, each of its type
+
+
+def toggled(text: str, word: str) -> str:
+    """Add a word to a line of rules, or remove it if it is there. A new `older:` replaces the old one.
+
+    Args:
+        text: A line of rules; one with a problem is returned as it is.
+        word: Such as `is:empty` or `older:90d`.
+    """
+    words, problems = _split(text)
+    if problems:
+        return text
+    kept = [each for each in words if each != word]
+    if len(kept) == len(words):
+        kept = [each for each in kept if not (word.startswith("older:") and each.startswith("older:"))] + [word]
+    return " ".join(_quoted(each) for each in kept)
+
+
+def with_age(text: str, days: int) -> str:
+    """Give a line of rules another age, in the place of the one it has.
+
+    Args:
+        text: A line of rules; one with a problem is returned as it is.
+        days: For `older:`.
+    """
+    words, problems = _split(text)
+    if problems:
+        return text
+    place = next((index for index, each in enumerate(words) if each.startswith("older:")), 0)
+    kept = [each for each in words if not each.startswith("older:")]
+    kept.insert(place, f"older:{days}d")
+    return " ".join(_quoted(each) for each in kept)
+
+
+def _quoted(word: str) -> str:
+    if not any(letter.isspace() or letter == '"' for letter in word):
+        return word
+    name, colon, value = word.partition(":")
+    quote = "'" if '"' in value else '"'
+    return f"{name}{colon}{quote}{value}{quote}" if colon else f"{quote}{word}{quote}"

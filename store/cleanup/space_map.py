@@ -1,0 +1,148 @@
+"""The map of space: where the bytes are, by source, job and conversation, and what a VACUUM would give back.
+
+SQLite keeps freed pages for new rows: deleting makes room inside the file, and only a VACUUM makes the file smaller
+(https://sqlite.org/lang_vacuum.html).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableMapping
+from typing import NamedTuple
+
+from ..catalog import Catalog
+from ..connect import Reader
+from ..errors import StoreError
+from ..jobs import job_of
+from .sizes import Sizes, Stopped, added, bytes_sql, check, measure, never
+
+
+class Space(NamedTuple):
+    """A line of the map: a source, a cron job, or a conversation."""
+
+    name: str
+    """The source, the job, or the id of the conversation's tip, as stored."""
+    level: str
+    """`source`, `job` or `conversation`."""
+    sizes: Sizes
+    conversations: int
+    below: tuple[Space, ...] = ()
+    """The lines it is made of, biggest first; none for a conversation."""
+
+
+class FileSpace(NamedTuple):
+    """The file: what is used, and what is free already, which only a VACUUM returns."""
+
+    file_bytes: int
+    """The database without its log."""
+    free_bytes: int
+    """Pages that no row uses: Hermes fills them first, and a VACUUM returns them."""
+    wal_bytes: int
+    shrinks_itself: bool
+    """`auto_vacuum` is FULL, so that the file shrinks with each delete. Hermes does not set it."""
+    shared_prompts: int
+    """Bytes of the prompts table (0.20 and later). A prompt goes when no session refers to it any more."""
+    tables: tuple[tuple[str, int], ...] = ()
+    """Bytes by table and index, biggest first, if they were asked for and SQLite can tell."""
+
+
+class SpaceMap(NamedTuple):
+    """Where all bytes of a store are."""
+
+    sources: tuple[Space, ...]
+    """Biggest first."""
+    total: Sizes
+    file: FileSpace
+
+    @property
+    def unaccounted(self) -> int:
+        """Bytes that are neither free nor a session's: row headers, other indexes, other tables."""
+        return max(0, self.file.file_bytes - self.file.free_bytes - self.file.shared_prompts - self.total.total)
+
+
+def _sorted(spaces: Iterable[Space]) -> tuple[Space, ...]:
+    return tuple(sorted(spaces, key=lambda each: (-each.sizes.total, each.name)))
+
+
+def _group(name: str, level: str, below: list[Space]) -> Space:
+    count = sum(each.conversations for each in below)
+    return Space(name, level, added(each.sizes for each in below), count, _sorted(below))
+
+
+def read_file_space(reader: Reader, wal_bytes: int, *, tables: bool = False, stopped: Stopped = never) -> FileSpace:
+    """Read how the file is used.
+
+    Args:
+        reader: An open reader.
+        wal_bytes: Bytes of the log, from `Store.sizes`.
+        tables: Ask `dbstat` for each table and index. It reads every page of the file, and in DELETE journal mode
+            nobody can write meanwhile, so a screen asks only if the user does.
+        stopped: Looked at before each table.
+    """
+    pragmas = ("page_size", "page_count", "freelist_count", "auto_vacuum")
+    page, pages, free, auto = (int(str(reader.value(f"PRAGMA {name}") or 0)) for name in pragmas)
+    shared = 0
+    if "system_prompts" in reader.schema.tables:
+        columns = {str(row[1]) for row in reader.rows("PRAGMA table_info(system_prompts)")}
+        if "prompt" in columns:
+            shared = int(str(reader.value(f"SELECT sum({bytes_sql('p.prompt')}) FROM system_prompts p") or 0))
+    found: list[tuple[str, int]] = []
+    if tables and _has_dbstat(reader):
+        names = [str(row[0]) for row in reader.rows("SELECT name FROM sqlite_master WHERE rootpage > 0")]
+        for name in ("sqlite_schema", *names):
+            check(stopped)
+            size = reader.value("SELECT sum(pgsize) FROM dbstat WHERE name = ? AND aggregate = 1", [name])
+            found.append((name, int(str(size or 0))))
+    return FileSpace(
+        file_bytes=page * pages,
+        free_bytes=page * free,
+        wal_bytes=wal_bytes,
+        shrinks_itself=auto == 1,
+        shared_prompts=shared,
+        tables=tuple(sorted(found, key=lambda each: -each[1])),
+    )
+
+
+def _has_dbstat(reader: Reader) -> bool:
+    """Tell whether this SQLite was built with dbstat (https://sqlite.org/dbstat.html)."""
+    try:
+        reader.rows("SELECT 1 FROM dbstat LIMIT 0")
+    except StoreError:
+        return False
+    return True
+
+
+def read_space_map(
+    reader: Reader,
+    catalog: Catalog,
+    *,
+    wal_bytes: int = 0,
+    known: MutableMapping[str, Sizes] | None = None,
+    tables: bool = False,
+    stopped: Stopped = never,
+) -> SpaceMap:
+    """Read where the bytes of a store are.
+
+    Args:
+        reader: An open reader.
+        catalog: Of the whole store.
+        wal_bytes: Bytes of the log, from `Store.sizes`.
+        known: Sizes measured before, by session id; added to.
+        tables: See `read_file_space`.
+        stopped: Looked at between slices.
+
+    Raises:
+        QueryInterruptedError: `stopped` said so.
+    """
+    sizes = measure(reader, catalog.forest.sessions.values(), known=known, stopped=stopped)
+    jobs: dict[str, dict[str | None, list[Space]]] = {}
+    for chain in catalog.chains:
+        own = added(sizes[segment.id] for segment in chain.segments)
+        space = Space(chain.tip.id, "conversation", own, 1)
+        jobs.setdefault(chain.root.source, {}).setdefault(job_of(chain.root), []).append(space)
+    sources = []
+    for source, by_job in jobs.items():
+        below = [_group(job, "job", runs) for job, runs in by_job.items() if job is not None]
+        sources.append(_group(source, "source", below + by_job.get(None, [])))
+    ordered = _sorted(sources)
+    file = read_file_space(reader, wal_bytes, tables=tables, stopped=stopped)
+    return SpaceMap(ordered, added(each.sizes for each in ordered), file)

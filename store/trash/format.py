@@ -1,0 +1,397 @@
+"""The format of a bundle: stored values and rows as JSON, `manifest.json`, `README.txt`, and the errors of the trash.
+
+SQLite columns are only advice (https://sqlite.org/datatype3.html): a text may be no UTF-8, a number may stand where
+text belongs. NULL, integers, finite reals and proper text are written as JSON has them; the rest is an object with one
+key, so that storage class and bytes come back as they were:
+
+    {"text": BASE64}    text whose bytes are no UTF-8
+    {"blob": BASE64}    a blob
+    {"real": "inf"}     an infinite real, `-inf` the other way
+
+Lines are ASCII, so that no terminal acts on what was said in a chat when a bundle is read by hand.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple, TypeVar
+
+from ..errors import BrowseError, NotFoundError
+from ..text import as_text
+from ..wording import _
+
+T = TypeVar("T")
+
+Encoded = None | int | float | str | dict[str, str]
+"""A stored value as it stands in a line."""
+
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+
+class Line(NamedTuple):
+    """One row of any table."""
+
+    table: str
+    rowid: int | None
+    """None where a column is the rowid, or the table has none."""
+    row: dict[str, Encoded]
+    """Stored columns in the order of the table."""
+
+
+def quoted(name: str) -> str:
+    """Quote the name of a table or column for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def reading(columns: Sequence[str]) -> str:
+    """Return SQL that selects for each column its storage class and its value, text as bytes; see `encode_row`."""
+    parts = []
+    for name in map(quoted, columns):
+        parts += [
+            f"typeof({name})",
+            f"CASE WHEN typeof({name}) = 'text' THEN CAST({name} AS BLOB) ELSE {name} END",  # not shown
+        ]
+    return ", ".join(parts)
+
+
+def encode(kind: object, value: object) -> Encoded:
+    """Encode one value for a line.
+
+    Args:
+        kind: What `typeof` says.
+        value: As read by `reading`: text and blobs as bytes.
+    """
+    if isinstance(value, bytes):
+        if kind == "text":
+            try:
+                return value.decode("utf-8")
+            except UnicodeDecodeError:
+                return {"text": base64.b64encode(value).decode("ascii")}
+        return {"blob": base64.b64encode(value).decode("ascii")}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"real": "inf" if value > 0 else "-inf"}
+    if value is None or isinstance(value, int):
+        return value
+    raise TypeError(f"SQLite gives no {type(value).__name__}")
+
+
+def encode_row(columns: Sequence[str], values: Sequence[object]) -> dict[str, Encoded]:
+    """Encode a row that was selected by `reading` of the same columns."""
+    return {name: encode(values[2 * at], values[2 * at + 1]) for at, name in enumerate(columns)}
+
+
+def bound(value: Encoded) -> tuple[str, object]:
+    """Return a placeholder and the value to bind, so that SQLite stores what was read.
+
+    Raises:
+        ValueError: It is not a value of a line.
+    """
+    if not isinstance(value, dict):
+        return "?", value
+    if len(value) == 1:
+        ((tag, inner),) = value.items()
+        if tag in ("text", "blob"):
+            try:
+                raw = base64.b64decode(inner, validate=True)
+            except binascii.Error as error:
+                raise ValueError(f"no base64: {inner[:20]!r}") from error
+            # Bound bytes are a blob, and a cast of one to text takes the bytes as they are.
+            return ("CAST(? AS TEXT)" if tag == "text" else "?"), raw  # not shown
+        if tag == "real" and inner in ("inf", "-inf"):
+            return "?", float(inner)
+    raise ValueError(f"no stored value: {str(value)[:40]}")
+
+
+def text_of(value: Encoded) -> str | None:
+    """Return a value as text, for a sentence or to compare it with ids as lists have them."""
+    return as_text(bound(value)[1])
+
+
+def write_line(line: Line) -> bytes:
+    """Write a row as one line with its newline; equal rows give equal bytes."""
+    document: dict[str, object] = {"table": line.table}
+    if line.rowid is not None:
+        document["rowid"] = line.rowid
+    document["row"] = line.row
+    return _ENCODER.encode(document).encode("ascii") + b"\n"
+
+
+def read_line(raw: bytes) -> Line:
+    """Read the row in a line.
+
+    Raises:
+        ValueError: There is none.
+    """
+    document = _typed(json.loads(raw), dict)
+    return Line(_text(document.get("table")), _maybe(_number)(document.get("rowid")), _ROW(document.get("row")))
+
+
+def bind(row: Mapping[str, Encoded]) -> tuple[list[str], list[object]]:
+    """Return placeholders and values for all columns of a row, in order."""
+    pairs = [bound(value) for value in row.values()]
+    return [mark for mark, _ in pairs], [value for _, value in pairs]
+
+
+FORMAT = 1
+"""The number rises when older programs can no longer read a bundle."""
+
+MANIFEST, ROWS, README, SUMS, FILES = "manifest.json", "rows.jsonl.gz", "README.txt", "SHA256SUMS", "files"
+RESTORED = "restored.json"
+"""This file is written into a bundle that has been restored, and has no checksum."""
+
+
+class TrashError(BrowseError):
+    """The trash cannot take a bundle, for lack of room or permission; nothing was deleted."""
+
+    exit_code = 5
+    code = "trash"
+
+
+class BundleDamagedError(BrowseError):
+    """A bundle differs from its checksums, or a folder is not a bundle."""
+
+    code = "bundle-damaged"
+
+
+class BundleNotFoundError(NotFoundError):
+    """There is no bundle of that name."""
+
+    code = "bundle-not-found"
+
+
+class Fate(StrEnum):
+    """What a delete does to rows."""
+
+    TAKEN = "taken"
+    """Deletes them with the sessions they belong to."""
+    SHARED = "shared"
+    """Deletes them when no session is left that uses them: system prompts (0.20 and later)."""
+    MENTIONED = "mentioned"
+    """Leaves them in the store as Hermes does; the bundle has a copy for the record."""
+
+
+class Link(NamedTuple):
+    """A reference that a delete sets to NULL."""
+
+    table: str
+    key: dict[str, Encoded]
+    """The row it stands in, by primary key."""
+    column: str
+    was: Encoded
+
+
+class Piece(NamedTuple):
+    """One file of a bundle."""
+
+    bytes: int
+    sha256: str
+
+
+class Table(NamedTuple):
+    """One table of which a bundle has rows."""
+
+    fate: Fate
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    rows: int
+
+
+class Origin(NamedTuple):
+    """The store the rows are from."""
+
+    path: str
+    schema_version: int | None
+    instance: str | None
+    """`store_instance_id` of `state_meta` (0.22)."""
+
+
+class Kept(NamedTuple):
+    """A file of Hermes in a bundle."""
+
+    file: str
+    """Its name in the bundle, below `files/`."""
+    name: str
+    """Its name in the folder `sessions` of the Hermes home."""
+    session: str
+    bytes: int
+    """Uncompressed."""
+    sha256: str
+    """Of its uncompressed bytes."""
+    mode: int
+    mtime_ns: int
+
+
+class Manifest(NamedTuple):
+    """What is in a bundle."""
+
+    name: str
+    created_at: float
+    """Unix seconds."""
+    titles: tuple[str | None, ...]
+    """One for each conversation."""
+    conversations: tuple[str, ...]
+    """Their tips."""
+    sessions: tuple[str, ...]
+    messages: int
+    origin: Origin
+    tables: Mapping[str, Table]
+    links: tuple[Link, ...]
+    """References of rows that stayed, which a restore sets again."""
+    orphans: tuple[str, ...]
+    """Sessions whose parent was missing before."""
+    taken: str
+    """SHA-256 of the lines of deleted rows, in order."""
+    lines: str
+    """SHA-256 of `rows.jsonl`, uncompressed."""
+    files: tuple[Kept, ...]
+    pieces: Mapping[str, Piece]
+    """All files of the bundle but the manifest and the list of sums."""
+    kin: tuple[tuple[str, str], ...] | None = None
+    """Child and parent, of which only one is in the bundle, beside those in `links`: see `shelf.py`. None in bundles of
+    0.1.0 and before, which do not say."""
+
+    def to_json(self) -> bytes:
+        """Return the text of `manifest.json`, ASCII."""
+        document = self._asdict() | {
+            "format": FORMAT,
+            "origin": self.origin._asdict(),
+            "tables": {name: table._asdict() for name, table in self.tables.items()},
+            "links": [link._asdict() for link in self.links],
+            "files": [kept._asdict() for kept in self.files],
+            "pieces": {name: piece._asdict() for name, piece in self.pieces.items()},
+        }
+        return json.dumps({"format": FORMAT} | document, indent=1, allow_nan=False).encode("ascii") + b"\n"
+
+
+def _text(value: object) -> str:
+    return _typed(value, str)
+
+
+def _number(value: object) -> int:
+    if isinstance(value, bool):
+        raise ValueError
+    return _typed(value, int)
+
+
+def _typed(value: object, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise ValueError
+    return value
+
+
+def _maybe(read: Callable[[object], T]) -> Callable[[object], T | None]:
+    return lambda value: None if value is None else read(value)
+
+
+def _list(read: Callable[[object], T]) -> Callable[[object], tuple[T, ...]]:
+    return lambda value: tuple(read(each) for each in _typed(value, list))
+
+
+def _map(read: Callable[[object], T]) -> Callable[[object], dict[str, T]]:
+    return lambda value: {name: read(each) for name, each in _typed(value, dict).items()}
+
+
+def _encoded(value: object) -> Encoded:
+    if isinstance(value, dict):
+        return _map(_text)(value)
+    if value is None or (isinstance(value, int | float | str) and not isinstance(value, bool)):
+        return value
+    raise ValueError
+
+
+def _pair(value: object) -> tuple[str, str]:
+    child, parent = _list(_text)(value)
+    return child, parent
+
+
+def _record(kind: Callable[..., T], **fields: Callable[[object], object]) -> Callable[[object], T]:
+    """Return what makes a record from an object that has all these fields."""
+
+    def read(value: object) -> T:
+        found = _typed(value, dict)
+        return kind(**{name: convert(found[name]) for name, convert in fields.items()})
+
+    return read
+
+
+_ROW = _map(_encoded)
+_TEXTS = _list(_text)
+_PIECE = _record(Piece, bytes=_number, sha256=_text)
+_ORIGIN = _record(Origin, path=_text, schema_version=_maybe(_number), instance=_maybe(_text))
+_LINK = _record(Link, table=_text, key=_ROW, column=_text, was=_encoded)
+_TABLE = _record(Table, fate=lambda value: Fate(_text(value)), columns=_TEXTS, key=_TEXTS, rows=_number)
+_KEPT = _record(
+    Kept, file=_text, name=_text, session=_text, bytes=_number, sha256=_text, mode=_number, mtime_ns=_number
+)
+_MANIFEST = _record(
+    Manifest,
+    name=_text,
+    created_at=lambda value: float(_typed(value, int | float)),  # type: ignore[arg-type]
+    titles=_list(_maybe(_text)),
+    conversations=_TEXTS,
+    sessions=_TEXTS,
+    messages=_number,
+    origin=_ORIGIN,
+    tables=_map(_TABLE),
+    links=_list(_LINK),
+    orphans=_TEXTS,
+    taken=_text,
+    lines=_text,
+    files=_list(_KEPT),
+    pieces=_map(_PIECE),
+    kin=_maybe(_list(_pair)),
+)
+
+
+def read_manifest(raw: bytes) -> Manifest:
+    """Return the manifest in a text.
+
+    Raises:
+        BundleDamagedError: It holds none, or one of a later format.
+    """
+    try:
+        document = _typed(json.loads(raw), dict)
+        if document.get("format") != FORMAT:
+            raise BundleDamagedError(
+                _("It is of format {found}, and this program reads format {known}.").format(
+                    found=str(document.get("format"))[:20], known=FORMAT
+                ),
+                remedy=_("A newer hermes-browse wrote it; update, or follow its README.txt."),
+            )
+        return _MANIFEST({"kin": None} | document)
+    except (ValueError, KeyError, RecursionError) as error:
+        raise BundleDamagedError(_("Its manifest.json is broken.")) from error
+
+
+# The same in every language, and ASCII: a bundle may be read by somebody else, anywhere.
+README_TEXT = """\
+Conversations deleted from a session store of Hermes Agent by hermes-browse.
+`hermes-browse trash restore` puts them back. This file says how to read them without it.
+
+manifest.json    which sessions, from which store, what else was changed, and the SHA-256 of every file
+rows.jsonl.gz    every row that was deleted, and rows that only mention the sessions ("fate" in the manifest)
+files/           transcript files of Hermes that went along, gzip; their names are in the manifest
+SHA256SUMS       check all with: sha256sum -c SHA256SUMS
+
+Each line of rows.jsonl is one row of one table, with all its columns:
+
+    {"table": "messages", "rowid": 7, "row": {"id": 7, "session_id": "...", "content": "..."}}
+
+"rowid" is there where no column holds it. Values stand as they were stored. What JSON cannot say is an object:
+{"blob": BASE64} a blob, {"text": BASE64} text that is no valid UTF-8, {"real": "inf"} an infinite number.
+
+Read them:
+
+    gzip -dc rows.jsonl.gz
+
+Or as a database, here all messages in order (sqlite3 3.38 or later):
+
+    gzip -dc rows.jsonl.gz > rows.jsonl
+    sqlite3 rows.db 'CREATE TABLE lines (line TEXT)' '.mode ascii' '.separator "\\037" "\\n"' '.import rows.jsonl lines'
+    sqlite3 rows.db "SELECT line->>'$.row.role', line->>'$.row.content' FROM lines WHERE line->>'$.table'='messages'"
+"""

@@ -1,0 +1,220 @@
+"""Carrying out a plan: whole conversations, one after another, with an end between any two."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from builders import DAY
+from pruning import NOW, family, opened
+from writing import handles
+
+from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.cleanup.bulk import Step, carry_out
+from hermes_browse.store.cleanup.plan import Plan, Planned, make_plan
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit.flags import archive
+from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError
+from hermes_browse.tui.cli import prune
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with one of each kind of conversation."""
+    return family(tmp_path / "state.db")
+
+
+def plan_of(path: Path) -> Plan:
+    """Five conversations, of which one takes two subagents along."""
+    with opened(path) as (reader, catalog):
+        return make_plan(reader, catalog, Rules(older_than=30 * DAY), NOW)
+
+
+def change(path: Path, statement: str) -> None:
+    """What another process does meanwhile."""
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each unit once, its bundle kept; a rest after each."""
+    monkeypatch.setattr(bulk, "_MOST_ROWS", 3)
+    plan = plan_of(path)
+    seen: list[list[str]] = []
+    rests: list[float] = []
+
+    def unit(some: Sequence[Planned]) -> int:
+        seen.append([each.conversation.id for each in some])
+        return len(some)
+
+    steps: list[Step] = []
+    outcome = carry_out(Store(path), plan, unit, pause=rests.append, tell=steps.append)
+    assert [id for some in seen for id in some] == [each.conversation.id for each in plan.would]
+    assert [len(some) for some in seen] == [1, 1, 3] and len(rests) == 3  # the second has three messages of its own
+    assert outcome.plan == plan and outcome.results == (1, 1, 3)
+    assert [(step.done, step.total) for step in steps] == [(1, 5), (2, 5), (5, 5)]
+    assert outcome.sentence("archived") == "5 conversations archived."
+
+
+def test_the_log_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection stays from the first unit to the last: what SQLite knows of the log goes with the last one."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    log = Path(f"{path}-wal")
+    change(path, "PRAGMA journal_mode=WAL")
+    opened_at: list[list[str]] = []
+
+    def unit(some: Sequence[Planned]) -> None:
+        archive(Store(path), [some[0].conversation.id])
+
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: opened_at.append(handles(path)))
+    assert len(opened_at) == len(outcome.plan.would) == 5 and not handles(path)
+    if sys.platform == "linux":
+        assert all({str(path), str(log)} <= set(each) for each in opened_at)
+        assert len(opened_at[-1]) == len(opened_at[1])
+
+
+def test_a_store_that_is_gone(path: Path) -> None:
+    """Nothing was done, and why is said where other errors are."""
+    plan = plan_of(path)
+    path.rename(path.with_name("away.db"))
+    outcome = carry_out(Store(path), plan, lambda _: None, pause=lambda _: None)
+    assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.would
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('boss', 'user', 'hi', 1)", "written to"),
+        ("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('helper2', 'user', 'hi', 1)", "written"),
+        ("UPDATE sessions SET ended_at = NULL WHERE id = 'boss'", "resumed"),
+        ("UPDATE sessions SET id = 'boss3' WHERE id = 'helper2'", "gone"),
+    ],
+)
+def test_what_was_taken_up_again_is_spared(path: Path, statement: str, words: str) -> None:
+    """Looked at right before each unit, subagents included; the others go on."""
+    plan = plan_of(path)
+    change(path, statement)
+    outcome = carry_out(Store(path), plan, lambda _: None, pause=lambda _: None)
+    late = outcome.plan.spared[-1]
+    assert late.conversation.id == "boss" and late.why.code == "changed" and words in late.why.words
+    assert outcome.refused == 1 and len(outcome.plan.would) == 4
+    assert "1 changed meanwhile" in outcome.sentence("archived")
+
+
+def test_a_refusal_spares_one(path: Path) -> None:
+    """The unit has the last word."""
+
+    def unit(some: Sequence[Planned]) -> None:
+        if any(each.conversation.id == "old" for each in some):
+            raise RefusedError("It is being written to.")
+
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
+    assert outcome.plan.spared[-1].why.words == "It is being written to." and len(outcome.plan.would) == 4
+
+
+def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was not come to is counted, and nothing is wrong."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    done: list[str] = []
+    outcome = carry_out(
+        Store(path),
+        plan_of(path),
+        lambda some: done.append(some[0].conversation.id),
+        pause=lambda _: None,
+        stop=lambda: len(done) == 2,
+    )
+    assert outcome.left == 3 and outcome.error is None and len(outcome.plan.would) == 2
+    assert outcome.sentence("archived") == "2 conversations archived; stopped, 3 are as they were."
+
+
+def fails_at_the_third(done: list[str], error: BaseException) -> Callable[[Sequence[Planned]], None]:
+    """A unit that does two."""
+
+    def unit(some: Sequence[Planned]) -> None:
+        if len(done) == 2:
+            raise error
+        done.append(some[0].conversation.id)
+
+    return unit
+
+
+def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The results of the units before it are there, for an undo; the error is too."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    error = StoreBusyError("busy")
+    done: list[str] = []
+    outcome = carry_out(Store(path), plan_of(path), fails_at_the_third(done, error), pause=lambda _: None)
+    assert outcome.error is error and len(outcome.plan.would) == 2 and outcome.left == 3
+
+
+def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hermes keeps the lock for longer than one write is patient; each unit is tried anew, and done once."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    plan = plan_of(path)
+    tries = [each.conversation.id for each in plan.would for _ in range(4)]
+    done: list[str] = []
+    rests: list[float] = []
+
+    def unit(some: Sequence[Planned]) -> None:
+        (one,) = some
+        if tries.count(one.conversation.id) > 1:
+            tries.remove(one.conversation.id)
+            raise StoreBusyError("busy")
+        done.append(one.conversation.id)
+
+    outcome = carry_out(Store(path), plan, unit, pause=rests.append)
+    assert done == [each.conversation.id for each in plan.would] and outcome.error is None and not outcome.left
+    assert len(rests) == 5 * 4 and rests.count(bulk._BUSY_PAUSE) == 5 * 3
+
+
+def test_what_was_begun_is_waited_for_longer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing done yet: given up, and said. A part done: waited for, and said while it waits."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    tries, told, done = [0], list[Step](), list[str]()
+
+    def unit(some: Sequence[Planned]) -> None:
+        if len(done) == begin and tries[0] < bulk._BUSY_TRIES + 5:
+            tries[0] += 1
+            raise StoreBusyError("busy")
+        done.append(some[0].conversation.id)
+
+    begin = 1
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None, tell=told.append)
+    assert outcome.error is None and len(done) == 5
+    assert "1 of 5 · waiting: another program keeps the store for itself" in {each.words for each in told}
+    begin, tries[0] = 0, 0
+    done.clear()
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
+    assert isinstance(outcome.error, StoreBusyError) and not done and tries[0] == bulk._BUSY_TRIES
+
+
+def test_waiting_ends_when_it_is_stopped(path: Path) -> None:
+    """Between two tries as between two units."""
+    tries: list[int] = []
+
+    def unit(some: Sequence[Planned]) -> None:
+        tries.append(len(some))
+        raise StoreBusyError("busy")
+
+    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None, stop=lambda: len(tries) == 3)
+    assert outcome.left == 5 and outcome.error is None and len(tries) == 3
+
+
+@pytest.mark.parametrize("error", [StoreBusyError("busy"), KeyboardInterrupt()])
+def test_broken_off_on_the_command_line(
+    path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """How far it came is said, and what stopped it is not swallowed."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(bulk, "_BUSY_PAUSE", 0.0)
+    with pytest.raises(type(error)):
+        prune.carry_out(Store(path), plan_of(path), fails_at_the_third([], error))
+    assert "Stopped after 2 of 5" in capsys.readouterr().err

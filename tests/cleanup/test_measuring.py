@@ -1,0 +1,119 @@
+"""A plan in two steps: what goes at once, its bytes piece by piece."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from builders import DAY, big_store
+from pruning import NOW, aged, family, opened, said
+
+from hermes_browse.store.cleanup.plan import make_plan, measure_more
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.sizes import Sizes, measure
+from hermes_browse.store.errors import QueryInterruptedError
+
+LATER = NOW + 3000 * DAY
+OLD = Rules(older_than=0, include_archived=True)
+
+
+def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
+    """Conversations, sessions, rows, costs, reasons and order are those of the whole plan; no message is looked at."""
+    path = big_store(tmp_path / "state.db", 600, 6000)
+    with opened(path, LATER) as (reader, catalog):
+        whole = make_plan(reader, catalog, OLD, LATER)
+        before = reader.statements
+        quick = make_plan(reader, catalog, OLD, LATER, measure_sizes=False)
+        assert reader.statements - before < 6  # leases, locks, and a count from an index for each 400 sessions
+    assert whole.is_measured and not quick.is_measured
+    assert quick.totals() == whole.totals()._replace(bytes=0)
+    assert quick.totals(subagents=False) == whole.totals(subagents=False)._replace(bytes=0)
+    assert [each.session_ids for each in quick.would] == [each.session_ids for each in whole.would]
+    assert [(each.own.rows, each.along.rows) for each in quick.would] == [
+        (each.own.rows, each.along.rows) for each in whole.would
+    ]
+    assert all(each.conversation.size is None for each in quick.would)
+    assert quick.spared == whole.spared and set(quick.reparented) == set(whole.reparented)
+
+
+def test_pieces_make_the_whole(tmp_path: Path) -> None:
+    """Longest idle first; no piece changes what the pieces before it said; the next plan has all of it at once."""
+    path = big_store(tmp_path / "state.db", 900, 9000)
+    known: dict[str, Sizes] = {}
+    with opened(path, LATER) as (reader, catalog):
+        whole = make_plan(reader, catalog, OLD, LATER)
+        plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
+        pieces, ready = 0, 0
+        while not plan.is_measured:
+            waiting = len(plan.unmeasured())
+            plan = measure_more(reader, plan, known, most=1000)
+            assert len(plan.unmeasured()) < waiting
+            states = [each.is_measured for each in plan.would]
+            ready = states.index(False) if False in states else len(states)
+            assert plan.would[:ready] == whole.would[:ready]
+            assert plan.totals().bytes == sum(each.conversation.size or 0 for each in plan.would)
+            pieces += 1
+        assert pieces > 2 and plan.would == whole.would and plan.totals() == whole.totals()
+        again = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
+        assert again.is_measured and again.totals() == whole.totals()
+
+
+def test_a_piece_can_be_cancelled(tmp_path: Path) -> None:
+    """What was measured until then counts."""
+    path = big_store(tmp_path / "state.db", 600, 6000)
+    known: dict[str, Sizes] = {}
+    with opened(path, LATER) as (reader, catalog):
+        plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
+        calls = iter(range(100))
+        with pytest.raises(QueryInterruptedError):
+            measure_more(reader, plan, known, stopped=lambda: next(calls) > 2)
+        more = plan.measured(known)
+        assert 0 < sum(each.is_measured for each in more.would) < len(plan.would)
+        whole = measure(reader, catalog.forest.sessions.values())
+        assert known and all(whole[key] == each for key, each in known.items())
+
+
+def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> None:
+    """Half of it is not its size."""
+    with opened(family(tmp_path / "state.db")) as (reader, catalog):
+        plan = make_plan(reader, catalog, Rules(marks=frozenset(["boss"])), NOW, measure_sizes=False)
+        (boss,) = plan.would
+        assert [each.id for each in plan.unmeasured()] == list(boss.session_ids) and len(boss.session_ids) > 2
+        sizes = dict(measure(reader, boss.sessions))
+    without = {key: each for key, each in sizes.items() if key != "helper2"}
+    assert plan.measured(without) == plan
+    (done,) = plan.measured(sizes).would
+    assert done.conversation.size == sum(each.total for each in sizes.values()) == done.own.total + done.along.total
+
+
+def test_a_rule_on_bytes_measures_all_the_same(tmp_path: Path) -> None:
+    """What it means cannot be told without."""
+    with opened(family(tmp_path / "state.db")) as (reader, catalog):
+        rules = Rules(min_size=1)
+        quick = make_plan(reader, catalog, rules, NOW, measure_sizes=False)
+        assert quick.would and [each.session_ids for each in quick.would] == [
+            each.session_ids for each in make_plan(reader, catalog, rules, NOW).would
+        ]
+        assert "empty" not in {each.conversation.id for each in quick.would}
+
+
+@pytest.mark.parametrize("rules", [Rules(marks=frozenset(["old"])), Rules(title="old", min_size=1)])
+def test_a_session_that_grew_is_measured_again(tmp_path: Path, rules: Rules) -> None:
+    """Else the plan would say less than goes, and the delete would refuse what the plan says."""
+    path = family(tmp_path / "state.db")
+    known: dict[str, Sizes] = {}
+    with opened(path) as (reader, catalog):
+        before = make_plan(reader, catalog, rules, NOW, known=known)
+        connection = sqlite3.connect(path)
+        with connection:
+            row = aged("old", 100) | said("old", 100, "a lantern" * 100)
+            connection.execute(
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', ?, ?)",
+                [row["content"], row["timestamp"]],
+            )
+        connection.close()
+        after = make_plan(reader, catalog, rules, NOW, known=known)
+    (one,), (other,) = before.would, after.would
+    assert (one.own.rows, other.own.rows) == (1, 2)
+    assert other.own.content == one.own.content + 900 and known["old"] == other.own

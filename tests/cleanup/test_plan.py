@@ -1,0 +1,306 @@
+"""The plan: what would go, what is spared and why, what goes along, what loses its parent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import DAY, big_store, hostile_store, make_store
+from pruning import NOW, Fixture, aged, expected, family, opened, said
+
+from hermes_browse.store.cleanup.plan import Plan, make_plan, parents_first
+from hermes_browse.store.cleanup.protection import Families, Standing
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.sizes import Sizes, measure
+from hermes_browse.store.edit.delete_plan import affected_by_delete
+from hermes_browse.store.errors import QueryInterruptedError
+
+CRON = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
+
+
+def plan_of(path: Path, rules: Rules, now: float = NOW) -> Plan:
+    """The plan for a store."""
+    with opened(path, now) as (reader, catalog):
+        return make_plan(reader, catalog, rules, now)
+
+
+def going(plan: Plan) -> set[str]:
+    """All sessions that would go."""
+    return {session_id for each in plan.would for session_id in each.session_ids}
+
+
+def spared(plan: Plan) -> dict[str, str]:
+    """Why each is spared, by id."""
+    return {each.conversation.id: each.why.code for each in plan.spared}
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_what_hermes_would_prune_in_whole_conversations(fixture_store: Fixture, archived: bool) -> None:
+    """The real prune of 0.22, less the subagent of a chat that stays, and less archived ones unless asked for."""
+    answer = expected("v31")["mutations"]["prune_90"]
+    plan = plan_of(fixture_store("state-v31"), Rules(older_than=90 * DAY, include_archived=archived))
+    kept = {"20260101_091500_aaad01"} | (set() if archived else {"20260111_090000_ggg001"})
+    assert going(plan) == set(answer["gone"]) - kept
+    assert {session.id for session in plan.reparented} == set(answer["changed"])
+    assert "20260102_120000_a9e999" not in going(plan) | spared(plan).keys()  # begun 119 days ago, used yesterday
+
+
+@pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
+def test_age_is_last_activity_in_every_schema(fixture_store: Fixture, name: str) -> None:
+    """Hermes up to 0.19 counts from the start; its answer is known to hold the chat of yesterday."""
+    plan = plan_of(fixture_store(name), Rules(older_than=100 * DAY))
+    assert "20260106_100000_a9e005" in going(plan)
+    assert not {"20260102_120000_a9e999", "20260210_100000_a9e040"} & (going(plan) | spared(plan).keys())
+    # A chain whose tip is open stays whole; Hermes cuts its ended segments off.
+    assert spared(plan)["20260103_090000_aaa003"] == "open"
+    assert not {"20260101_090000_aaa001", "20260101_100000_aaa002"} & going(plan)
+    if name == "state-v22":
+        assert "20260102_120000_a9e999" in expected("v22")["prune"]["older_90"]
+
+
+def test_stale_open_ones_are_taken_only_when_asked_for(fixture_store: Fixture) -> None:
+    """Leased, pinned and hidden ones are spared even then; subagents go with their chain."""
+    path = fixture_store("state-v31")
+    without = plan_of(path, Rules(older_than=90 * DAY))
+    assert {each.why.code for each in without.spared} >= {"open", "pinned", "leased", "hidden"}
+    plan = plan_of(path, Rules(older_than=90 * DAY, stale_open=90 * DAY, include_archived=True))
+    stale = {each.conversation.id for each in plan.would if each.standing is Standing.STALE}
+    assert {"20260103_090000_aaa003", "20260111_110000_ggg003"} <= stale
+    assert {"20260101_090000_aaa001", "20260101_100000_aaa002", "20260101_091500_aaad01"} <= going(plan)
+    assert spared(plan) == {
+        "20260119_090000_111001": "pinned",
+        "20260119_092000_111003": "pinned",
+        "20260119_150000_666002": "pinned",
+        "20260119_091000_111002": "hidden",
+        "20260119_170000_888102": "leased",
+    }
+    alone = plan_of(path, Rules(stale_open=90 * DAY))
+    assert all(each.standing is Standing.STALE for each in alone.would) and len(alone.would) > 20
+
+
+def test_subagents_go_along_as_hermes_deletes_them(fixture_store: Fixture) -> None:
+    """The real 0.22 deletes a row with its subagents; ours adds the other segments of the conversation."""
+    path = fixture_store("state-v31")
+    for target, gone in expected("v31")["delete_targets"].items():
+        with opened(path) as (reader, catalog):
+            conversation = catalog.of_session(target)
+            assert conversation is not None
+            plan = make_plan(reader, catalog, Rules(marks=frozenset([target])), NOW)
+        segments = {segment.id for segment in conversation.segments}
+        assert set(gone) <= going(plan)
+        extra = {"20260101_091500_aaad01"} if "20260101_090000_aaa001" in segments else set()
+        assert going(plan) - segments == set(gone) - segments | extra
+
+
+def test_what_loses_its_parent_is_listed_in_the_order_of_the_plan(fixture_store: Fixture) -> None:
+    """Each run prints the same document."""
+    plan = plan_of(fixture_store("state-v31"), Rules(older_than=DAY, include_archived=True))
+    order = [session_id for each in plan.would for session_id in each.session_ids]
+    parents = [order.index(session.parent_id or "") for session in plan.reparented]
+    assert len(parents) > 3 and parents == sorted(parents)
+
+
+def test_a_family(tmp_path: Path) -> None:
+    """One of each, with reasons."""
+    plan = plan_of(family(tmp_path / "state.db"), Rules(older_than=30 * DAY))
+    assert [each.conversation.id for each in plan.would] == [
+        "old", "boss", "cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000",
+    ]  # fmt: skip
+    assert going(plan) == {each.conversation.id for each in plan.would} | {"helper", "helper2"}
+    assert spared(plan) == {"open": "open", "pinned": "pinned", "hidden": "hidden"}
+    assert {session.id for session in plan.reparented} == {"stray", "branch"}
+    totals = plan.totals()
+    assert totals[:3] == (5, 7, 7) and totals.cost_usd == pytest.approx(7 * 0.25)
+    assert totals.bytes == sum(each.conversation.size or 0 for each in plan.would)
+    alone = plan.totals(subagents=False)
+    assert alone[:3] == (5, 5, 5) and alone.cost_usd == pytest.approx(5 * 0.25) and alone.bytes < totals.bytes
+
+
+@pytest.mark.parametrize(
+    ("rules", "ids"),
+    [
+        (Rules(sources=frozenset(["cron"]), title="x"), set()),
+        (Rules(automation=True), CRON),
+        (Rules(empty=True), {"empty"}),
+        (Rules(sources=frozenset(["subagent"])), {"helper", "helper2"}),
+        (Rules(cwd="/work/site"), {"old"}),
+        (Rules(model="claude", older_than=DAY), {"old"}),
+        (Rules(max_messages=0, older_than=DAY), {"empty"}),
+        (Rules(min_messages=2), set()),
+        (Rules(max_size=0), {"empty"}),
+        (Rules(min_size=10**9), set()),
+        (Rules(include_archived=True, older_than=99.5 * DAY, max_cost=1), {"old", "put-away"}),
+        (Rules(marks=frozenset(["open", "hidden"])), {"open", "hidden"}),
+        (Rules(marks=frozenset(["helper"])), {"helper", "helper2"}),
+        (Rules(older_than=30 * DAY, cwd="/work", unmarks=frozenset(["old"])), set()),
+    ],
+)  # fmt: skip
+def test_rules_on_a_store(tmp_path: Path, rules: Rules, ids: set[str]) -> None:
+    """Sizes and messages are counted when a rule speaks of them; subagents are meant only by their source or mark."""
+    assert going(plan_of(family(tmp_path / "state.db"), rules)) == ids
+
+
+def test_marks_do_not_unprotect(tmp_path: Path) -> None:
+    """A mark is no way around a pin, nor around being written to this minute."""
+    path = make_store(
+        tmp_path / "state.db", "31", [aged("pin", 9, pinned=1), aged("now", 9)], [said("pin", 9), said("now", 0.0001)]
+    )
+    plan = plan_of(path, Rules(marks=frozenset(["pin", "now"])))
+    assert not plan.would and spared(plan) == {"pin": "pinned", "now": "recent"}
+    future = make_store(tmp_path / "future.db", "31", [aged("late", 9)], [said("late", -1)])
+    assert spared(plan_of(future, Rules(marks=frozenset(["late"])))) == {"late": "recent"}
+
+
+def test_a_lease_protects_the_family_it_is_keyed_by(tmp_path: Path) -> None:
+    """Hermes names the root it reaches over every parent link, so the branch below may be what runs."""
+    sessions = [
+        aged("top", 50, end_reason="branched"),
+        aged("branch", 40, parent_session_id="top", model_config='{"_branched_from": "top"}'),
+        aged("other", 50),
+        aged("late", 50),
+    ]
+    tables = {
+        "session_turn_leases": [
+            {"conversation_id": "top", "holder": "pid=1", "acquired_at": NOW - 5, "expires_at": NOW + 60},
+            {"conversation_id": "late", "holder": "pid=2", "acquired_at": NOW - 500, "expires_at": NOW - 1},
+        ]
+    }
+    path = make_store(tmp_path / "state.db", "31", sessions, [said(str(s["id"]), 40) for s in sessions], tables=tables)
+    plan = plan_of(path, Rules(older_than=DAY))
+    assert spared(plan) == {"top": "leased", "branch": "leased"} and going(plan) == {"other", "late"}
+
+
+def test_a_compression_lock_protects_any_segment(tmp_path: Path) -> None:
+    """Locks are older than leases (0.16)."""
+    sessions = [aged("root", 50, end_reason="compression"), aged("tip", 45, parent_session_id="root"), aged("b", 50)]
+    tables = {
+        "compression_locks": [{"session_id": "tip", "holder": "x", "acquired_at": NOW - 9, "expires_at": NOW + 9}]
+    }
+    path = make_store(tmp_path / "state.db", "22", sessions, [said("tip", 45)], tables=tables)
+    plan = plan_of(path, Rules(older_than=DAY))
+    assert spared(plan) == {"tip": "leased"} and going(plan) == {"b"}
+
+
+def test_a_subagent_that_stays_keeps_its_parent(tmp_path: Path) -> None:
+    """A delete would take it along."""
+    marker = {"parent_session_id": "boss", "source": "subagent", "model_config": '{"_delegate_from": "boss"}'}
+    path = make_store(tmp_path / "state.db", "31", [aged("boss", 50), aged("pet", 50, pinned=1, **marker)])
+    plan = plan_of(path, Rules(older_than=DAY))
+    assert not plan.would and spared(plan) == {"boss": "subagent"}
+    assert plan.spared[0].why.words == "its subagent pet stays: pinned"
+
+
+def test_markers_that_form_a_ring_end(tmp_path: Path) -> None:
+    """A damaged file: each is the subagent of the other."""
+    rows = [
+        aged(one, 50, source="subagent", parent_session_id=other, model_config=f'{{"_delegate_from": "{other}"}}')
+        for one, other in (("a", "b"), ("b", "a"))
+    ]
+    path = make_store(tmp_path / "state.db", "31", rows)
+    plan = plan_of(path, Rules(marks=frozenset("a")))
+    assert going(plan) == {"a", "b"} and len(plan.would) == 1 and not plan.reparented
+
+
+def test_a_compressed_subagent_goes_whole(tmp_path: Path) -> None:
+    """Its continuation inherits the marker, which names the subagent's parent."""
+    config = '{"_delegate_from": "boss"}'
+    rows = [
+        aged("boss", 50),
+        aged("sub", 50, source="subagent", parent_session_id="boss", end_reason="compression", model_config=config),
+        aged("sub2", 49, source="subagent", parent_session_id="sub", model_config=config),
+    ]
+    assert going(plan_of(make_store(tmp_path / "state.db", "31", rows), Rules(marks=frozenset(["boss"])))) == {
+        "boss", "sub", "sub2",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", ["6", "11", "14", "22", "26", "31", "31-migrated"])
+def test_every_layout(tmp_path: Path, shape: str) -> None:
+    """Columns a store lacks protect nobody and break nothing."""
+    plan = plan_of(family(tmp_path / "state.db", shape), Rules(older_than=90 * DAY, include_archived=True))
+    assert {"old", "put-away"} <= going(plan) and "tip" not in going(plan)
+    assert ("pinned" in going(plan)) is (shape in ("6", "11", "14", "22"))
+
+
+def test_a_hostile_store_has_a_plan(tmp_path: Path) -> None:
+    """Ids that are flags and paths, times that are none, rings."""
+    path = hostile_store(tmp_path / "state.db")
+    plan = plan_of(path, Rules(older_than=0, stale_open=0.0, min_size=0))
+    assert {"-rf", "", "../../etc/passwd", "x'; DROP TABLE sessions;--"} <= going(plan)
+    assert plan.totals().messages > 10
+
+
+def test_work_can_be_cancelled_and_is_not_done_twice(tmp_path: Path) -> None:
+    """Nothing half measured is kept; what is known is not measured again."""
+    path = big_store(tmp_path / "state.db", 600, 6000)
+    now = NOW + 3000 * DAY
+    with opened(path, now) as (reader, catalog):
+        known: dict[str, Sizes] = {}
+        calls = iter(range(100))
+        with pytest.raises(QueryInterruptedError):
+            make_plan(reader, catalog, Rules(older_than=0), now, known=known, stopped=lambda: next(calls) > 8)
+        kept = dict(known)
+        assert 0 < len(kept) < len(catalog.forest.sessions)
+        first = make_plan(reader, catalog, Rules(older_than=0), now, known=known)
+        whole = measure(reader, catalog.forest.sessions.values())
+        assert all(whole[key] == each for key, each in kept.items())
+        before = reader.statements
+        again = make_plan(reader, catalog, Rules(older_than=0, automation=True), now, known=known)
+        assert reader.statements - before < 8
+    assert len(first.would) > 300
+    cron = {each.conversation.id: each.own for each in first.would if each.conversation.source == "cron"}
+    assert {each.conversation.id: each.own for each in again.would if each.conversation.source == "cron"} == cron
+
+
+def test_what_goes_along_is_what_a_delete_takes(fixture_store: Fixture, tmp_path: Path) -> None:
+    """For every conversation, asked family by family or of the whole store."""
+    paths = [fixture_store("state-v31"), hostile_store(tmp_path / "hostile.db"), family(tmp_path / "family.db")]
+    paths.append(big_store(tmp_path / "big.db", 600, 600))
+    for path in paths:
+        with opened(path) as (_, catalog):
+            families = Families(catalog.forest)
+            taken = 0
+            for root, chain in catalog.forest.chains.items():
+                affected = affected_by_delete(catalog.forest, [root])
+                along = families.along(chain)
+                assert {each.root.id for each in along} == {each.root.id for each in affected.along}
+                taken += len(along)
+        assert taken > 0 or path.name == "hostile.db"
+
+
+def test_parents_come_first(tmp_path: Path) -> None:
+    """In a delete of both, whichever was used last; rings end."""
+    rows = [
+        aged("leaf", 90, parent_session_id="mid", model_config='{"_branched_from": "mid"}'),
+        aged("mid", 80, parent_session_id="top", model_config='{"_branched_from": "top"}'),
+        aged("top", 70),
+        aged("ring1", 60, parent_session_id="ring2"),
+        aged("ring2", 60, parent_session_id="ring1"),
+    ]
+    path = make_store(tmp_path / "state.db", "31", rows, [said(str(each["id"]), 50) for each in rows])
+    with opened(path) as (reader, catalog):
+        plan = make_plan(reader, catalog, Rules(marks=frozenset(str(each["id"]) for each in rows)), NOW)
+        order = [each.conversation.id for each in parents_first(catalog, plan.would)]
+    assert [each for each in order if not each.startswith("ring")] == ["top", "mid", "leaf"]
+    assert len(order) == len(plan.would)
+
+
+def test_no_rule_reads_nothing(tmp_path: Path) -> None:
+    """An empty plan without a look at the messages."""
+    with opened(family(tmp_path / "state.db")) as (reader, catalog):
+        before = reader.statements
+        assert make_plan(reader, catalog, Rules(), NOW) == Plan((), (), ())
+        assert reader.statements == before
+
+
+def test_what_loses_its_parent_stands_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    """It stood in that of a set of texts, which is another one in each process."""
+    names = [f"{number:02}" for number in range(30)]
+    rows = [aged(name, 200 - place, end_reason="branched") for place, name in enumerate(names)]
+    rows += [
+        aged(f"child{name}", 5, parent_session_id=name, model_config=f'{{"_branched_from": "{name}"}}')
+        for name in names
+    ]
+    plan = plan_of(make_store(tmp_path / "state.db", "31", rows), Rules(older_than=30 * DAY))
+    assert [each.conversation.id for each in plan.would] == names
+    assert [session.id for session in plan.reparented] == [f"child{name}" for name in names]

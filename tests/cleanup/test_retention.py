@@ -1,0 +1,233 @@
+"""The radar against what the real Hermes deleted, closed and kept."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import DAY, make_store
+from pruning import NOW, Fixture, aged, expected, family, opened, said
+
+from hermes_browse.store.cleanup.hermes_settings import Retention
+from hermes_browse.store.cleanup.retention import Fate, Radar, read_radar
+
+ON = Retention(True, 90, 24, True, False, 3.0)
+
+
+def radar_of(path: Path, now: float = NOW, config: str | None = None) -> Radar:
+    """The radar of a store in a home of its own."""
+    if config is not None:
+        (path.parent / "config.yaml").write_text(config, encoding="utf-8")
+    with opened(path, now) as (reader, _):
+        return read_radar(reader, path.parent / "config.yaml", now)
+
+
+def fates(path: Path, radar: Radar) -> dict[str, Fate]:
+    """By conversation."""
+    with opened(path, radar.now) as (_, catalog):
+        return {chain.tip.id: radar.fate(catalog.conversation(chain.root.id)) for chain in catalog.chains}
+
+
+def test_what_goes_at_the_next_start_of_hermes(fixture_store: Fixture) -> None:
+    """Row by row what prune deleted in 0.22 at that moment."""
+    path = fixture_store("state-v31")
+    radar = radar_of(path)
+    assert radar.retention == ON and radar.rescue == "pin" and radar.next_run == NOW
+    with opened(path) as (_, catalog):
+        assert radar.doomed(catalog) == sorted(expected("v31")["mutations"]["prune_90"]["gone"])
+
+
+def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
+    """Observed half a year later: 30 ended rows gone, 33 open ones closed; pinned, leased and foreign ones were not."""
+    path, now = fixture_store("state-v31"), NOW + 200 * DAY
+    radar = radar_of(path, now)
+    with opened(path, now) as (_, catalog):
+        doomed, closing = radar.doomed(catalog), radar.closing(catalog)
+        sources = {catalog.forest.sessions[each].source for each in closing}
+    assert (len(doomed), len(closing)) == (30, 33) and sources == {"cli", "acp", "api_server", "kanban", "tool"}
+    kept = {"20260119_090000_111001", "20260119_170000_888102", "20260108_100000_eee002", "20260103_090000_aaa003"}
+    assert kept & set(closing) == {"20260103_090000_aaa003"} and not kept & set(doomed)
+
+
+def test_fates(fixture_store: Fixture) -> None:
+    """Days left; pins protect, archiving does not; open ones of automation go after being closed."""
+    path = fixture_store("state-v31")
+    found = fates(path, radar_of(path))
+    left = {key: fate.prune_in_days for key, fate in found.items()}
+    assert left["20260106_100000_a9e005"] == 0 == left["20260111_090000_ggg001"]
+    assert left["20260210_100000_a9e040"] == pytest.approx(90 - (NOW - 1770717600.75) / DAY)
+    assert left["20260102_120000_a9e999"] == pytest.approx(89, abs=0.1)  # used a day ago
+    assert left["20260119_090000_111001"] is None and "pinned" in found["20260119_090000_111001"].reason
+    assert left["20260108_100000_eee002"] is None and "ended sessions only" in found["20260108_100000_eee002"].reason
+    chain = found["20260103_090000_aaa003"]
+    assert (chain.prune_in_days, chain.closes_in_days) == (90, 0) and chain.reason.startswith("open: closed")
+    gone = set(expected("v31")["mutations"]["prune_90"]["gone"])
+    assert {key for key, days in left.items() if days == 0} == gone & left.keys()
+
+
+def test_soonest_first(fixture_store: Fixture) -> None:
+    """Those that go within a month come before the others."""
+    path = fixture_store("state-v31")
+    radar = radar_of(path)
+    with opened(path) as (_, catalog):
+        everything = radar.soonest(catalog)
+    days = [fate.prune_in_days or 0.0 for _, fate in everything]
+    assert days == sorted(days)
+    near = [conversation.id for conversation, fate in everything if (fate.prune_in_days or 0.0) <= 30]
+    assert len(near) < len(everything) and near[-1] == "20260210_100000_a9e040"
+
+
+@pytest.mark.parametrize("name", ["v11", "v14", "v22"])
+def test_before_0_20_age_counts_from_the_start(fixture_store: Fixture, name: str) -> None:
+    """Off by default; switched on, it deletes yesterday's chat, as the real prune of that version does."""
+    path = fixture_store(f"state-{name}")
+    assert all(fate.prune_in_days is None for fate in fates(path, radar_of(path)).values())
+    radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
+    with opened(path) as (_, catalog):
+        doomed = radar.doomed(catalog)
+        assert radar.closing(catalog) == []
+    if "prune" in expected(name):
+        assert doomed == sorted(expected(name)["prune"]["older_90"])
+    assert "20260102_120000_a9e999" in doomed and "20260210_100000_a9e040" not in doomed
+    found = fates(path, radar)
+    assert found["20260102_120000_a9e999"].prune_in_days == 0 and "its start" in found["20260102_120000_a9e999"].reason
+    assert found["20260103_090000_aaa003"].prune_in_days == 0  # its first segments, under a tip that is open
+    assert radar.rescue == "bundle"
+
+
+def test_0_20_cut_chains_by_activity(tmp_path: Path) -> None:
+    """It deleted the ended segments below a live tip (observed, 0.20.1), by their last activity."""
+    path = family(tmp_path / "state.db", "26")
+    assert all(fate.prune_in_days is None for fate in fates(path, radar_of(path)).values())
+    radar = radar_of(path, config="sessions: # ours\n  auto_prune: true\n")
+    found = fates(path, radar)
+    assert found["tip"].prune_in_days == 0 and "segments" in found["tip"].reason
+    assert found["open"].prune_in_days is None
+    with opened(path) as (_, catalog):
+        assert {"root", "old"} <= set(radar.doomed(catalog)) and "tip" not in radar.doomed(catalog)
+
+
+def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
+    """0.20.4 deleted a pinned one, 0.20.5 did not (run), and their schema is the same: it is told as at risk."""
+    path = family(tmp_path / "state.db", "26")
+    radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
+    fate = fates(path, radar)["pinned"]
+    assert fate.prune_in_days == 0 and "may not hold" in fate.reason and radar.rescue == "bundle"
+    with opened(path) as (_, catalog):
+        assert "pinned" in radar.doomed(catalog)
+    path = of_schema_30(family(tmp_path / "state30.db", "31"))
+    radar = radar_of(path)
+    fate = fates(path, radar)["pinned"]
+    assert fate.prune_in_days is None and "pinned" in fate.reason and radar.rescue == "pin"
+
+
+def of_schema_30(path: Path) -> Path:
+    """The same store with the schema number of 0.21.3 to 0.21.5."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE schema_version SET version = 30")
+    return path
+
+
+def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
+    """0.22 spares and does not close the later segments of a pinned one; 0.21.5 looks at each row alone (run)."""
+    sessions = [
+        aged("root", 200, end_reason="compression", pinned=1),
+        aged("middle", 190, end_reason="compression", parent_session_id="root"),
+        aged("tip", 180, ended=False, parent_session_id="middle"),
+        aged("other", 200, end_reason="compression"),
+        aged("end", 190, parent_session_id="other"),
+    ]
+    for number, (gone, closed) in {31: (["end", "other"], []), 30: (["end", "middle", "other"], ["tip"])}.items():
+        path = make_store(tmp_path / f"{number}.db", "31", sessions)
+        radar = radar_of(of_schema_30(path) if number == 30 else path)
+        with opened(path) as (_, catalog):
+            assert (radar.doomed(catalog), radar.closing(catalog)) == (gone, closed)
+            assert (radar.fate(catalog.conversation("root")).prune_in_days is None) is (number == 31)
+
+
+def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
+    """As 0.21.5 did with these rows: on by default, the ended segment goes without its tip, stale open ones close."""
+    sessions = [
+        aged("plain", 200),
+        aged("pinned", 200, pinned=1),
+        aged("reaped", 200, ended_at=NOW - 10 * DAY, end_reason="startup_orphan_reap"),
+        aged("root", 200, end_reason="compression"),
+        aged("tip", 200, ended=False, parent_session_id="root"),
+        aged("open", 200, ended=False, source="recovered"),
+    ]
+    path = of_schema_30(make_store(tmp_path / "state.db", "31", sessions))
+    radar = radar_of(path)
+    assert radar.retention == ON
+    with opened(path) as (_, catalog):
+        assert radar.doomed(catalog) == ["plain", "root"] and radar.closing(catalog) == ["open", "tip"]
+
+
+def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:
+    """Or the clean-up that closed it would delete it at once."""
+    reaped = aged("reaped", 200, ended_at=NOW - 10 * DAY, end_reason="startup_orphan_reap")
+    late = aged("late", 200, ended_at=NOW - 10 * DAY, end_reason="cli_close")
+    path = make_store(tmp_path / "state.db", "31", [reaped, late], [said("reaped", 200), said("late", 200)])
+    radar = radar_of(path)
+    found = fates(path, radar)
+    assert found["reaped"].prune_in_days == pytest.approx(80) and found["late"].prune_in_days == 0
+    with opened(path) as (_, catalog):
+        assert radar.doomed(catalog) == ["late"]
+
+
+def test_a_young_open_one_waits_for_both(tmp_path: Path) -> None:
+    """Ninety idle days until it is closed, ninety more until it goes."""
+    sessions = [aged("run", 30, source="cron", ended=False), aged("chat", 30, source="telegram", ended=False)]
+    path = make_store(tmp_path / "state.db", "31", sessions)
+    found = fates(path, radar_of(path))
+    assert (found["run"].closes_in_days, found["run"].prune_in_days) == (pytest.approx(60), pytest.approx(150))
+    assert found["chat"].prune_in_days is None
+
+
+def test_hermes_keeps_an_interval_between_clean_ups(tmp_path: Path) -> None:
+    """What is due goes at the next one, not before."""
+    meta = {"state_meta": [{"key": "last_auto_prune", "value": str(NOW - 6 * 3600)}]}
+    path = make_store(tmp_path / "state.db", "31", [aged("old", 200)], [said("old", 200)], tables=meta)
+    assert fates(path, radar_of(path))["old"].prune_in_days == pytest.approx(0.75)
+    config = "sessions:\n  min_interval_hours: 1\n"
+    assert fates(path, radar_of(path, config=config))["old"].prune_in_days == 0
+
+
+def test_leased_rows_are_passed_over(tmp_path: Path) -> None:
+    """By the automatic clean-up; the conversation is due all the same."""
+    lease = {"conversation_id": "old", "holder": "x", "acquired_at": NOW, "expires_at": NOW + 60}
+    path = make_store(tmp_path / "state.db", "31", [aged("old", 200)], tables={"session_turn_leases": [lease]})
+    with opened(path) as (_, catalog):
+        assert radar_of(path).doomed(catalog) == []
+        assert replace(radar_of(path), busy=frozenset()).doomed(catalog) == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ("sessions:\n  auto_prune: false\n", "deletes no sessions"),
+        ("sessions: {auto_prune: true}\n", "cannot tell whether"),
+        ("sessions:\n  retention_days: soon\n", "cannot tell how long"),
+    ],
+)
+def test_nothing_is_said_that_is_not_known(tmp_path: Path, config: str, words: str) -> None:
+    """No days without knowing; the reason instead."""
+    path = make_store(tmp_path / "state.db", "31", [aged("old", 200)])
+    fate = fates(path, radar_of(path, config=config))["old"]
+    assert fate.prune_in_days is None and words in fate.reason
+    with opened(path) as (_, catalog):
+        radar = radar_of(path, config=config)
+        assert radar.doomed(catalog) == [] == radar.closing(catalog) == radar.soonest(catalog)
+
+
+def test_a_file_hermes_never_opens(tmp_path: Path) -> None:
+    """A copy by another name is not cleaned up by anyone."""
+    path = make_store(tmp_path / "copy.db", "31", [aged("old", 200)])
+    with opened(path) as (reader, catalog):
+        radar = read_radar(reader, None, NOW)
+        assert radar.fate(catalog.conversation("old")) == Fate(
+            None, None, "Hermes does not open this file, so it deletes nothing in it"
+        )
+        assert radar.doomed(catalog) == []

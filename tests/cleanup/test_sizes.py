@@ -1,0 +1,228 @@
+"""Bytes: counted exactly where they are said to be, and where in the file they are."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from builders import big_store, hostile_store, make_store, tool_call
+from pruning import Fixture, aged, family, opened
+
+from hermes_browse.store.cleanup import sizes as module
+from hermes_browse.store.cleanup.sizes import REASONING, Sizes, added, measure
+from hermes_browse.store.cleanup.space_map import read_file_space, read_space_map
+from hermes_browse.store.connect import Reader, Row
+from hermes_browse.store.insights.sums import read_statistics
+
+
+def raw_bytes(path: Path) -> dict[str, int]:
+    """Bytes of all counted columns by session, summed up in Python from blobs."""
+    connection = sqlite3.connect(path)
+    have = {row[1] for row in connection.execute("PRAGMA table_info(messages)")}
+    names = [name for name in ("content", "tool_calls", "api_content", *REASONING) if name in have]
+    found: dict[str, int] = {}
+    columns = ", ".join(f"CAST({name} AS BLOB)" for name in names)
+    for session_id, *values in connection.execute(f"SELECT session_id, {columns} FROM messages"):
+        found[session_id] = found.get(session_id, 0) + sum(len(value) for value in values if value is not None)
+    for session_id, prompt in connection.execute("SELECT id, CAST(system_prompt AS BLOB) FROM sessions"):
+        if session_id is not None:
+            found[session_id] = found.get(session_id, 0) + len(prompt or b"")
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
+def test_content_is_counted_to_the_byte(fixture_store: Fixture, name: str) -> None:
+    """Text of any storage class, with NULs in it, multimodal."""
+    path = fixture_store(name)
+    wanted = raw_bytes(path)
+    with opened(path) as (reader, catalog):
+        found = measure(reader, catalog.forest.sessions.values())
+    assert {key: each.content for key, each in found.items()} == {key: wanted.get(key, 0) for key in found}
+    assert sum(each.content for each in found.values()) > 10_000
+
+
+def test_a_hostile_store_is_counted_too(tmp_path: Path) -> None:
+    """Blobs, numbers and invalid text where text belongs."""
+    path = hostile_store(tmp_path / "state.db")
+    wanted = raw_bytes(path)
+    with opened(path) as (reader, catalog):
+        found = measure(reader, catalog.forest.sessions.values())
+    assert {key: each.content for key, each in found.items()} == {key: wanted.get(key, 0) for key in found}
+
+
+def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many sessions in a statement, one, or one in many statements: the same numbers, and those of the rows."""
+    path = big_store(tmp_path / "state.db", 200, 3000)
+    with opened(path) as (reader, catalog):
+        sessions = list(catalog.forest.sessions.values())
+        whole = measure(reader, sessions)
+        few = measure(reader, sessions[::7])
+        assert {key: whole[key] for key in few} == few and len(few) == len(sessions[::7])
+        for size in (1, 3, 50):
+            monkeypatch.setattr(module, "_SLICE", size)
+            assert measure(reader, sessions) == whole
+        total = read_statistics(reader, catalog).total
+    assert added(whole.values()).rows == 3000 == total.messages
+    assert sum(each.content - each.prompts for each in whole.values()) == total.bytes
+
+
+def test_what_is_fetched_grows_with_the_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes are added up by SQLite: a row for each session comes back, and none for a message."""
+    path = big_store(tmp_path / "state.db", 50, 5000)
+    fetched: list[int] = []
+    plain = Reader.rows
+
+    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        found = plain(reader, sql, parameters)
+        fetched.append(len(found))
+        return found
+
+    with opened(path) as (reader, catalog):
+        monkeypatch.setattr(Reader, "rows", rows)
+        found = measure(reader, catalog.forest.sessions.values())
+    assert added(found.values()).rows == 5000
+    assert sum(fetched) <= 3 * 50 and len(fetched) < 10  # counts, prompts, sums
+
+
+def test_a_long_session_is_read_by_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parts lie among the rows of all others, which are not looked at."""
+    path = big_store(tmp_path / "state.db", 20, 2000)
+    monkeypatch.setattr(module, "_SLICE", 10)
+    asked: list[tuple[str, object]] = []
+    plain = Reader.rows
+
+    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        asked.append((sql, parameters))
+        return plain(reader, sql, parameters)
+
+    with opened(path) as (reader, catalog):
+        monkeypatch.setattr(Reader, "rows", rows)
+        measure(reader, catalog.forest.sessions.values())
+        monkeypatch.undo()
+        parts = [(sql, given) for sql, given in asked if "BETWEEN" in sql]
+        assert len(parts) > 100
+        for sql, given in parts[:5]:
+            assert isinstance(given, list)
+            steps = " ".join(str(row[3]) for row in reader.rows(f"EXPLAIN QUERY PLAN {sql}", given))
+            assert "USING INDEX idx_messages_session" in steps, steps
+
+
+def test_sizes_can_be_measured_bit_by_bit(tmp_path: Path) -> None:
+    """Each call goes on where the last left off, does something, and what is known is whole."""
+    path = big_store(tmp_path / "state.db", 900, 9000)
+    with opened(path) as (reader, catalog):
+        sessions = list(catalog.forest.sessions.values())
+        whole = measure(reader, sessions)
+        known: dict[str, Sizes] = {}
+        steps = []
+        while len(known) < len(sessions):
+            before = len(known)
+            measure(reader, sessions, known=known, most=1)
+            steps.append(len(known) - before)
+            assert all(whole[key] == each for key, each in known.items())
+    assert known == whole and min(steps) > 0 and len(steps) > 2
+
+
+def test_kinds(tmp_path: Path) -> None:
+    """Each byte under its kind."""
+    image = [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    messages = [
+        {"session_id": "a", "role": "user", "content": "héllo"},
+        {"session_id": "a", "role": "user", "content": image},
+        {"session_id": "a", "role": "user", "content": [{"type": "text", "text": "no image"}]},
+        {"session_id": "a", "role": "assistant", "content": "", "tool_calls": [tool_call("t")], "reasoning": "hm"},
+        {"session_id": "a", "role": "tool", "content": "out", "tool_name": "t", "api_content": "sent"},
+    ]
+    path = make_store(tmp_path / "state.db", "22", [aged("a", 5, system_prompt="you are")], messages)
+    connection = sqlite3.connect(path)
+    lengths = [len(row[0]) for row in connection.execute("SELECT CAST(content AS BLOB) FROM messages ORDER BY id")]
+    calls = connection.execute("SELECT length(tool_calls) FROM messages WHERE tool_calls IS NOT NULL").fetchone()[0]
+    connection.close()
+    with opened(path) as (reader, catalog):
+        found = measure(reader, catalog.forest.sessions.values())["a"]
+    assert (found.rows, found.text, found.images) == (5, 6 + lengths[2] + 4, lengths[1])
+    assert (found.tool_output, found.tool_calls, found.reasoning, found.prompts) == (3, calls, 2, 7)
+    assert found.search > 3 * found.content / 2  # two copies of its own, and the trigrams
+
+
+@pytest.mark.parametrize(("shape", "copies"), [("6", 0), ("22", 2), ("31", 0), ("31-migrated", 2)])
+def test_the_index_is_estimated_by_its_shape(tmp_path: Path, shape: str, copies: int) -> None:
+    """Inline indexes keep copies; a fresh one of 0.22 leaves out tool output past 8192, its trigrams cron runs too."""
+    messages = [
+        {"session_id": "chat", "content": "x" * 100_000},
+        {"session_id": "tools", "role": "tool", "content": "x" * 100_000},
+        {"session_id": "cron", "content": "x" * 100_000},
+    ]
+    sessions = [aged("chat", 5), aged("tools", 5), aged("cron", 5, source="cron")]
+    path = make_store(tmp_path / "state.db", shape, sessions, messages)
+    with opened(path) as (reader, catalog):
+        found = measure(reader, catalog.forest.sessions.values())
+    sizes = {key: each.search for key, each in found.items()}
+    if copies:
+        assert sizes["chat"] == sizes["tools"] == sizes["cron"] > copies * 100_000
+    elif shape == "31":
+        assert sizes["tools"] < 10_000 < sizes["cron"] < sizes["chat"] < 300_000
+    else:
+        assert sizes["chat"] == sizes["cron"] < 100_000  # words only
+
+
+def test_a_store_without_an_index(tmp_path: Path) -> None:
+    """Nothing is kept twice there."""
+    path = make_store(tmp_path / "state.db", "22", [aged("a", 5)], [{"session_id": "a", "content": "x"}], fts=False)
+    with opened(path) as (reader, catalog):
+        assert measure(reader, catalog.forest.sessions.values())["a"].search == 0
+
+
+def test_the_map_adds_up(tmp_path: Path) -> None:
+    """Sources hold jobs, jobs hold runs; sums on every level; biggest first."""
+    with opened(family(tmp_path / "state.db")) as (reader, catalog):
+        found = read_space_map(reader, catalog)
+        measured = measure(reader, catalog.forest.sessions.values())
+    assert found.total == added(measured.values())
+    cron = next(each for each in found.sources if each.name == "cron")
+    assert {(each.name, each.level, each.conversations) for each in cron.below} == {
+        ("job1", "job", 2),
+        ("job2", "job", 1),
+    }
+    for source in found.sources:
+        assert source.sizes == added(each.sizes for each in source.below)
+        assert source.conversations == sum(each.conversations for each in source.below)
+        assert [each.sizes.total for each in source.below] == sorted(
+            (e.sizes.total for e in source.below), reverse=True
+        )
+    assert sum(each.conversations for each in found.sources) == len(catalog.chains)
+    assert found.unaccounted > 0
+
+
+def test_only_a_vacuum_returns_what_is_freed(tmp_path: Path) -> None:
+    """Deleted rows leave free pages in a file of the same size."""
+    path = big_store(tmp_path / "state.db", 50, 2000)
+    with opened(path) as (reader, _):
+        before = read_file_space(reader, 0)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("DELETE FROM messages WHERE id % 10")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    with opened(path) as (reader, _):
+        freed = read_file_space(reader, 0)
+    assert freed.file_bytes >= before.file_bytes and freed.free_bytes > before.free_bytes and not freed.shrinks_itself
+    connection = sqlite3.connect(path)
+    connection.execute("VACUUM")
+    connection.close()
+    with opened(path) as (reader, _):
+        after = read_file_space(reader, 0)
+    assert after.free_bytes == 0 and after.file_bytes <= freed.file_bytes - freed.free_bytes
+
+
+def test_tables_by_page(fixture_store: Fixture) -> None:
+    """Where SQLite can tell, every page of the file belongs to a table or an index, or is free."""
+    with opened(fixture_store("state-v31")) as (reader, _):
+        found = read_file_space(reader, 0, tables=True)
+    if not found.tables:
+        pytest.skip("this SQLite has no dbstat")
+    assert sum(size for _, size in found.tables) + found.free_bytes == found.file_bytes
+    assert found.tables[0][1] >= found.tables[-1][1] and found.shared_prompts > 0

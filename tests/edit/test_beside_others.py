@@ -1,0 +1,158 @@
+"""Beside other processes: busy, half done, and a gateway whose log must stay where it is."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from builders import big_store
+from trashing import dump
+from writing import NEEDS, another_process, check, retitle, small_store
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit.transaction import Transaction, write
+from hermes_browse.store.errors import QueryInterruptedError, StoreBusyError, StoreError
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks, and processes that end at once")
+
+_HOLDER = """
+import sqlite3, sys
+path = sys.argv[1]
+gateway = sqlite3.connect(path, isolation_level=None)
+gateway.execute("UPDATE sessions SET title = 'held' WHERE id = 'a'")
+if sys.argv[2] == "dropped":
+    open(path, "rb").close()  # POSIX: closing any descriptor of a file drops all locks of the process on it
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    gateway.execute("INSERT INTO sessions (id, source, started_at) VALUES ('later', 'cli', 1)")
+    print(gateway.execute("SELECT group_concat(id || ':' || COALESCE(title, ''), ' ') FROM sessions").fetchone()[0])
+except sqlite3.Error as error:
+    print("failed:", error)
+"""
+
+_LOCKER = """
+import sqlite3, sys
+other = sqlite3.connect(sys.argv[1], isolation_level=None)
+other.execute(sys.argv[2])
+held = other.execute("SELECT id FROM sessions")
+held.fetchone()
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+_BROKEN_OFF = """
+import os, sqlite3, sys
+other = sqlite3.connect(sys.argv[1], isolation_level=None)
+other.execute("PRAGMA cache_size=1")
+other.execute("BEGIN IMMEDIATE")
+other.execute("UPDATE messages SET content = content || hex(randomblob(2000))")
+os._exit(0)
+"""
+
+
+@pytest.fixture(params=["wal", "delete"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A small store in either journal mode."""
+    return small_store(tmp_path / "state.db", str(request.param))
+
+
+def test_locked_by_another_process(path: Path) -> None:
+    """Busy is said after as long as was allowed, and nothing is changed; when it is free it is done."""
+    before = dump(path)
+    with another_process(_LOCKER, str(path), "BEGIN IMMEDIATE"):
+        with pytest.raises(StoreBusyError, match=r"is busy.*nothing was changed"):
+            write(Store(path), retitle, check, patience=0.3)
+        # It asks now and then whether it is to go on waiting.
+        asked = iter([False, False, True])
+        with pytest.raises(QueryInterruptedError):
+            write(Store(path), retitle, check, patience=60.0, stop=lambda: next(asked))
+    assert dump(path) == before
+    assert write(Store(path), retitle, check) == "Quay"
+
+
+def test_a_reader_in_delete_mode_holds_up_the_commit(tmp_path: Path) -> None:
+    """Everything is taken back then: without the log nobody may read while the file is written."""
+    path = small_store(tmp_path / "state.db", "delete")
+    before = dump(path)
+    with another_process(_LOCKER, str(path), "BEGIN"), pytest.raises(StoreBusyError, match="nothing was changed"):
+        write(Store(path), retitle, check, patience=0.3)
+    assert dump(path) == before
+    assert not Path(f"{path}-journal").exists()
+
+
+def test_it_waits_its_turn(path: Path) -> None:
+    """Another writer that lets go in time is waited for."""
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(0.3, lambda: other.execute("COMMIT"))
+    timer.start()
+    assert write(Store(path), retitle, check, patience=30.0) == "Quay"
+    timer.join()
+    other.close()
+
+
+@POSIX
+def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path: Path) -> None:
+    """A hot journal beside the store holds the older half of a write: a sentence, and both files stay as they are."""
+    path = big_store(tmp_path / "state.db", 20, 400, shape="22")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    subprocess.run([sys.executable, "-c", _BROKEN_OFF, str(path)], check=True)
+    journal = Path(f"{path}-journal")
+    before = (path.read_bytes(), journal.read_bytes())
+    assert journal.stat().st_size > 0
+    with pytest.raises(StoreError, match="broken off"):
+        write(Store(path), retitle, check)
+    assert (path.read_bytes(), journal.read_bytes()) == before
+
+
+@POSIX
+@pytest.mark.parametrize("locks", ["dropped", "kept"])
+@pytest.mark.parametrize("how", ["ours", "reading"])
+def test_the_log_stays_under_a_gateway(tmp_path: Path, locks: str, how: str) -> None:
+    """A gateway whose locks were dropped goes on beside our writes: its log is still there, and the same file."""
+    path = small_store(tmp_path / "state.db")
+    log = Path(f"{path}-wal")
+    with another_process(_HOLDER, str(path), locks) as gateway:
+        inode = log.stat().st_ino
+        for _ in range(3):
+            if how == "ours":
+                write(Store(path), retitle, check, needs=NEEDS)
+            else:
+                with Store(path).reader() as reader:
+                    assert reader.value("SELECT count(*) FROM sessions") == 2
+        assert log.exists() and log.stat().st_ino == inode
+        said, _ = gateway.communicate("go on\n")
+    assert said.split() == ["a:Quay" if how == "ours" else "a:held", "b:", "later:"]
+
+
+@POSIX
+def test_alone_it_would_go(tmp_path: Path) -> None:
+    """The measurement itself: a write connection without ours beside it takes the log from under the same gateway."""
+    path = small_store(tmp_path / "state.db")
+    with another_process(_HOLDER, str(path), "dropped"):
+        script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM sessions'); c.close()"
+        subprocess.run([sys.executable, "-c", script, str(path)], check=True)
+        assert not Path(f"{path}-wal").exists()
+
+
+def test_the_log_is_not_checkpointed(tmp_path: Path) -> None:
+    """However much is written: checkpoints are Hermes' business, and its readers may need the pages."""
+    path = small_store(tmp_path / "state.db")
+    size = path.stat().st_size
+
+    def work(unit: Transaction) -> None:
+        for _ in range(20):
+            unit.execute("UPDATE sessions SET title = hex(randomblob(200000)) WHERE id = 'a'")
+            unit.execute("UPDATE sessions SET title = 'short' WHERE id = 'a'")
+
+    for _ in range(3):
+        write(Store(path), work, lambda *_: None)
+    assert path.stat().st_size == size
+    assert Path(f"{path}-wal").stat().st_size > 1_000_000

@@ -1,0 +1,173 @@
+"""A commit that fails: what is said is what the store holds, and no bundle goes away over it.
+
+Here SQLite's connection itself raises; `tests/proof/test_proof_faults.py` has the system calls fail below it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trashing import NOW, dump, family, health, opened, put_back, remove
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.cleanup.plan import make_plan
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit import flags, titles, transaction
+from hermes_browse.store.edit.flags import undo
+from hermes_browse.store.errors import BrowseError, StoreBusyError, StoreUnreadableError, WriteInDoubtError
+from hermes_browse.store.trash.shelf import list_bundles
+
+Arm = Callable[..., None]
+
+
+@pytest.fixture
+def arm(monkeypatch: pytest.MonkeyPatch) -> Arm:
+    """Has the next COMMIT raise: behind it (`done`), or in its place, with the work taken back."""
+    real = sqlite3.connect
+    state: dict[str, Any] = {"outcome": None}
+
+    class Failing(sqlite3.Connection):
+        def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
+            if sql != "COMMIT" or state["outcome"] is None:
+                return super().execute(sql, *arguments)
+            outcome, state["outcome"] = state["outcome"], None
+            super().execute("COMMIT" if outcome == "done" else "ROLLBACK")
+            raise state["error"]
+
+    def connect(database: object, **rest: Any) -> sqlite3.Connection:
+        return real(database, **rest, **({"factory": Failing} if "mode=rw" in str(database) else {}))
+
+    def set_up(outcome: str, error: BaseException | None = None) -> None:
+        if error is None:
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+        state.update(outcome=outcome, error=error)
+
+    monkeypatch.setattr(transaction.sqlite3, "connect", connect)  # type: ignore[attr-defined]
+    return set_up
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("outcome", ["done", "undone"])
+def test_a_delete_keeps_its_bundle(tmp_path: Path, arm: Arm, journal: str, outcome: str) -> None:
+    """Whatever the store holds: the sentence says it, and restoring the bundle is safe either way."""
+    path = family(tmp_path / "state.db", journal=journal)
+    before = dump(path)
+    arm(outcome)
+    with pytest.raises(WriteInDoubtError) as caught:
+        remove(path, "tip")
+    (bundle,) = list_bundles(tmp_path / "trash")
+    assert bundle.name in caught.value.remedy and "othing was" not in str(caught.value)
+    assert ("the store has the change" in caught.value.sentence) is (outcome == "done")
+    assert (dump(path) == before) is (outcome == "undone")
+    put_back(path, bundle.name)
+    assert dump(path) == before and set(health(path).values()) == {"ok"}
+
+
+def test_a_delete_whose_store_cannot_be_read_again(tmp_path: Path, arm: Arm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then that is what is said."""
+    path = family(tmp_path / "state.db")
+    real, real_settle, broken = Store.reader, transaction.settle, StoreUnreadableError("The disk is gone.")
+
+    def settle(store: Store, *arguments: Any) -> WriteInDoubtError:
+        def reader(_self: Store) -> Any:
+            raise broken
+
+        monkeypatch.setattr(Store, "reader", reader)
+        try:
+            return real_settle(store, *arguments)
+        finally:
+            monkeypatch.setattr(Store, "reader", real)
+
+    monkeypatch.setattr("hermes_browse.store.edit.transaction.settle", settle)
+    arm("done")
+    with pytest.raises(WriteInDoubtError, match=r"not known.*The disk is gone"):
+        remove(path, "tip")
+    assert len(list_bundles(tmp_path / "trash")) == 1
+
+
+@pytest.mark.parametrize("outcome", ["done", "undone"])
+def test_marks_titles_and_undo(tmp_path: Path, arm: Arm, outcome: str) -> None:
+    """None of them says that nothing was changed, and each can be tried again."""
+    path = family(tmp_path / "state.db")
+    store = Store(path)
+    change = flags.archive(store, ["other"])
+    works: dict[str, Callable[[], object]] = {
+        "unarchive": lambda: undo(store, change),
+        "pin": lambda: flags.pin(store, ["other"]),
+        "rename": lambda: titles.rename(store, "other", "Pier"),
+    }
+    wanted = {
+        "unarchive": ("archived", 0),
+        "pin": ("pinned", 1),
+        "rename": ("title", "Pier"),
+    }
+    for name, work in works.items():
+        column, value = wanted[name]
+        arm(outcome)
+        with pytest.raises(WriteInDoubtError) as caught:
+            work()
+        with opened(path, "ro") as connection:
+            ((there,),) = connection.execute(f"SELECT {column} FROM sessions WHERE id = 'other'").fetchall()
+        assert (there == value) is (outcome == "done")
+        assert ("the store has the change" in caught.value.sentence) is (outcome == "done")
+        try:
+            work()
+        except BrowseError as error:
+            assert name == "unarchive" and outcome == "done" and "changed since" in str(error)
+
+
+@pytest.mark.parametrize("outcome", ["done", "undone"])
+def test_a_restore_can_be_tried_again(tmp_path: Path, arm: Arm, outcome: str) -> None:
+    """Whatever became of the first try."""
+    path = family(tmp_path / "state.db")
+    before = dump(path)
+    name = remove(path, "tip").bundle.name
+    arm(outcome)
+    with pytest.raises(WriteInDoubtError):
+        put_back(path, name)
+    assert (dump(path) == before) is (outcome == "done")
+    assert put_back(path, name).verified and dump(path) == before
+
+
+def test_a_key_that_interrupts_in_the_commit(tmp_path: Path, arm: Arm) -> None:
+    """Ctrl+c may come before it or behind it: that is a doubt too, and the bundle stays."""
+    path = family(tmp_path / "state.db")
+    arm("done", KeyboardInterrupt())
+    with pytest.raises(WriteInDoubtError, match="the store has the change"):
+        remove(path, "tip")
+    assert len(list_bundles(tmp_path / "trash")) == 1
+
+
+def test_a_commit_that_only_has_to_wait_is_no_doubt(tmp_path: Path) -> None:
+    """A reader that stays keeps a commit from a store in DELETE mode: SQLite says that nothing was committed."""
+    path = family(tmp_path / "state.db", journal="delete")
+    before = dump(path)
+    with opened(path, "ro") as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM sessions").fetchone()
+        with pytest.raises(StoreBusyError, match="nothing was changed"):
+            remove(path, "tip", patience=0.1)
+    assert list_bundles(tmp_path / "trash") == [] and dump(path) == before
+
+
+def test_a_clean_up_counts_what_is_in_doubt(tmp_path: Path, arm: Arm) -> None:
+    """Neither as done nor as it was."""
+    path = family(tmp_path / "state.db")
+    store = Store(path)
+    with store.reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        plan = make_plan(reader, catalog, Rules(marks=frozenset({"other", "tip"})), NOW)
+    assert len(plan.would) == 2
+    work = bulk.delete_unit(store, catalog, tmp_path / "trash", None)
+    arm("done")
+    outcome = bulk.carry_out(store, plan, work, pause=lambda _: None)
+    assert isinstance(outcome.error, WriteInDoubtError)
+    assert outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.plan.would) == 2
+    assert "uncertain" in outcome.sentence("deleted")

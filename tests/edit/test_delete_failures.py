@@ -1,0 +1,240 @@
+"""What goes wrong leaves everything as it was, and is a sentence."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import big_store
+from trashing import NOW, dump, family, health, opened, put_back, remove
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit import delete as deleting
+from hermes_browse.store.edit import search_index
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.errors import BrowseError, QueryInterruptedError, RefusedError, StoreBusyError, StoreError
+from hermes_browse.store.trash.shelf import list_bundles
+
+_DELETE = """
+import sys
+from pathlib import Path
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.restore import restore
+try:
+    if sys.argv[3] == "restore":
+        restore(Store(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[4])
+    else:
+        delete(Store(Path(sys.argv[1])), sys.argv[3:], Path(sys.argv[2]), now=1784538000.0)
+except BrowseError as error:
+    print(error)
+    sys.exit(error.exit_code)
+"""
+
+
+def limited(path: Path, limit: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A delete or restore in a process none of whose files may become larger than so many bytes."""
+    return subprocess.run(
+        [sys.executable, "-c", _DELETE, str(path), str(path.parent / "trash"), *arguments],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("limit", [2_000, 110_000])
+def test_no_room(tmp_path: Path, journal: str, limit: int) -> None:
+    """For the bundle, or, once that is written, for the store: nothing is deleted, and no bundle is left."""
+    path = big_store(tmp_path / "state.db", 20, 2000)
+    with opened(path) as connection:
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        ids = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE source IS NOT 'subagent'")]
+        connection.execute("UPDATE messages SET content = 'quay ' || id")  # small in a bundle, not in a log
+    before, sound = dump(path), health(path)
+    done = limited(path, limit, *ids)
+    assert done.returncode in (1, 3, 5), done.stderr
+    assert "nothing was" in done.stdout.lower() and "Traceback" not in done.stderr
+    if journal == "delete":  # with a log, SQLite itself wants a file that is larger than the smaller limit
+        assert ("trash" in done.stdout) is (limit == 2_000)
+    assert dump(path) == before and health(path) == sound
+    assert list((tmp_path / "trash").glob("*")) == []
+
+
+def test_no_room_for_a_restore(tmp_path: Path) -> None:
+    """Nothing is put back, and the bundle stays."""
+    path = big_store(tmp_path / "state.db", 20, 2000)
+    with opened(path) as connection:
+        ids = [row[0] for row in connection.execute("SELECT id FROM sessions")]
+    name = remove(path, *ids).bundle.name
+    gone = dump(path)
+    done = limited(path, 110_000, "restore", name)
+    assert done.returncode in (1, 3, 5) and "nothing was changed" in done.stdout.lower(), done.stdout + done.stderr
+    assert dump(path) == gone and [each.name for each in list_bundles(tmp_path / "trash")] == [name]
+
+
+def test_a_store_that_is_locked(tmp_path: Path) -> None:
+    """By a writer: the bundle is taken back; by someone who lets nobody read: there is none."""
+    path = family(tmp_path / "state.db", journal="delete")
+    before = dump(path)
+    with opened(path) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusyError, match="nothing was changed"):
+            remove(path, "tip", patience=0.3)
+        assert list((tmp_path / "trash").iterdir()) == []
+        holder.execute("ROLLBACK")
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreBusyError):
+            delete(Store(path, busy_seconds=0.1), ["tip"], tmp_path / "trash", now=NOW, patience=0.3)
+        holder.execute("ROLLBACK")
+    assert list((tmp_path / "trash").iterdir()) == [] and dump(path) == before
+    name = remove(path, "tip").bundle.name
+    gone = dump(path)
+    with opened(path) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusyError, match="nothing was changed"):
+            put_back(path, name, patience=0.3)
+        holder.execute("ROLLBACK")
+    assert dump(path) == gone
+    put_back(path, name)
+    assert dump(path) == before
+
+
+def test_a_store_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the new file nor the old one is touched."""
+    path = family(tmp_path / "state.db", journal="delete")
+    shutil.copy(path, tmp_path / "copy.db")
+    shutil.copy(path, tmp_path / "kept.db")
+    os.link(path, tmp_path / "old.db")
+    before, real = dump(path), deleting.write
+
+    def write(*arguments: Any, **rest: Any) -> Any:
+        os.replace(tmp_path / "copy.db", path)
+        return real(*arguments, **rest)
+
+    monkeypatch.setattr(deleting, "write", write)
+    with pytest.raises(RefusedError, match="replaced by another file"):
+        remove(path, "tip")
+    assert dump(path) == dump(tmp_path / "old.db") == before
+
+
+def test_a_failure_in_the_transaction_takes_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After any statement; and the bundle with it."""
+    path = family(tmp_path / "state.db")
+    before = dump(path)
+    for at in range(1, 12):
+        calls = 0
+
+        def stop(last: int = at) -> bool:
+            nonlocal calls
+            calls += 1
+            return calls >= last
+
+        try:
+            done = remove(path, "tip", stop=stop)
+        except QueryInterruptedError:
+            assert dump(path) == before and list((tmp_path / "trash").iterdir()) == []
+        else:
+            put_back(path, done.bundle.name)
+            shutil.rmtree(tmp_path / "trash")
+
+    def fail(*_: object, **__: object) -> int:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(deleting, "delete_rows", fail)
+    with pytest.raises(RuntimeError):
+        remove(path, "tip")
+    assert dump(path) == before and list((tmp_path / "trash").iterdir()) == []
+
+
+def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What may be gone from the store must be somewhere."""
+    path = family(tmp_path / "state.db")
+    before, real = dump(path), deleting.write
+
+    def write(*arguments: Any, **rest: Any) -> Any:
+        real(*arguments, **rest)
+        raise StoreError("the disk went away after the commit")
+
+    monkeypatch.setattr(deleting, "write", write)
+    with pytest.raises(StoreError):
+        remove(path, "tip")
+    (bundle,) = list_bundles(tmp_path / "trash")
+    put_back(path, bundle.name)
+    assert dump(path) == before
+
+
+@pytest.mark.parametrize("what", ["file", "newer", "tokenizer"])
+def test_stores_that_are_not_written_to(tmp_path: Path, what: str) -> None:
+    """Said before a bundle is written, which nobody would need."""
+    path = family(tmp_path / "state.db", journal="delete")
+    with opened(path) as connection:
+        if what == "newer":
+            connection.execute("UPDATE schema_version SET version = 99")
+        if what == "tokenizer":
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute(
+                "UPDATE sqlite_master SET sql = replace(sql, '''trigram''', '''cjk''') WHERE name LIKE '%trigram'"
+            )
+    before = path.read_bytes()
+    if what == "file":
+        path.chmod(0o444)
+    with pytest.raises(RefusedError):
+        remove(path, "tip")
+    assert path.read_bytes() == before and not (tmp_path / "trash").exists()
+
+
+@pytest.mark.parametrize("what", ["rows.jsonl.gz", "manifest.json", "SHA256SUMS"])
+def test_a_damaged_bundle_puts_nothing_back(tmp_path: Path, what: str) -> None:
+    """Not even the part that could be read."""
+    path = family(tmp_path / "state.db")
+    bundle = remove(path, "tip").bundle
+    gone = dump(path)
+    file = bundle.path / what
+    file.write_bytes(file.read_bytes()[:-3])
+    with pytest.raises(BrowseError) as caught:
+        put_back(path, bundle.name)
+    assert caught.value.code == "bundle-damaged" and dump(path) == gone
+
+
+def test_a_restore_can_be_stopped(tmp_path: Path) -> None:
+    """At any row: nothing is back, or all of it."""
+    path = family(tmp_path / "state.db")
+    before = dump(path)
+    name = remove(path, "tip").bundle.name
+    gone = dump(path)
+    for at in (1, 2, 5, 20, 30):
+        calls = 0
+
+        def stop(last: int = at) -> bool:
+            nonlocal calls
+            calls += 1
+            return calls >= last
+
+        with pytest.raises(QueryInterruptedError):
+            put_back(path, name, stop=stop)
+        assert dump(path) == gone
+    put_back(path, name)
+    assert dump(path) == before
+
+
+def test_a_restore_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One transaction."""
+    path = family(tmp_path / "state.db")
+    name = remove(path, "tip").bundle.name
+    gone = dump(path)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(search_index.SearchIndexes, "compare", fail)
+    with pytest.raises(RuntimeError):
+        put_back(path, name)
+    assert dump(path) == gone and set(health(path).values()) == {"ok"}

@@ -1,0 +1,166 @@
+"""Killed at any moment, with a writer beside: each conversation is wholly in the store or wholly in a bundle.
+
+Twenty times; HERMES_BROWSE_KILLS sets another number.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from builders import T0, make_store
+from trashing import dump, health, opened
+
+from hermes_browse.store.trash.bundle import read_lines
+from hermes_browse.store.trash.shelf import check, list_bundles
+
+KILLS = int(os.environ.get("HERMES_BROWSE_KILLS", "20"))
+_WORKS = frozenset([b"delete", b"prune", b"restore"])
+CHATS = [f"chat{number}" for number in range(6)]
+
+_CLEANER = """
+import random, sys
+from pathlib import Path
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.trash.shelf import drop, list_bundles
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.cleanup.plan import make_plan
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.bulk import carry_out, delete_unit
+from hermes_browse.store.edit.restore import restore
+NOW = 1784538000.0
+def prune(store, trash, names):
+    with store.reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        there = [name for name in names if name in catalog.forest.sessions]
+        plan = make_plan(reader, catalog, Rules(marks=frozenset(there)), NOW)
+    error = carry_out(store, plan, delete_unit(store, catalog, trash, None), pause=lambda _: None).error
+    if error is not None:
+        raise error
+store, trash, chance = Store(Path(sys.argv[1])), Path(sys.argv[2]), random.Random(int(sys.argv[3]))
+print("ready", flush=True)
+while True:
+    try:
+        bundles = list_bundles(trash)
+        if chance.random() < 0.25:
+            print("prune", flush=True)
+            prune(store, trash, chance.sample(sys.argv[4:], 2))
+        elif bundles and chance.random() < 0.45:
+            name = chance.choice(bundles).name
+            print("restore", flush=True)
+            restore(store, trash, name, patience=20)
+            drop(trash, name)
+        else:
+            print("delete", flush=True)
+            delete(store, [chance.choice(sys.argv[4:])], trash, now=NOW, patience=20)
+    except BrowseError as error:
+        if error.exit_code not in (4, 5):
+            print(error, file=sys.stderr, flush=True)
+            raise
+"""
+
+_WRITER = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], timeout=20, isolation_level=None)
+connection.execute("PRAGMA foreign_keys=ON")
+print("ready", flush=True)
+while True:
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('writer', 'user', 'zebra', ?)",
+                       [time.time()])
+    connection.execute("UPDATE sessions SET message_count = message_count + 1 WHERE id = 'writer'")
+    connection.execute("COMMIT")
+    time.sleep(0.01)
+"""  # noqa: E501
+
+
+def store_of(path: Path, shape: str, journal: str) -> Path:
+    """Six chats of two segments and a subagent, each with messages enough to take a moment."""
+    sessions: list[dict[str, object]] = [{"id": "writer"}]
+    messages: list[dict[str, object]] = []
+    for name in CHATS:
+        sessions += [
+            {"id": name, "end_reason": "compression", "ended_at": T0},
+            {"id": f"{name}-next", "parent_session_id": name},
+            {"id": f"{name}-helper", "source": "subagent", "parent_session_id": name,
+             "model_config": f'{{"_delegate_from": "{name}"}}'},
+        ]  # fmt: skip
+        for session in (name, f"{name}-next", f"{name}-helper"):
+            messages += [{"session_id": session, "content": f"{name} lantern {n} " * 20} for n in range(60)]
+    return make_store(path, shape, sessions, messages, journal)
+
+
+def rows_by_session(path: Path) -> dict[bytes, frozenset[tuple[object, ...]]]:
+    """All rows of sessions and messages by the session they are of."""
+    found: dict[bytes, set[tuple[object, ...]]] = {}
+    with opened(path, "ro") as connection:
+        at = {
+            table: 2 + 2 * [row[1] for row in connection.execute(f"PRAGMA table_info({table})")].index(column)
+            for table, column in (("sessions", "id"), ("messages", "session_id"))
+        }
+    dumped = dump(path)
+    for table, place in at.items():
+        for row in dumped[table]:
+            owner = row[place]
+            assert isinstance(owner, bytes)
+            found.setdefault(owner, set()).add((table, *row))
+    return {owner: frozenset(rows) for owner, rows in found.items() if owner != b"writer"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shape", "journal"), [("22", "wal"), ("31", "delete")])
+def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
+    """Half of the runs in either journal mode."""
+    path, trash = store_of(tmp_path / "state.db", shape, journal), tmp_path / "trash"
+    whole = rows_by_session(path)
+    chance = random.Random(shape)
+    gone_once, back_once = set(), set()
+    killed: Counter[bytes] = Counter()
+    with subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
+        try:
+            for run in range(max(1, KILLS) * 5):
+                if run >= KILLS // 2 and gone_once and back_once and len(killed.keys() & _WORKS) > 1:
+                    break
+                seed = str(chance.randrange(10**9))
+                with subprocess.Popen(
+                    [sys.executable, "-c", _CLEANER, str(path), str(trash), seed, *CHATS],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                ) as cleaner:
+                    assert cleaner.stdout is not None and cleaner.stderr is not None
+                    assert cleaner.stdout.readline() == b"ready\n"
+                    time.sleep(chance.uniform(0.0, 0.6))
+                    cleaner.send_signal(signal.SIGKILL)
+                    assert cleaner.stderr.read() == b""
+                    killed[(cleaner.stdout.read().split() or [b"nothing"])[-1]] += 1
+                assert writer.poll() is None
+                assert set(health(path).values()) == {"ok"}
+                present = rows_by_session(path)
+                kept = {name for bundle in list_bundles(trash) for name in check(trash, bundle.name).sessions}
+                for name in CHATS:
+                    family = [each.encode() for each in (name, f"{name}-next", f"{name}-helper")]
+                    there = [each for each in family if each in present]
+                    if there:
+                        assert there == family and all(present[each] == whole[each] for each in family), name
+                        back_once.add(name)
+                    else:
+                        assert {each.decode() for each in family} <= kept, f"{name} is nowhere"
+                        gone_once.add(name)
+                assert not any(bundle.damage for bundle in list_bundles(trash))
+        finally:
+            writer.kill()
+    assert set(health(path).values()) == {"ok"}
+    for bundle in list_bundles(trash):
+        assert sum(1 for line in read_lines(bundle.path) if line.table == "messages") == bundle.messages == 180
+    assert gone_once and back_once
+    print({work.decode(): count for work, count in killed.items()})

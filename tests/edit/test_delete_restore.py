@@ -1,0 +1,373 @@
+"""A bundle put back into a store that has moved on: what can come back without loss does, and the rest is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trashing import FAMILY, NOW, Dump, dump, family, health, matches, opened, put_back, remove
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit import restore, transaction
+from hermes_browse.store.edit.restore import check_index
+from hermes_browse.store.errors import BrowseError, RefusedError, StoreBusyError, WriteUnverifiedError
+from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.trash.format import BundleNotFoundError
+from hermes_browse.store.trash.shelf import describe
+
+
+def deleted(tmp_path: Path, shape: str = "31") -> tuple[Path, str]:
+    """A store of one file, whose big conversation is in the trash, and the name of the bundle."""
+    path = family(tmp_path / "state.db", shape, journal="delete")
+    return path, remove(path, "tip").bundle.name
+
+
+def run(path: Path, *statements: str) -> None:
+    """Change a store by hand."""
+    with opened(path) as connection:
+        for each in statements:
+            connection.execute(each)
+
+
+def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
+    """Rows of a store."""
+    with opened(path, "ro") as connection:
+        return connection.execute(sql).fetchall()
+
+
+def test_a_session_of_that_id_is_not_overwritten(tmp_path: Path) -> None:
+    """It stays as it is, with all that is its own; the others come back."""
+    path, name = deleted(tmp_path)
+    run(
+        path,
+        "INSERT INTO sessions (id, source, title, started_at) VALUES ('tip', 'cli', 'Another', 1.0)",
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('tip', 'user', 'new words', 1.0)",
+        "INSERT INTO state_meta VALUES ('goal:tip', 'another goal')",
+    )
+    back = put_back(path, name)
+    assert set(back.sessions) == FAMILY - {"tip"} and back.messages == 20
+    assert "Session tip was not put back: a session of that id is in the store." in back.notes
+    assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Another",)]
+    assert rows(path, "SELECT content FROM messages WHERE session_id = 'tip'") == [("new words",)]
+    assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("another goal",)]
+    assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [(None,)]
+    assert set(health(path).values()) == {"ok"}
+    assert describe(tmp_path / "trash" / name).restored_at is None
+
+
+def test_what_is_there_counts_as_restored(tmp_path: Path) -> None:
+    """A second restore changes nothing, and says that all of it is there."""
+    path, name = deleted(tmp_path)
+    first = put_back(path, name)
+    before = dump(path)
+    again = put_back(path, name)
+    assert again._replace(there=frozenset()) == first and first.verified
+    assert again.there == FAMILY and first.there == frozenset(), "an undo takes back what was put back, and no more"
+    assert dump(path) == before
+    assert describe(tmp_path / "trash" / name).restored_at == NOW
+
+
+def test_what_has_changed_since_is_refused(tmp_path: Path) -> None:
+    """With the reason; what is missing beside it comes back."""
+    path, name = deleted(tmp_path)
+    put_back(path, name)
+    run(path, "UPDATE sessions SET title = 'Pier' WHERE id = 'tip'", "DELETE FROM messages WHERE session_id = 'nested'")
+    run(path, "DELETE FROM sessions WHERE id = 'nested'")
+    back = put_back(path, name)
+    assert set(back.sessions) == FAMILY - {"tip"}
+    assert back.notes == (
+        "Session tip was not put back: it is in the store, and has changed since it went to the trash.",
+    )
+    assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Pier",)]
+    assert rows(path, "SELECT count(*) FROM messages WHERE session_id = 'nested'") == [(4,)]
+    run(path, "UPDATE sessions SET archived = 1")
+    with pytest.raises(RefusedError, match="has changed since"):
+        put_back(path, name)
+
+
+def test_a_title_that_was_numbered_is_no_change(tmp_path: Path) -> None:
+    """It was the first restore that had to give it another number."""
+    path, name = deleted(tmp_path)
+    run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
+    put_back(path, name)
+    before = dump(path)
+    assert set(put_back(path, name).sessions) == FAMILY and dump(path) == before
+
+
+def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path: Path) -> None:
+    """Numbers are handed out again in a store that was rebuilt: that session stays out."""
+    path, name = deleted(tmp_path)
+    run(
+        path,
+        "INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (1, 'other', 'user', 'mine', 1.0)",
+    )
+    back = put_back(path, name)
+    assert set(back.sessions) == FAMILY - {"root"} and back.messages == 20
+    assert any("message 1 is another one's by now" in each for each in back.notes)
+    assert any("next has no parent: root" in each for each in back.notes)
+    assert rows(path, "SELECT session_id, content FROM messages WHERE id = 1") == [("other", "mine")]
+    assert rows(path, "SELECT count(*) FROM session_model_usage WHERE session_id = 'root'") == [(0,)]
+
+
+def test_a_title_that_is_anothers_by_now(tmp_path: Path) -> None:
+    """The next free number, or none where that would be too long for Hermes."""
+    path, name = deleted(tmp_path)
+    run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
+    back = put_back(path, name)
+    assert rows(path, "SELECT title FROM sessions WHERE id = 'root'") == [("Harbour #4",)]
+    titles = {row[0] for row in rows(path, "SELECT title FROM sessions WHERE title IS NOT NULL")}
+    assert {"Harbour", "Harbour #2", "Harbour #3"} <= titles and len(titles) == 5
+    (said,) = back.notes
+    assert said == "The title of root, “Harbour”, is another session's by now: it is “Harbour #4” now."
+
+
+def test_a_long_title_that_is_anothers_by_now(tmp_path: Path) -> None:
+    """It has none then; and nobody set it, so that Hermes may find one."""
+    path = family(tmp_path / "state.db")
+    long = "x" * 99
+    run(path, f"UPDATE sessions SET title = '{long}', title_source = 'user' WHERE id = 'tip'")
+    name = remove(path, "tip").bundle.name
+    run(path, f"UPDATE sessions SET title = '{long}' WHERE id = 'other'")
+    back = put_back(path, name)
+    assert rows(path, "SELECT title, title_source FROM sessions WHERE id = 'tip'") == [(None, None)]
+    assert len(back.notes) == 1 and "it has none now" in back.notes[0] and back.verified
+
+
+def test_a_parent_that_was_never_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named again, whatever it is; all other rows come back with foreign keys on."""
+    path = family(tmp_path / "state.db")
+    run(path, "UPDATE sessions SET parent_session_id = CAST(x'6e6fff' AS TEXT) WHERE id = 'root'")
+    before, keys = dump(path), []
+    name = remove(path, "tip").bundle.name
+    real = transaction.Transaction.execute
+
+    def execute(self: transaction.Transaction, sql: str, parameters: Sequence[object] = ()) -> int:
+        keys.append((self.rows("PRAGMA foreign_keys")[0][0], sql.split()[0], sql.split()[1]))
+        return real(self, sql, parameters)
+
+    monkeypatch.setattr(transaction.Transaction, "execute", execute)
+    back = put_back(path, name)
+    assert back.notes == () and back.verified and dump(path) == before and set(health(path).values()) == {"ok"}
+    assert [each for each in keys if not each[0]] == [(0, "UPDATE", "sessions")], "nothing else without foreign keys"
+    assert len(keys) > 30
+
+
+def test_a_parent_that_cannot_be_named_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest is back all the same, and a sentence says what is not."""
+    path = family(tmp_path / "state.db")
+    run(path, "UPDATE sessions SET parent_session_id = 'nowhere' WHERE id = 'root'")
+    name = remove(path, "tip").bundle.name
+
+    real = restore.write
+
+    def busy(*arguments: Any, **rest: Any) -> Any:
+        if not rest.get("foreign_keys", True):
+            raise StoreBusyError("busy")
+        return real(*arguments, **rest)
+
+    monkeypatch.setattr(restore, "write", busy)
+    back = put_back(path, name)
+    assert set(back.sessions) == FAMILY and back.notes == ("root has no parent: nowhere (busy)",)
+
+
+def test_a_parent_that_is_gone(tmp_path: Path) -> None:
+    """The session comes back as a root; a store with foreign keys takes no other."""
+    path = family(tmp_path / "state.db")
+    branch = remove(path, "branch", now=NOW).bundle.name
+    remove(path, "tip", now=NOW + 1)
+    back = put_back(path, branch)
+    (said,) = back.notes
+    assert said.startswith("branch has no parent for now: tip is in the trash. Restoring ")
+    assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [(None,)]
+
+
+def test_a_branch_that_hangs_elsewhere_by_now(tmp_path: Path) -> None:
+    """It is left there; one that is gone is not missed."""
+    path, name = deleted(tmp_path)
+    run(path, "UPDATE sessions SET parent_session_id = 'other' WHERE id = 'branch'")
+    back = put_back(path, name)
+    assert len(back.notes) == 1 and "branch hung on tip" in back.notes[0]
+    assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [("other",)]
+
+
+def test_rows_whose_place_is_taken(tmp_path: Path) -> None:
+    """A row of a table beside, with the same key: what is there stays."""
+    path, name = deleted(tmp_path)
+    run(path, "INSERT INTO state_meta VALUES ('goal:tip', 'newer')", "UPDATE system_prompts SET prompt = 'Else'")
+    back = put_back(path, name)
+    assert len(back.notes) == 1 and "state_meta (goal:tip) is there again" in back.notes[0] and back.verified
+    assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("newer",)]
+
+
+def test_rowids_that_are_taken(tmp_path: Path) -> None:
+    """Sessions without a number of their own get another one; nothing refers to it."""
+    path, name = deleted(tmp_path)
+    run(path, "INSERT INTO sessions (rowid, id, source, started_at) VALUES (1, 'late', 'cli', 1.0)")
+    back = put_back(path, name)
+    assert back.notes == () and back.verified
+    assert len(rows(path, "SELECT rowid FROM sessions")) == 9
+
+
+def common(before: Dump, after: Dump) -> None:
+    """Sessions and messages agree in number."""
+    for table in ("sessions", "messages"):
+        assert len(before[table]) == len(after[table])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("6", "31"), ("11", "22"), ("14", "31"), ("22", "31"), ("22", "31-migrated"), ("26", "31"), ("31-migrated", "31")],
+)
+def test_into_a_newer_schema(tmp_path: Path, old: str, new: str) -> None:
+    """Hermes was updated since: columns that are new get what a new row gets, and searching finds it all."""
+    path, name = deleted(tmp_path, old)
+    shutil.move(path, tmp_path / "old.db")
+    family(path, new, journal="delete")
+    run(path, "PRAGMA foreign_keys = OFF", "DELETE FROM messages WHERE session_id NOT IN ('branch', 'other')")
+    run(path, "DELETE FROM sessions WHERE id NOT IN ('branch', 'other')", "DELETE FROM session_model_usage")
+    run(path, "UPDATE sessions SET parent_session_id = NULL")
+    back = put_back(path, name)
+    assert set(back.sessions) == FAMILY and back.verified
+    assert all("state_meta" in each or "session_model_usage" in each for each in back.notes)
+    said = "SELECT session_id, role, content, tool_calls, reasoning, timestamp FROM messages ORDER BY id"
+    fresh = family(tmp_path / "fresh.db", new)
+    assert rows(path, said) == rows(fresh, said)
+    tied = "SELECT id, parent_session_id, title, source FROM sessions ORDER BY id"
+    assert rows(path, tied) == rows(fresh, tied)
+    if new == "31":
+        assert rows(path, "SELECT count(*) FROM messages WHERE message_uid IS NULL") == [(0,)]
+    assert set(health(path).values()) == {"ok"} and matches(path, "gangway") == matches(fresh, "gangway")
+    trigram = "messages_fts_trigram"
+    assert matches(path, "antern", trigram) == matches(fresh, "antern", trigram) != []
+    with Store(path).reader() as reader:
+        assert len(search(reader, parse("lantern"), scope=EVERYTHING, limit=0).hits) == 8
+
+
+@pytest.mark.parametrize(("new", "old"), [("31", "22"), ("31", "11"), ("22", "6")])
+def test_into_an_older_schema(tmp_path: Path, new: str, old: str) -> None:
+    """What an older store has no place for stays in the bundle, and is named."""
+    path, name = deleted(tmp_path, new)
+    shutil.move(path, tmp_path / "new.db")
+    family(path, old, journal="delete")
+    run(path, "DELETE FROM messages WHERE session_id NOT IN ('branch', 'other')")
+    run(path, "DELETE FROM sessions WHERE id NOT IN ('branch', 'other')")
+    back = put_back(path, name)
+    assert set(back.sessions) == FAMILY and back.messages == 24 and back.verified
+    assert any("stays in the bundle" in each or "stay in the bundle" in each for each in back.notes)
+    assert len(matches(path, "gangway")) == 8 and set(health(path).values()) == {"ok"}
+
+
+def test_a_column_a_new_hermes_insists_on(tmp_path: Path) -> None:
+    """Rows that cannot be made without inventing something are not made."""
+    path, name = deleted(tmp_path)
+    with opened(path) as connection:
+        sql = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'session_model_usage'").fetchone()[0]
+        connection.execute("DROP TABLE session_model_usage")
+        connection.execute(sql.replace("model TEXT NOT NULL,", "model TEXT NOT NULL, must TEXT NOT NULL,", 1))
+    gone = dump(path)
+    back = put_back(path, name)
+    assert any("session_model_usage (root" in each for each in back.notes) and back.verified
+    remove(path, "tip")
+    assert {table: each for table, each in dump(path).items() if table != "session_model_usage"} == {
+        table: each for table, each in gone.items() if table != "session_model_usage"
+    }
+
+
+def test_a_bundle_of_another_store(tmp_path: Path) -> None:
+    """It goes back where it is from, unless that is gone or another is wanted."""
+    path, name = deleted(tmp_path)
+    other = tmp_path / "other.db"
+    shutil.copy(path, other)
+    run(other, "DELETE FROM state_meta WHERE key = 'store_instance_id'")
+    with pytest.raises(RefusedError, match="another store"):
+        put_back(other, name)
+    back = put_back(other, name, any_store=True)
+    assert back.notes == (f"The bundle is from {path}.",)
+    moved = tmp_path / "moved.db"
+    shutil.move(path, moved)
+    assert put_back(moved, name).notes == (f"The bundle is from {path}.",)
+
+
+def test_a_store_knows_itself_by_its_number(tmp_path: Path) -> None:
+    """Hermes 0.22 numbers stores: a copy at another place is the same one, another at the same place is not."""
+    path = family(tmp_path / "state.db", journal="delete")
+    run(path, "INSERT OR REPLACE INTO state_meta VALUES ('store_instance_id', 'one')")
+    name = remove(path, "tip").bundle.name
+    shutil.copy(path, tmp_path / "copy.db")
+    assert put_back(tmp_path / "copy.db", name).notes == ()
+    run(path, "UPDATE state_meta SET value = 'two' WHERE key = 'store_instance_id'")
+    back = put_back(path, name, any_store=True)
+    assert back.notes == (f"The bundle is from {path}.",)
+
+
+def test_what_does_not_read_back_is_said(tmp_path: Path) -> None:
+    """A trigger of somebody's changes rows behind our back."""
+    path, name = deleted(tmp_path)
+    run(
+        path,
+        "CREATE TRIGGER meddle AFTER INSERT ON sessions BEGIN UPDATE sessions SET source = 'x' WHERE id = new.id; END",
+    )
+    with pytest.raises(WriteUnverifiedError, match="does not read back") as caught:
+        put_back(path, name)
+    assert caught.value.exit_code == 1 and (tmp_path / "trash" / name).is_dir()
+
+
+def test_what_a_trigger_fills_is_put_right(tmp_path: Path) -> None:
+    """Numbers Hermes 0.22 gives to new messages do not stay where there were none."""
+    path = family(tmp_path / "state.db")
+    run(path, "UPDATE messages SET message_uid = NULL, display_order = NULL WHERE id % 2")
+    before = dump(path)
+    put_back(path, remove(path, "tip").bundle.name)
+    assert dump(path) == before and set(health(path).values()) == {"ok"}
+
+
+def test_an_index_that_was_broken_before(tmp_path: Path) -> None:
+    """The rows come back; that the index needs repair is said."""
+    path = family(tmp_path / "state.db", "22")
+    run(path, "DELETE FROM messages_fts WHERE rowid = 29", "DROP TRIGGER messages_fts_delete")
+    name = remove(path, "tip").bundle.name
+    run(path, "DELETE FROM messages_fts_docsize WHERE id = 30")
+    before = health(path)["messages_fts"]
+    back = put_back(path, name)
+    assert before != "ok" and any("does not agree with the messages" in each for each in back.notes)
+    assert len(rows(path, "SELECT 1 FROM messages")) == 32
+
+
+def test_a_manifest_is_no_way_into_other_tables(tmp_path: Path) -> None:
+    """Rows of a bundle whose sums are right but whose names are odd do no harm."""
+    path, name = deleted(tmp_path)
+    with pytest.raises(BundleNotFoundError):
+        put_back(path, "../" + name)
+    document = json.loads((tmp_path / "trash" / name / "manifest.json").read_bytes())
+    assert set(document["tables"]) == {
+        "sessions", "messages", "session_model_usage", "state_meta", "system_prompts", "async_delegations",
+        "compression_locks", "conversation_generations", "gateway_routing", "session_turn_leases",
+    }  # fmt: skip
+
+
+def test_a_store_that_takes_nothing(tmp_path: Path) -> None:
+    """A constraint of somebody's: nothing is put back."""
+    path, name = deleted(tmp_path)
+    run(
+        path,
+        "CREATE TRIGGER no BEFORE INSERT ON messages WHEN new.id = 7 BEGIN SELECT RAISE(ABORT, 'not here'); END",
+    )
+    gone = dump(path)
+    with pytest.raises(BrowseError, match="not here"):
+        put_back(path, name)
+    assert dump(path) == gone
+
+
+def test_of_several_bundles_the_index_is_compared_once(tmp_path: Path) -> None:
+    """Not by each restore, which reads the whole store for it, but for all of them in the end."""
+    path = family(tmp_path / "state.db", "22")
+    name = remove(path, "tip").bundle.name
+    run(path, "DELETE FROM messages_fts_docsize WHERE id IN (SELECT max(id) FROM messages_fts_docsize)")
+    assert not any("does not agree" in each for each in put_back(path, name, check=False).notes)
+    assert any("messages_fts does not agree with the messages" in each for each in check_index(Store(path)))
+    whole = family(tmp_path / "whole.db", "22")
+    assert check_index(Store(whole)) == ()

@@ -1,0 +1,219 @@
+"""Which stores are not written to, and which conversations no bulk write touches: each with its reason."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from builders import T0, make_store
+from trashing import dump, family
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit import flags, guards, titles
+from hermes_browse.store.edit.guards import Needs
+from hermes_browse.store.edit.transaction import write
+from hermes_browse.store.errors import RefusedError, StoreDamagedError, WriteUnverifiedError
+
+NOW = T0 + 100 * 86_400.0
+NEEDS = Needs(frozenset({"sessions", "messages"}))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A small store."""
+    (tmp_path / "home").mkdir()
+    return make_store(tmp_path / "home" / "state.db", "31", [{"id": "a", "title": "Ferry"}], [{"session_id": "a"}])
+
+
+def change(path: Path, *statements: str) -> None:
+    """What another program does to a store."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def refused(path: Path, words: str, needs: Needs = NEEDS) -> None:
+    """It is not written to, says why, and is as it was."""
+    before = path.read_bytes()
+
+    def work(_: object) -> None:
+        raise AssertionError("the work was begun")
+
+    with pytest.raises(RefusedError, match=words) as caught:
+        write(Store(path), work, lambda *_: None, needs=needs)
+    assert caught.value.exit_code == 5
+    assert "Nothing was changed." in caught.value.sentence
+    assert path.read_bytes() == before
+
+
+@contextmanager
+def with_mode(path: Path, mode: int) -> Iterator[None]:
+    """Other permissions for a while."""
+    before = path.stat().st_mode
+    path.chmod(mode)
+    try:
+        yield
+    finally:
+        path.chmod(before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_what_is_read_only_stays_so(path: Path) -> None:
+    """A file or folder nobody may write to is left alone even by root, who could."""
+    with with_mode(path, 0o444):
+        refused(path, "the file is read-only")
+    with with_mode(path.parent, 0o555):
+        refused(path, "folder")
+    with Store(path).reader() as reader:
+        reader.snapshot = True  # opened as immutable: what it says may be old
+        with pytest.raises(RefusedError, match="can only be read"):
+            guards.check_writable(Store(path), reader, Needs())
+
+
+def test_a_link_is_judged_by_where_it_leads(path: Path, tmp_path: Path) -> None:
+    """The log stands beside the file itself."""
+    link = tmp_path / "link.db"
+    try:
+        link.symlink_to(path)
+    except OSError:
+        pytest.skip("no links here")
+    assert titles.rename(Store(link), "a", "Quay").title == "Quay"
+    assert not Path(f"{link}-wal").exists()
+    with with_mode(path.parent, 0o555):
+        refused(link, "folder")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads what Linux tells of mounts")
+@pytest.mark.parametrize(("system", "safe"), [("nfs4", False), ("fuse.sshfs", False), ("9p", False), ("ext4", True)])
+def test_file_systems_of_other_machines(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, safe: bool
+) -> None:
+    """Where locks are not seen by all, two would write at once."""
+    device = path.stat().st_dev
+    mounts = tmp_path / "mounts"
+    line = "36 35 {}:{} / /mnt\\040x rw shared:1 - {} server:/x rw\n"
+    mounts.write_text(
+        line.format(0, 9999, "nfs") + line.format(os.major(device), os.minor(device), system), encoding="utf-8"
+    )
+    monkeypatch.setattr(guards, "_MOUNTS", mounts)
+    if safe:
+        assert titles.rename(Store(path), "a", "Quay").title == "Quay"
+    else:
+        refused(path, f"file system \\({system}\\)")
+    monkeypatch.setattr(guards, "_MOUNTS", tmp_path / "none")
+    assert titles.rename(Store(path), "a", "Pier").title == "Pier"
+
+
+def test_a_schema_from_the_future(path: Path) -> None:
+    """What we do not know we cannot keep true."""
+    change(path, "UPDATE schema_version SET version = 32")
+    refused(path, "schema 32, newer")
+    change(path, "UPDATE schema_version SET version = 31")
+    assert titles.rename(Store(path), "a", "Quay").title == "Quay"
+
+
+def test_what_an_operation_needs(tmp_path: Path) -> None:
+    """A table or a column that this Hermes does not have."""
+    path = make_store(tmp_path / "state.db", "11", [{"id": "a"}])
+    refused(path, "no sessions.pinned, .* too old", Needs(columns=frozenset({"sessions.pinned"})))
+    refused(path, "no system_prompts", Needs(frozenset({"sessions", "system_prompts"})))
+    refused(path, "no nowhere.id", Needs(columns=frozenset({"nowhere.id", "sessions.id"})))
+
+
+def unknown_tokenizer(path: Path, index: str) -> None:
+    """Make a search index want a tokenizer that only Hermes has loaded."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        changed = connection.execute(
+            "UPDATE sqlite_master SET sql = rtrim(rtrim(sql), ')') || ', tokenize=''hermes_cjk'')' WHERE name = ?",
+            [index],
+        ).rowcount
+        assert changed == 1
+
+
+def test_triggers_that_cannot_run_here(path: Path) -> None:
+    """A write to the table would fail, or leave the index behind; tables without such triggers are written to."""
+    unknown_tokenizer(path, "messages_fts")
+    refused(path, "(?i)messages_fts.* needs something .*hermes_cjk")
+    assert titles.rename(Store(path), "a", "Quay").title == "Quay", "no trigger of sessions needs it"
+
+
+@pytest.mark.parametrize("body", ["SELECT nobody_has_this(NEW.id)", "INSERT INTO nowhere VALUES (1)"])
+@pytest.mark.parametrize("event", ["UPDATE", "DELETE", "INSERT"])
+def test_triggers_with_what_is_not_there(path: Path, body: str, event: str) -> None:
+    """Functions and tables: looked for before anything is begun."""
+    body = body.replace("NEW", "OLD") if event == "DELETE" else body
+    change(path, f"CREATE TRIGGER odd AFTER {event} ON sessions BEGIN {body}; END")
+    refused(path, "(?i)a trigger of sessions needs something")
+    refused(path, "(?i)a trigger of sessions", Needs(frozenset({"sessions"})))
+
+
+def test_a_damaged_store(path: Path) -> None:
+    """What SQLite finds malformed is not made worse."""
+    change(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    for beside in ("-wal", "-shm"):
+        Path(f"{path}{beside}").unlink(missing_ok=True)
+    raw = bytearray(path.read_bytes())
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'sessions'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    raw[(page - 1) * size : page * size] = b"\xaa" * size
+    path.write_bytes(raw)
+    with pytest.raises(StoreDamagedError, match="damaged"):
+        titles.rename(Store(path), "a", "Quay")
+    assert path.read_bytes() == raw
+
+
+def test_a_trigger_that_meddles_is_found_out(path: Path) -> None:
+    """What was written is read back, and what was found instead is told."""
+    change(
+        path,
+        "CREATE TRIGGER meddling AFTER UPDATE OF title ON sessions WHEN NEW.title = 'Quay' "
+        "BEGIN UPDATE sessions SET title = 'Mine' WHERE id = NEW.id; END",
+    )
+    with pytest.raises(WriteUnverifiedError, match="title is “Mine”, not “Quay”"):
+        titles.rename(Store(path), "a", "Quay")
+
+
+def reasons(path: Path, now: float = NOW) -> dict[str, str]:
+    """What is protected."""
+    with Store(path).reader() as reader:
+        return guards.protected(reader, read_catalog(reader, now), now)
+
+
+def test_protected_conversations(tmp_path: Path) -> None:
+    """Live, pinned in any segment, and under a lease or lock of any of them or of the root of their family."""
+    path = family(tmp_path / "state.db")
+    change(path, "UPDATE session_turn_leases SET conversation_id = 'other'")
+    assert reasons(path) == {}
+    change(path, "UPDATE sessions SET pinned = 1 WHERE id = 'next'")
+    assert reasons(path) == {"root": "it is pinned"}
+    change(path, "UPDATE sessions SET pinned = 0")
+    change(path, f"UPDATE compression_locks SET expires_at = {NOW + 60}")
+    assert reasons(path) == {"root": "a turn or a compression is running in it"}
+    change(path, "DELETE FROM compression_locks")
+    change(path, f"UPDATE session_turn_leases SET conversation_id = 'root', expires_at = {NOW + 60}")
+    found = reasons(path)
+    assert found.pop("root") == "a turn or a compression is running in it"
+    assert found == dict.fromkeys(("stale", "helper", "nested", "branch"), "a turn is running in its family (root)")
+    change(path, "DELETE FROM session_turn_leases")
+    change(path, f"UPDATE messages SET timestamp = {NOW - 10} WHERE session_id IN ('tip', 'other')")
+    assert reasons(path) == {"root": "it is live", "other": "it is live"}
+    assert reasons(path, NOW + 3600) == {}
+
+
+def test_what_is_live_may_be_marked_by_name(tmp_path: Path, fixture_store: Callable[[str], Path]) -> None:
+    """Hermes archives and pins what is in use, too; only a delete would take something from it."""
+    path = fixture_store("state-v31")
+    leased = "20260119_170000_888102"
+    with Store(path).reader() as reader:
+        assert leased in guards.protected(reader, read_catalog(reader, T0), T0)
+    before = dump(path)
+    assert flags.archive(Store(path), [leased]).session_ids == (leased,)
+    assert dump(path) != before

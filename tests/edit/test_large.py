@@ -1,0 +1,121 @@
+"""A conversation of very many messages: told how far it is, stopped while it can be, never whole in memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builders import make_store
+from pruning import NOW, aged
+from trashing import dump, health, opened, put_back, remove
+
+from hermes_browse.store.cleanup.bulk import Step, carry_out, delete_unit
+from hermes_browse.store.cleanup.plan import make_plan
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.trash.progress import Stage
+from hermes_browse.store.trash.shelf import list_bundles
+
+MANY = 5_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with a conversation of five thousand messages."""
+    messages = [{"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(MANY)]
+    return make_store(tmp_path / "state.db", "31", [aged("big", 100), aged("other", 3)], messages)
+
+
+@pytest.mark.slow
+def test_every_stage_is_told(path: Path) -> None:
+    """Saving, checking, deleting, putting back: each from its beginning almost to its end, in order."""
+    stages: list[Stage] = []
+    before = dump(path)
+    done = remove(path, "big", tell=stages.append)
+    assert list(dict.fromkeys(each.name for each in stages)) == ["saving", "checking", "deleting"]
+    assert all(each.total == MANY for each in stages)
+    for name in ("saving", "checking", "deleting"):
+        counts = [each.done for each in stages if each.name == name]
+        assert counts == sorted(counts) and len(counts) >= MANY // 500 and counts[-1] == MANY
+    stages.clear()
+    put_back(path, done.bundle.name, tell=stages.append)
+    assert [each.name for each in stages][-1] == "putting back" and stages[-1].done == MANY
+    assert dump(path) == before and set(health(path).values()) == {"ok"}
+
+
+@pytest.mark.parametrize("name", ["saving", "checking", "deleting"])
+def test_stopped_in_every_stage(path: Path, name: str) -> None:
+    """Nothing is changed, no bundle is left; while it is saved no transaction has begun."""
+    before = dump(path)
+    seen: list[str] = []
+
+    def stop() -> bool:
+        return name in seen
+
+    def tell(stage: Stage) -> None:
+        if name != "deleting":
+            with opened(path) as other:  # nobody is kept from writing while the bundle is made
+                other.execute("BEGIN IMMEDIATE")
+                other.execute("ROLLBACK")
+        if stage.done:
+            seen.append(stage.name)
+
+    with pytest.raises(QueryInterruptedError):
+        remove(path, "big", stop=stop, tell=tell)
+    assert set(seen[:-1]) <= {"saving", "checking", "deleting"} and seen[-1] == name
+    assert dump(path) == before and list_bundles(path.parent / "trash") == []
+
+
+def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
+    """It is left as it was, which is no failure; the steps tell how far it was."""
+    before, stopped, steps = dump(path), [], []
+    with Store(path).reader() as reader:
+        from hermes_browse.store.catalog import read_catalog
+
+        catalog = read_catalog(reader, NOW)
+        plan = make_plan(reader, catalog, Rules(older_than=86_400.0 * 30), NOW)
+
+    def tell(stage: Stage) -> None:
+        steps.append(Step(0, 1, 10.0, stage))
+        if stage.name == "checking":
+            stopped.append(True)
+
+    unit = delete_unit(Store(path), catalog, path.parent / "trash", None, stop=lambda: bool(stopped), tell=tell)
+    outcome = carry_out(Store(path), plan, unit, pause=lambda _: None, stop=lambda: bool(stopped))
+    assert outcome.left == 1 and outcome.error is None and not outcome.results
+    shares = [each.share for each in steps]
+    assert shares == sorted(shares) and 0.2 < shares[-1] < 0.5
+    assert "0 of 1 · saving 2,500 of 5,000 messages · " in "\n".join(each.words for each in steps)
+    assert dump(path) == before
+
+
+_MEASURED = """
+import resource, sys
+from pathlib import Path
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.restore import restore
+store, trash = Store(Path(sys.argv[1])), Path(sys.argv[2])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+done = delete(store, ["big"], trash, now=1784538000.0)
+restore(store, trash, done.bundle.name)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted as Linux does")
+def test_it_is_never_whole_in_memory(tmp_path: Path) -> None:
+    """A hundred megabytes of messages go to the trash and come back in a fraction of that."""
+    text = "".join(chr(33 + (n * 7919) % 90) for n in range(100_000))
+    messages = [{"session_id": "big", "role": "tool", "content": f"{n} {text}", "timestamp": NOW} for n in range(1000)]
+    path = make_store(tmp_path / "state.db", "31", [aged("big", 100)], messages, fts=False)
+    assert path.stat().st_size > 100_000_000
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, str(path), str(tmp_path / "trash")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 60_000_000

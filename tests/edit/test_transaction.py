@@ -1,0 +1,219 @@
+"""The one door: one transaction, wholly or not at all, and never the connection that takes the log along."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from trashing import dump
+from writing import NEEDS, check, handles, retitle, small_store
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit.transaction import Transaction, write
+from hermes_browse.store.errors import (
+    BrowseError,
+    QueryInterruptedError,
+    RefusedError,
+    StoreMissingError,
+    WriteFailedError,
+    WriteUnverifiedError,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(params=["wal", "delete"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A small store in either journal mode."""
+    return small_store(tmp_path / "state.db", str(request.param))
+
+
+def mode_of(path: Path) -> str:
+    """The journal mode of a file."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+
+def test_done_and_let_go_of(path: Path) -> None:
+    """The work is committed, what it returned is given back, no handle is kept and the journal mode stays."""
+    before = mode_of(path)
+    assert write(Store(path), retitle, check, needs=NEEDS) == "Quay"
+    assert dump(path)["sessions"][0][2:].count(b"Quay") == 1
+    assert mode_of(path) == before
+    assert handles(path) == []
+
+
+def test_foreign_keys_are_on(path: Path) -> None:
+    """A session whose messages are still there is not deleted, whatever a connection of SQLite would do by itself."""
+    before = dump(path)
+    with pytest.raises(WriteFailedError, match=r"FOREIGN KEY.*Nothing was changed"):
+        write(Store(path), lambda unit: unit.execute("DELETE FROM sessions WHERE id = 'a'"), lambda *_: None)
+    assert dump(path) == before
+
+
+def test_what_the_work_raises_takes_it_back(path: Path) -> None:
+    """Its own error, unchanged; an interrupt from the keyboard too."""
+    before = dump(path)
+    for error in (RefusedError("Not now."), KeyboardInterrupt(), ZeroDivisionError()):
+
+        def work(unit: Transaction, error: BaseException = error) -> None:
+            retitle(unit)
+            assert unit.rows("SELECT total_changes()") == [(1,)]
+            raise error
+
+        with pytest.raises(type(error)) as caught:
+            write(Store(path), work, lambda *_: None)
+        assert caught.value is error
+        assert dump(path) == before
+
+
+def test_a_statement_that_fails_is_a_sentence(path: Path) -> None:
+    """Whether it reads or writes."""
+    before = dump(path)
+
+    def read(unit: Transaction) -> None:
+        retitle(unit)
+        unit.rows("SELECT nonsense FROM sessions")
+
+    with pytest.raises(WriteFailedError, match=r"nonsense.*Nothing was changed"):
+        write(Store(path), read, lambda *_: None)
+    assert dump(path) == before
+
+
+def test_rows_of_the_unit_are_those_of_the_transaction(path: Path) -> None:
+    """It sees its own work, text that is no UTF-8 does not stop it, and triggers count as changes."""
+
+    def work(unit: Transaction) -> list[tuple[object, ...]]:
+        unit.execute("UPDATE sessions SET title = CAST(x'ff41' AS TEXT) WHERE id = 'b'")
+        unit.execute("DELETE FROM messages WHERE session_id = ?", ["b"])
+        ((changed,),) = unit.rows("SELECT total_changes()")
+        assert int(str(changed)) > 2, "the search index too"
+        return unit.rows("SELECT title FROM sessions WHERE id = ?", ["b"])
+
+    assert write(Store(path), work, lambda *_: None, needs=NEEDS) == [("\ufffdA",)]
+
+
+def test_no_room_on_the_disk(path: Path) -> None:
+    """A sentence that says so, and nothing is changed."""
+    before = dump(path)
+
+    def work(unit: Transaction) -> None:
+        retitle(unit)
+        unit.rows("PRAGMA max_page_count=1")  # as many as there are: SQLite says what it says on a full disk
+        unit.execute("UPDATE sessions SET title = hex(randomblob(1000000)) WHERE id = 'b'")
+
+    with pytest.raises(WriteFailedError, match=r"no room left.*Nothing was changed"):
+        write(Store(path), work, lambda *_: None)
+    assert dump(path) == before
+
+
+def test_stopped_before_and_after_the_work(path: Path) -> None:
+    """Up to the commit it can be stopped."""
+    before = dump(path)
+    done: list[str] = []
+    with pytest.raises(QueryInterruptedError, match="Nothing was changed"):
+        write(Store(path), lambda unit: done.append(retitle(unit)), lambda *_: None, stop=lambda: True)
+    assert done == []
+    with pytest.raises(QueryInterruptedError, match="Nothing was changed"):
+        write(Store(path), lambda unit: done.append(retitle(unit)), lambda *_: None, stop=lambda: bool(done))
+    assert done == ["Quay"] and dump(path) == before
+
+
+def test_what_does_not_read_back_is_told(path: Path) -> None:
+    """By the verifier's own words; where it cannot read at all, that is said."""
+    store = Store(path)
+    with pytest.raises(WriteUnverifiedError, match="It is not there") as caught:
+        write(store, lambda unit: retitle(unit) and "Pier", check)
+    assert caught.value.exit_code == 1
+    with pytest.raises(WriteUnverifiedError, match=r"could not be read back.*nonsense"):
+        write(store, retitle, lambda reader, _: reader.rows("SELECT nonsense") and None)
+
+
+def test_nothing_is_made_where_nothing_is(tmp_path: Path) -> None:
+    """A store that is missing stays missing."""
+    with pytest.raises(StoreMissingError):
+        write(Store(tmp_path / "state.db"), retitle, check)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_replaced_before_the_transaction(path: Path) -> None:
+    """Another file by the same name is not the one that was looked at."""
+    copy = Path(shutil.copy(path, path.parent / "copy.db"))
+    before = dump(copy)
+
+    def stop() -> bool:
+        if copy.exists():
+            os.replace(copy, path)
+        return False
+
+    with pytest.raises(RefusedError, match=r"replaced.*Nothing was changed"):
+        write(Store(path), retitle, check, stop=stop)
+    for leftover in path.parent.glob("state.db-*"):
+        leftover.unlink()  # the log of the file that is gone
+    assert dump(path) == before
+
+
+def test_replaced_during_the_transaction(path: Path) -> None:
+    """The work is in a file that is gone: that is told, not passed over."""
+    copy = Path(shutil.copy(path, path.parent / "copy.db"))
+    with pytest.raises(WriteUnverifiedError, match="replaced"):
+        write(Store(path), lambda unit: (retitle(unit), os.replace(copy, path)), lambda *_: None)
+
+
+def test_new_tables_since_the_guards_looked(path: Path) -> None:
+    """Hermes migrates a file when it opens it: what was checked then is checked anew."""
+
+    def stop() -> bool:
+        with closing(sqlite3.connect(path)) as hermes:
+            hermes.execute("CREATE TABLE IF NOT EXISTS new_table (id)")
+        return False
+
+    with pytest.raises(RefusedError, match=r"just been changed.*Nothing was changed"):
+        write(Store(path), retitle, check, stop=stop)
+    assert write(Store(path), retitle, check) == "Quay"
+
+
+@pytest.mark.slow
+def test_only_one_module_opens_a_store_for_writing() -> None:
+    """And only one more opens it at all; two make stores that are nobody's: the sample, and one of old transcripts."""
+    found: dict[str, set[str]] = {}
+    for source in [*ROOT.glob("store/**/*.py"), *ROOT.glob("tui/**/*.py")]:
+        tree = ast.parse(source.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            names = (
+                {node.attr} if isinstance(node, ast.Attribute) else {node.id} if isinstance(node, ast.Name) else set()
+            )
+            imported = isinstance(node, ast.ImportFrom) and node.module == "sqlite3"
+            assert not (imported and {each.name for each in node.names} & {"connect", "Connection"}), source
+            if "connect" in names and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                assert node.value.id == "sqlite3", f"{source}: {ast.unparse(node)}"
+                found.setdefault(source.relative_to(ROOT).as_posix(), set())
+        for node in ast.walk(tree):
+            where = source.relative_to(ROOT).as_posix()
+            if where in found and isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found[where] |= {part for part in node.value.replace("?", "&").split("&") if part.startswith("mode=")}
+    modes = {where: {each.split()[0] for each in said} for where, said in found.items()}
+    writer = "store/edit/transaction.py"
+    assert modes.keys() == {"store/connect.py", writer, "store/demo/writer.py", "store/legacy/shelf.py"}
+    assert modes["store/connect.py"] == {"mode=ro"}
+    assert modes[writer] == {"mode=rw"}
+
+
+def test_errors_of_a_write_are_ours(path: Path) -> None:
+    """No raw error of SQLite leaves it, whatever happens in the work."""
+    statements = (
+        "DELETE FROM nowhere",
+        "INSERT INTO sessions (id) VALUES ('a')",
+        "not SQL",
+        "UPDATE sessions SET id = 'a'",
+    )
+    before = dump(path)
+    for statement in statements:
+        with pytest.raises(BrowseError, match=r"(?i)nothing was changed"):
+            write(Store(path), lambda unit, sql=statement: unit.execute(sql), lambda *_: None)  # type: ignore[misc]
+    assert dump(path) == before

@@ -1,0 +1,137 @@
+"""What was done, told and undone: value for value, all of it or nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from builders import HOSTILE_IDS, T0, hostile_store, make_store
+from trashing import differences, dump, health
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.edit import flags, titles
+from hermes_browse.store.edit.flags import Change, undo
+from hermes_browse.store.errors import RefusedError
+
+
+def change(path: Path, *statements: str) -> None:
+    """What another program does to a store."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.mark.parametrize("session", HOSTILE_IDS)
+def test_ids_are_data(tmp_path: Path, session: str) -> None:
+    """Flags, paths, patterns and statements as ids: their one row is changed, and put back."""
+    path = hostile_store(tmp_path / "state.db")
+    before = dump(path)
+    changes = [
+        titles.rename(Store(path), session, "../../Odd '; --").change,
+        flags.archive(Store(path), [session]),
+    ]
+    assert all(each.session_ids == (session,) for each in changes)
+    assert differences(before, dump(path)) == {"sessions": (1, 1)}
+    for each in reversed(changes):
+        undo(Store(path), each)
+    assert dump(path) == before
+    assert sorted(each.name for each in tmp_path.iterdir() if not each.name.startswith("state.db-")) == ["state.db"]
+
+
+def test_values_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
+    """A title of invalid bytes, a blob, a number: an undo brings back the same bytes of the same class."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": each} for each in "abc"])
+    change(
+        path,
+        "UPDATE sessions SET title = CAST(x'ff4100' AS TEXT), archived = 'maybe' WHERE id = 'a'",
+        "UPDATE sessions SET title = x'00ff' WHERE id = 'b'",
+        "UPDATE sessions SET archived = 0.5 WHERE id = 'c'",
+    )
+    before = dump(path)
+    changes = [titles.rename(Store(path), each, f"Title {each}").change for each in "abc"]
+    changes.append(flags.archive(Store(path), ["a", "b", "c"]))
+    assert changes[-1].sentence == "archived 3 conversations"
+    for each in reversed(changes):
+        undo(Store(path), each)
+    assert dump(path) == before
+
+
+def test_an_undo_can_be_undone(tmp_path: Path) -> None:
+    """Titles that moved along a lineage move to and fro."""
+    sessions = [
+        {"id": "root", "title": "Ferry", "end_reason": "compression", "ended_at": T0},
+        {"id": "tip", "title": "Ferry #2", "parent_session_id": "root"},
+    ]
+    path = make_store(tmp_path / "state.db", "31", sessions, [{"session_id": "tip", "content": "lantern"}])
+    before = dump(path)
+    done = titles.rename(Store(path), "tip", "Ferry").change
+    after = dump(path)
+    back = undo(Store(path), done)
+    assert back.sentence == "undone: renamed to “Ferry”" and dump(path) == before
+    undo(Store(path), back)
+    assert dump(path) == after
+    assert health(path) == dict.fromkeys(health(path), "ok")
+
+
+def test_an_undo_of_nothing_is_nothing(tmp_path: Path) -> None:
+    """What was so already leaves nothing to put back."""
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a"}])
+    nothing = flags.unarchive(Store(path), ["a"])
+    assert nothing == Change("", ()) == undo(Store(path), nothing)
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "words"),
+    [
+        ("UPDATE sessions SET title = 'Theirs' WHERE id = 'a'", "a has been changed since"),
+        ("UPDATE sessions SET title_source = 'llm' WHERE id = 'a'", "a has been changed since"),
+        ("DELETE FROM sessions WHERE id = 'a'", "a is not there any more"),
+        ("UPDATE sessions SET title = 'Ferry' WHERE id = 'b'", "“Ferry” of a has been given to b since"),
+    ],
+)
+@pytest.mark.parametrize("index", [True, False])
+def test_an_undo_takes_nothing_back_that_came_later(tmp_path: Path, meanwhile: str, words: str, index: bool) -> None:
+    """With the unique index on titles, and without."""
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a", "title": "Ferry"}, {"id": "b"}])
+    if not index:
+        change(path, "DROP INDEX idx_sessions_title_unique")
+    done = titles.rename(Store(path), "a", "Quay").change
+    change(path, meanwhile)
+    before = dump(path)
+    with pytest.raises(RefusedError, match=f"{words}.* Nothing was changed"):
+        undo(Store(path), done)
+    assert dump(path) == before
+
+
+def test_columns_that_are_not_ours_stay(tmp_path: Path) -> None:
+    """What Hermes writes to the same row between a change and its undo is kept."""
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a", "message_count": 3}])
+    done = flags.archive(Store(path), ["a"])
+    change(path, "UPDATE sessions SET message_count = 4, model = 'm' WHERE id = 'a'")
+    undo(Store(path), done)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT archived, message_count, model FROM sessions").fetchall() == [(0, 4, "m")]
+
+
+def test_the_spared_are_not_marked_along(tmp_path: Path) -> None:
+    """Hermes marks a branch of a compressed session with it; a bulk write leaves out what is protected."""
+    sessions = [
+        {"id": "root", "end_reason": "compression", "ended_at": T0},
+        {"id": "tip", "parent_session_id": "root"},
+        {"id": "branch", "parent_session_id": "root", "model_config": '{"_branched_from": "root"}'},
+    ]
+    path = make_store(tmp_path / "state.db", "22", sessions)
+    assert set(flags.archive(Store(path), ["root"], spared=["branch"]).session_ids) == {"root", "tip"}
+    assert set(flags.archive(Store(path), ["root"]).session_ids) == {"branch"}
+    assert set(flags.unarchive(Store(path), ["branch"]).session_ids) == {"root", "branch"}, "and the other way"
+
+
+@pytest.mark.parametrize("parents", [{"a": "a"}, {"a": "b", "b": "a"}])
+def test_rings_end(tmp_path: Path, parents: dict[str, str]) -> None:
+    """Parents that lead back to themselves, as in a damaged file."""
+    sessions = [{"id": each, "end_reason": "compression", "parent_session_id": parents.get(each)} for each in "ab"]
+    path = make_store(tmp_path / "state.db", "22", sessions)
+    assert set(flags.archive(Store(path), ["a"]).session_ids) == set(parents)
+    assert titles.rename(Store(path), "a", "Ring").title == "Ring"

@@ -1,0 +1,213 @@
+"""Files of Hermes beside the store: what goes along with a session, and what no id can reach."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from builders import HOSTILE_IDS, make_store
+from trashing import NOW, dump, family, opened, put_back, remove
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.trash.files import find, is_name_of
+
+MINE = ("tip.json", "tip.jsonl", "session_tip.json", "request_dump_tip_20260101.json", "request_dump_tip_a_b.json")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store, and a folder with files of its sessions and of others."""
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    for name in (*MINE, "other.json", "request_dump_other_1.json", "sessions.json", "tip.json.bak", "tipx.json",
+                 "request_dump_tipx_1.json", "request_dump_tip.json"):  # fmt: skip
+        (folder / name).write_text(f"{name} " * 99)
+        os.utime(folder / name, (NOW - 5, NOW - 5))
+    os.chmod(folder / "tip.json", 0o640)
+    return family(tmp_path / "state.db")
+
+
+def state(folder: Path) -> dict[str, tuple[bytes, int, int]]:
+    """Names, bytes, modes and times of all files."""
+    return {
+        each.name: (each.read_bytes(), each.stat().st_mode, each.stat().st_mtime_ns)
+        for each in sorted(folder.iterdir())
+    }
+
+
+def test_files_go_along_and_come_back(store: Path) -> None:
+    """With bytes, permissions and times; nobody else's are touched."""
+    folder = store.parent / "sessions"
+    before = state(folder)
+    done = remove(store, "root", sessions_folder=folder)
+    assert sorted(done.files) == sorted(MINE) and done.notes == ()
+    assert state(folder) == {name: each for name, each in before.items() if name not in MINE}
+    back = put_back(store, done.bundle.name, sessions_folder=folder)
+    assert back.files == len(MINE) and state(folder) == before
+
+
+def test_without_a_folder_of_files_rows_are_all(store: Path) -> None:
+    """A loose store file belongs to no home; files in the bundle stay there and are named."""
+    folder = store.parent / "sessions"
+    done = remove(store, "root")
+    assert done.files == () and len(state(folder)) == 12
+    put_back(store, done.bundle.name)
+    done = remove(store, "root", sessions_folder=folder)
+    back = put_back(store, done.bundle.name)
+    assert back.files == 0 and any("5 files stay in the bundle" in each for each in back.notes)
+
+
+def test_nothing_is_overwritten(store: Path) -> None:
+    """What is there again stays as it is; the rest comes back."""
+    folder = store.parent / "sessions"
+    done = remove(store, "tip", sessions_folder=folder)
+    (folder / "tip.json").write_text("newer")
+    (folder / "tip.jsonl").symlink_to("nowhere")
+    back = put_back(store, done.bundle.name, sessions_folder=folder)
+    assert back.files == 3 and sum("was left as it is" in each for each in back.notes) == 2
+    assert (folder / "tip.json").read_text() == "newer" and not (folder / "nowhere").exists()
+
+
+def test_a_restore_that_was_cut_after_its_rows(store: Path) -> None:
+    """Rows are back, files are not: a second one brings them, and a half-written one is no hindrance."""
+    folder = store.parent / "sessions"
+    files, rows = state(folder), dump(store)
+    name = remove(store, "tip", sessions_folder=folder).bundle.name
+    put_back(store, name)  # as far as a kill after the commit lets it come
+    (folder / "tip.jsonl").touch()  # what a killed one of 0.1.0 left in its place
+    (folder / ".tip.json.restoring").write_text("half of")
+    back = put_back(store, name, sessions_folder=folder)
+    assert back.verified and back.files == len(MINE) and "tip" in back.sessions
+    assert state(folder) == files and dump(store) == rows
+    assert put_back(store, name, sessions_folder=folder) == back and state(folder) == files
+
+
+def test_files_of_a_conversation_that_went_on_since(store: Path) -> None:
+    """The rows stay as they are by now; the files are brought, and that the rest is not is said."""
+    folder = store.parent / "sessions"
+    files = state(folder)
+    name = remove(store, "tip", sessions_folder=folder).bundle.name
+    put_back(store, name)
+    with opened(store) as connection:
+        connection.execute("UPDATE sessions SET archived = 1")
+    rows = dump(store)
+    back = put_back(store, name, sessions_folder=folder)
+    assert (back.sessions, back.files, back.verified) == ((), len(MINE), False)
+    assert any("tip was not put back: it is in the store, and has changed" in each for each in back.notes)
+    assert state(folder) == files and dump(store) == rows
+
+
+def test_a_file_that_cannot_be_written_is_not_called_verified(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named, nothing is left in its place, and a second try ends well."""
+    folder = store.parent / "sessions"
+    files = state(folder)
+    name = remove(store, "tip", sessions_folder=folder).bundle.name
+    real = os.fsync
+
+    def fail(descriptor: int) -> None:
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith("restoring"):
+            raise OSError(5, "Input/output error")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    back = put_back(store, name, sessions_folder=folder)
+    assert not back.verified and back.files == 0 and sum("could not be written" in each for each in back.notes) == 5
+    assert state(folder) == {each: files[each] for each in files if each not in MINE}
+    monkeypatch.setattr(os, "fsync", real)
+    assert put_back(store, name, sessions_folder=folder).verified and state(folder) == files
+
+
+def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path: Path) -> None:
+    """Hermes removes it with the shorter one (0.19); a bundle takes what belongs to its sessions."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}, {"id": "a_b"}])
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    for name in ("request_dump_a_1.json", "request_dump_a_b_1.json", "request_dump_a_c_1.json"):
+        (folder / name).write_text("x")
+    with Store(path).reader() as reader:
+        assert [each.path.name for each in find(reader, folder, ["a"])] == [
+            "request_dump_a_1.json", "request_dump_a_c_1.json",
+        ]  # fmt: skip
+        assert [each.path.name for each in find(reader, folder, ["a_b"])] == ["request_dump_a_b_1.json"]
+        assert {each.session for each in find(reader, folder, ["a", "a_b"])} == {"a", "a_b"}
+
+
+def test_only_plain_files_with_one_name(store: Path) -> None:
+    """A link would lead elsewhere, and a second name may be that of the store itself."""
+    folder = store.parent / "sessions"
+    for name in MINE:
+        (folder / name).unlink()
+    outside = store.parent / "outside.json"
+    outside.write_text("kept")
+    (folder / "tip.json").symlink_to(outside)
+    os.link(store, folder / "tip.jsonl")
+    os.mkfifo(folder / "session_tip.json")
+    (folder / "request_dump_tip_1.json").mkdir()
+    done = remove(store, "tip", sessions_folder=folder)
+    assert done.files == ()
+    assert outside.read_text() == "kept" and len(state_names(folder) & {*MINE, "request_dump_tip_1.json"}) == 4
+
+
+def state_names(folder: Path) -> set[str]:
+    """Names of all that is in a folder."""
+    return {each.name for each in folder.iterdir()}
+
+
+@pytest.mark.parametrize("session", [*HOSTILE_IDS, "..", ".", "../state", "/etc/passwd", "a/b", "a\x00b"])
+def test_ids_that_are_paths_touch_their_rows_alone(tmp_path: Path, session: str) -> None:
+    """Whatever the id, nothing outside its rows goes, and it comes back."""
+    home = tmp_path / "home"
+    (home / "sessions").mkdir(parents=True)
+    kept = {home / "state.json": "1", home / "state.jsonl": "2", tmp_path / "passwd.json": "3",
+            home / "sessions" / ".json": "4", home / "sessions" / "sessions.json": "5"}  # fmt: skip
+    for file, text in kept.items():
+        file.write_text(text)
+    path = make_store(
+        home / "state.db", "31", [{"id": session}, {"id": "kept"}],
+        [{"session_id": session, "content": "lantern"}, {"session_id": "kept", "content": "quay"}],
+    )  # fmt: skip
+    before = dump(path)
+    done = remove(path, session, sessions_folder=home / "sessions")
+    assert done.sessions == (session,) and done.files == ()
+    assert [row[2] for row in dump(path)["sessions"]] == [b"kept"]
+    assert {file: file.read_text() for file in kept} == kept
+    assert put_back(path, done.bundle.name).sessions == (session,)
+    assert dump(path) == before
+
+
+def test_a_file_that_is_written_meanwhile_stays(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not what was copied is not removed."""
+    folder = store.parent / "sessions"
+    from hermes_browse.store.edit import delete as deleting
+
+    real = deleting.write
+
+    def write(*arguments: object, **rest: object) -> object:
+        (folder / "tip.json").write_text("another word")
+        (folder / "tip.jsonl").unlink()
+        return real(*arguments, **rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(deleting, "write", write)
+    done = remove(store, "tip", sessions_folder=folder)
+    assert [each.rpartition("/")[2] for each in done.notes] == ["tip.json was written to meanwhile and stays."]
+    assert (folder / "tip.json").read_text() == "another word"
+
+
+@pytest.mark.parametrize(
+    ("name", "session", "fits"),
+    [
+        ("a.json", "a", True),
+        ("session_a.json", "a", True),
+        ("request_dump_a_1.json", "a", True),
+        ("b.json", "a", False),
+        ("../a.json", "a", False),
+        ("a.json", "../a", False),
+        ("..json", ".", False),
+        ("request_dump_a_/x.json", "a", False),
+        ("state.db", "state", False),
+    ],
+)
+def test_names_in_a_manifest_are_data_too(name: str, session: str, fits: bool) -> None:
+    """A changed manifest writes no other file."""
+    assert is_name_of(name, session) is fits

@@ -1,0 +1,166 @@
+"""What belongs to a session is found in the store: by foreign keys, and by the names of columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import shapes
+from builders import make_store
+from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.trash.format import Fate
+from hermes_browse.store.trash.tables import Layout, discover, read_links, read_part
+
+
+def layout_of(path: Path, *statements: str) -> Layout:
+    """The layout of a store after some statements."""
+    with opened(path) as connection:
+        for each in statements:
+            connection.execute(each)
+    with Store(path).reader() as reader:
+        return discover(reader)
+
+
+def rows_of(path: Path, *ids: str) -> dict[str, int]:
+    """How many rows of each table belong to sessions."""
+    with Store(path).reader() as reader:
+        counted = {part.table: len(list(read_part(reader, part, ids))) for part in discover(reader).parts}
+    return {table: count for table, count in counted.items() if count}
+
+
+def test_all_tables_of_hermes_are_found(tmp_path: Path) -> None:
+    """One row in each, and what is another session's is not among them."""
+    path = family(tmp_path / "state.db")
+    found = rows_of(path, *sorted(FAMILY))
+    assert found == {
+        "system_prompts": 2, "sessions": 6, "messages": 24, "session_model_usage": 1, "state_meta": 1,
+        "async_delegations": 1, "compression_locks": 1, "conversation_generations": 1, "gateway_routing": 1,
+        "session_turn_leases": 1,
+    }  # fmt: skip
+    fates = {part.table: part.fate for part in layout_of(path).parts}
+    taken = {table for table, fate in fates.items() if fate is Fate.TAKEN}
+    assert taken == {"sessions", "messages", "session_model_usage", "state_meta"}
+    assert fates["system_prompts"] is Fate.SHARED
+    assert fates["async_delegations"] is fates["gateway_routing"] is Fate.MENTIONED
+
+
+@pytest.mark.parametrize("shape", shapes.NAMES)
+def test_no_search_table_is_taken_for_one_of_rows(tmp_path: Path, shape: str) -> None:
+    """Nor are their shadows; triggers keep them."""
+    layout = layout_of(family(tmp_path / "state.db", shape))
+    assert not [part.table for part in layout.parts if part.table.startswith("messages_fts")]
+    tables = [part.table for part in layout.parts]
+    assert tables.index("sessions") < tables.index("messages")
+    assert [(each.table, each.column) for each in layout.loose] == [("sessions", "parent_session_id")]
+
+
+UNKNOWN = (
+    "CREATE TABLE notes (note TEXT, whose TEXT REFERENCES sessions(id))",
+    "CREATE TABLE stars (message INTEGER REFERENCES messages ON DELETE CASCADE, n, PRIMARY KEY (message, n)) "
+    "WITHOUT ROWID",
+    "CREATE TABLE remarks (id INTEGER PRIMARY KEY, session_id TEXT)",
+    'CREATE TABLE "odd "" name" (id TEXT REFERENCES sessions(id), doubled GENERATED ALWAYS AS (id || id) STORED)',
+)
+
+
+def test_tables_nobody_knows_are_found_and_brought_back(tmp_path: Path) -> None:
+    """By foreign key to sessions or messages, of any shape; those that only name a session are copied and stay."""
+    path = family(tmp_path / "state.db")
+    with opened(path) as connection:
+        for each in UNKNOWN:
+            connection.execute(each)
+        connection.execute("INSERT INTO notes VALUES ('a', 'tip'), ('b', 'other'), (CAST(x'ff' AS TEXT), 'root')")
+        connection.execute("INSERT INTO stars VALUES (1, 'x'), (1, 'y'), (29, 'z')")
+        connection.execute("INSERT INTO remarks VALUES (5, 'tip')")
+        connection.execute("INSERT INTO \"odd \"\" name\" (id) VALUES ('tip'), ('other')")
+    before = dump(path)
+    found = rows_of(path, *sorted(FAMILY))
+    assert (found["notes"], found["stars"], found["remarks"], found['odd " name']) == (2, 2, 1, 1)
+    done = remove(path, "root")
+    with opened(path, "ro") as connection:
+        assert connection.execute("SELECT note FROM notes").fetchall() == [("b",)]
+        assert connection.execute("SELECT n FROM stars").fetchall() == [("z",)]
+        assert connection.execute("SELECT id FROM remarks").fetchall() == [(5,)]
+    put_back(path, done.bundle.name)
+    assert dump(path) == before
+
+
+def test_what_a_foreign_key_sets_to_null_is_put_back(tmp_path: Path) -> None:
+    """The row stays, its reference comes back."""
+    path = family(tmp_path / "state.db")
+    with opened(path) as connection:
+        connection.execute(
+            "CREATE TABLE pins (name TEXT PRIMARY KEY, message INTEGER REFERENCES messages(id) ON DELETE SET NULL)"
+        )
+        connection.execute("INSERT INTO pins VALUES ('mine', 1), ('other', 29), ('none', NULL)")
+    before = dump(path)
+    done = remove(path, "tip")
+    with opened(path, "ro") as connection:
+        assert connection.execute("SELECT * FROM pins ORDER BY name").fetchall() == [
+            ("mine", None), ("none", None), ("other", 29),
+        ]  # fmt: skip
+    put_back(path, done.bundle.name)
+    assert dump(path) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE t (a TEXT DEFAULT 'x' REFERENCES sessions(id) ON DELETE SET DEFAULT)",
+        "CREATE TABLE t (a TEXT, b TEXT, FOREIGN KEY (a, b) REFERENCES sessions(id, title))",
+    ],
+)
+def test_what_cannot_be_undone_is_refused(tmp_path: Path, statement: str) -> None:
+    """Before anything is written."""
+    path = family(tmp_path / "state.db")
+    with opened(path) as connection:
+        connection.execute(statement)
+    before = dump(path)
+    with pytest.raises(RefusedError):
+        remove(path, "tip")
+    assert dump(path) == before and not list((tmp_path / "trash").glob("*"))
+
+
+def test_nameless_rows_with_a_reference_are_refused(tmp_path: Path) -> None:
+    """A row without a key could not be found again."""
+    path = family(tmp_path / "state.db")
+    with opened(path) as connection:
+        connection.execute("CREATE TABLE t (a TEXT REFERENCES sessions(id) ON DELETE SET NULL)")
+    with pytest.raises(RefusedError, match="cannot be told apart"):
+        remove(path, "tip")
+
+
+def test_ids_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
+    """Routing names a session in JSON: an id that is part of another's, or empty, names nothing."""
+    rows = [{"scope": "", "session_key": key, "entry_json": text, "updated_at": NOW} for key, text in (
+        ("k", '{"session_id": "abc"}'), ("l", '{"session_id": ""}'))]  # fmt: skip
+    path = make_store(
+        tmp_path / "state.db", "22", [{"id": "a"}, {"id": "abc"}, {"id": ""}], tables={"gateway_routing": rows}
+    )
+    assert "gateway_routing" not in rows_of(path, "a")
+    assert "gateway_routing" not in rows_of(path, "")
+    assert rows_of(path, "abc")["gateway_routing"] == 1
+
+
+def test_slices_give_every_row_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever their size, in the same order."""
+    path = family(tmp_path / "state.db")
+    ids = sorted(FAMILY)
+    with Store(path).reader() as reader:
+        (part,) = (each for each in discover(reader).parts if each.table == "messages")
+        whole = list(read_part(reader, part, ids))
+        monkeypatch.setattr("hermes_browse.store.trash.tables._ROWIDS_AT_ONCE", 5)
+        monkeypatch.setattr("hermes_browse.store.trash.tables._MOST_ROWS", 2)
+        assert list(read_part(reader, part, ids)) == whole
+    assert [line.row["id"] for line in whole] == [*range(1, 25)]
+
+
+def test_links_leave_out_what_goes_itself(tmp_path: Path) -> None:
+    """Only rows that stay need their reference back."""
+    path = family(tmp_path / "state.db")
+    with Store(path).reader() as reader:
+        links = read_links(reader, discover(reader), sorted(FAMILY))
+    assert [(link.key, link.was) for link in links] == [({"id": "branch"}, "tip")]

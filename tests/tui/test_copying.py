@@ -1,0 +1,255 @@
+"""Taking things out: the clipboard's routes and what they claim, messages, code blocks and tool outputs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, demo_app
+from store_builder import StoreBuilder
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.models import ChatMessage, ToolCall
+from hermes_browse.store.raw import read_raw
+from hermes_browse.tui.screens.copying import code_blocks, said
+from hermes_browse.tui.shared import clipboard
+from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
+from hermes_browse.tui.shared.programs import private_file
+from hermes_browse.tui.transcript.cards import RawScreen
+from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.tool_text import what_it_said
+
+REAL_TOOLS = clipboard.tools
+"""Before the fixture takes it away."""
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+
+
+def script(folder: Path, name: str, body: str) -> Path:
+    """A program of that name, first on the path."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return path
+
+
+def names(environment: dict[str, str], platform: str = "linux") -> list[str]:
+    """The programs that would be tried."""
+    return [tool.argv[0] for tool in REAL_TOOLS(environment, platform)]
+
+
+def test_the_tool_of_the_desktop_comes_first_and_tmux_after() -> None:
+    assert names({"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0", "TMUX": "x"})[:4] == [
+        "wl-copy",
+        "xclip",
+        "xsel",
+        "tmux",
+    ]
+    assert names({}, "darwin") == ["pbcopy"]
+    assert names({}, "win32") == ["clip"]
+
+
+def test_over_ssh_the_far_desktop_is_left_alone() -> None:
+    """What the far machine keeps on its clipboard is of no use here; tmux passes on to this terminal."""
+    far = {"SSH_CONNECTION": "1 2 3 4", "WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}
+    assert names(far) == []
+    assert names(far, "darwin") == []
+    assert set(names(far | {"TMUX": "x"})) == {"tmux"}
+
+
+@POSIX
+def test_the_first_tool_that_takes_the_text_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is missing and one that fails are passed over; nothing is claimed for them."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    script(tmp_path, "fails", "exit 1")
+    script(tmp_path, "takes", f"cat > {tmp_path}/kept")
+    candidates = [Tool(("absent-tool",), "A"), Tool(("fails",), "B"), Tool(("takes",), "with takes")]
+    assert run_tool("één\n語", candidates) == "with takes"
+    assert (tmp_path / "kept").read_text(encoding="utf-8") == "één\n語"
+    assert run_tool("x", candidates[:2]) is None
+
+
+def test_without_a_tool_the_terminal_is_told_and_nothing_is_claimed() -> None:
+    sent: list[str] = []
+    route = asyncio.run(clipboard.copy("words", sent.append))
+    assert sent == ["words"]
+    assert "OSC 52" in route and "sent" in route and "copied" not in route
+    assert "more than some terminals take" in asyncio.run(clipboard.copy("x" * 80_000, sent.append))
+
+
+def test_what_is_pasted_cannot_act() -> None:
+    """The end of a bracketed paste, inside a paste, would let the rest be typed."""
+    assert "\x1b" not in harmless("a\x1b[201~rm -rf\r")
+    assert harmless("a\x1b[201~") == "a␛[201~"
+    assert harmless("tab\tand\r\nline") == "tab\tand\nline"
+    assert harmless("שלום\u200f 👩‍🚀") == "שלום\u200f 👩‍🚀", "letters and joiners of every script stay"
+
+
+def test_code_blocks_are_found_where_they_are_nested() -> None:
+    text = "one\n\n```python\nprint(1)\n```\n\n- item\n\n  ```\n  plain\n  two\n  ```\n"
+    blocks = code_blocks(ChatMessage(1, "s", "assistant", text))
+    assert [block.text for block in blocks] == ["print(1)", "plain\ntwo"]
+    assert "python" in blocks[0].name and "2 lines" in blocks[1].name
+
+
+def test_a_message_is_taken_without_what_was_injected() -> None:
+    recalled = "<memory-context>secret</memory-context>\n"
+    assert said(ChatMessage(1, "s", "user", recalled + "plain question")).text == "plain question"
+    call = ToolCall("c", "terminal", '{"command": "ls"}')
+    assert said(ChatMessage(2, "s", "assistant", "", tool_calls=(call,))).text == 'terminal {"command": "ls"}'
+
+
+async def _copied(browser: Browser, key: str) -> str:
+    """Press a key and give what the terminal was sent."""
+    browser.app._clipboard = ""
+    await browser.press(key)
+    await browser.app.workers.wait_for_complete()
+    await browser.settle()
+    return browser.app.clipboard
+
+
+async def test_keys_copy_the_message_and_say_by_which_way(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab", "K")
+        current = browser.screen.transcript.current
+        assert current is not None and current.role == "user"
+        assert await _copied(browser, "c") == current.text
+        assert "OSC 52" in browser.text("#status") and f"message {current.id}" in browser.text("#status")
+        assert await _copied(browser, "y") == browser.screen.controllers.current.conversation.id  # type: ignore[union-attr]  # one is open
+        assert "OSC 52" in browser.text("#status")
+
+
+async def test_tool_outputs_are_taken_one_after_the_other(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab", "home")
+        view = browser.screen.transcript
+        assert view.model is not None
+        while view.current is None or not view.current.tool_calls:
+            await browser.press("right_curly_bracket")
+        results = [view.model.result(call.id) for call in view.current.tool_calls]
+        texts = [what_it_said(each.text) for each in results if each is not None]
+        assert texts
+        taken = [await _copied(browser, "ctrl+y") for _ in range(len(texts) + 1)]
+        assert taken == [*map(harmless, texts), harmless(texts[0])], "after the last one the first again"
+
+
+async def test_where_there_is_nothing_to_take_it_is_said(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab", "K")
+        assert await _copied(browser, "C") == ""
+        assert "no code block" in browser.text("#status")
+
+
+@POSIX
+async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0600 while it is there, harmless to the terminal, and the browser goes on."""
+    notes = tmp_path / "notes"
+    script(tmp_path, "page", f'for last; do :; done; stat -c "%a %n" "$last" > {notes}; cat "$last" > {notes}.text')
+    monkeypatch.setenv("PAGER", f"{tmp_path}/page --some option")
+    async with browsing(demo_app(tmp_path)) as browser:
+        monkeypatch.setattr(browser.app, "suspend", nullcontext)
+        await browser.press("tab", "home")
+        view = browser.screen.transcript
+        while view.current is None or not view.current.tool_calls:
+            await browser.press("right_curly_bracket")
+        await browser.press("O")
+        await browser.app.workers.wait_for_complete()
+        mode, name = notes.read_text().split()
+        assert mode == "600" and name.endswith(".md")
+        assert not Path(name).exists() and not Path(name).parent.exists()
+        assert view.model is not None
+        result = view.model.result(view.current.tool_calls[0].id)
+        assert result is not None
+        paged = (tmp_path / "notes.text").read_text(encoding="utf-8")
+        assert what_it_said(result.text).splitlines()[0] in paged, "results are in it, whole"
+        assert browser.app.is_running
+
+
+@POSIX
+async def test_what_goes_wrong_with_an_editor_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab")
+        monkeypatch.setenv("VISUAL", str(tmp_path / "absent"))
+        await browser.press("E")
+        await browser.app.workers.wait_for_complete()
+        assert "cannot be handed over" in browser.text("#status"), "this terminal is none"
+        monkeypatch.setattr(browser.app, "suspend", nullcontext)
+        await browser.press("E")
+        await browser.app.workers.wait_for_complete()
+        assert "could not be started" in browser.text("#status")
+
+
+def test_a_paged_text_cannot_act() -> None:
+    with private_file("a\x1b[2Jb\u202e", ".txt") as path:
+        assert path.read_text(encoding="utf-8") == "a␛[2Jb\ufffd"
+
+
+@pytest.mark.parametrize("name", ["state-v11", "state-v31"])
+def test_raw_is_what_is_stored(name: str, fixture_store: Callable[[str], Path]) -> None:
+    """Every column, undecoded: also the prefix of multimodal content."""
+    store = Store(fixture_store(name))
+    with store.reader() as reader:
+        rows = reader.rows("SELECT id, content, tool_calls FROM messages ORDER BY id")
+        seen = set()
+        for message_id, content, calls in rows:
+            text = read_raw(reader, int(str(message_id)))
+            assert text is not None
+            row = json.loads(text)
+            seen |= set(row)
+            assert (row["content"], row["tool_calls"]) == (content, calls)
+        assert seen == set(reader.schema.message_columns)
+        assert read_raw(reader, 10**9) is None
+
+
+def test_raw_takes_salvaged_bytes(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    number = builder.message("s", "user", b"\xff\x00")
+    with Store(builder.write()).reader() as reader:
+        text = read_raw(reader, number)
+        assert text is not None and json.loads(text)["content"] == {"bytes": 2, "hex": "ff00"}
+
+
+async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab", "K")
+        current = browser.screen.transcript.current
+        assert current is not None
+        await browser.press("ampersand")
+        assert isinstance(browser.app.screen, RawScreen)
+        lines = browser.app.screen.query_one("#raw").render_lines(browser.app.screen.query_one("#raw").size.region)
+        assert any(f'"id": {current.id},' in line.text for line in lines)
+        await browser.press("escape")
+        assert browser.app.screen is browser.screen
+
+
+async def test_the_raw_row_needs_no_text_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a busy writer a message is on its way when the key comes: its number is known."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab", "K")
+        current = browser.screen.transcript.current
+        assert current is not None and browser.screen.transcript.current_id == current.id
+        monkeypatch.setattr(TranscriptModel, "message", lambda self, index: None)
+        assert browser.screen.transcript.current is None
+        await browser.press("ampersand")
+        assert isinstance(browser.app.screen, RawScreen)
+
+
+async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path) -> None:
+    """By name, from any pane, and it works from there."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        commands = {each.title: each for each in browser.app.get_system_commands(browser.screen)}
+        assert {"Copy", "Copy code", "Copy output", "Pager", "Editor", "Raw", "Find here", "Go to"} <= set(commands)
+        browser.app._clipboard = ""
+        commands["Copy"].callback()
+        await browser.settle()
+        await browser.app.workers.wait_for_complete()
+        current = browser.screen.transcript.current
+        assert current is not None and browser.app.clipboard == harmless(current.text)

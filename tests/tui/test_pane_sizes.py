@@ -1,0 +1,110 @@
+"""The line between the panes: moved by keys, within bounds, remembered, and painted ahead where it is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from browsing import browsing, demo_app
+from terminal import Terminal
+
+from hermes_browse.store.models import Sort, View
+from hermes_browse.tui.config.folders import memory_path
+from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
+from hermes_browse.tui.config.start import Start, keep, read_start
+from hermes_browse.tui.pane_sizes import LEAST, MOST, PaneSizes
+
+
+async def test_keys_move_the_line(tmp_path: Path) -> None:
+    """Beside each other in columns, above each other in lines, and never out of sight."""
+    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+        rows = browser.screen.rows
+        before = rows.size.width
+        await browser.press("greater_than_sign", "greater_than_sign")
+        assert rows.size.width == before + 9  # 54 % of 120 columns, after 46 %
+        for _ in range(30):
+            await browser.pilot.press("less_than_sign")
+        await browser.settle()
+        assert browser.screen.pane_sizes.width == LEAST and rows.outer_size.width == 24
+        await browser.pilot.resize_terminal(80, 24)
+        await browser.settle()
+        assert rows.outer_size.width == 80, "above each other the width is all there is"
+        height = rows.size.height
+        await browser.press("greater_than_sign")
+        assert rows.size.height > height and browser.screen.pane_sizes.width == LEAST
+
+
+async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path: Path) -> None:
+    """The share comes back with the other pane."""
+    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+        rows = browser.screen.rows
+        await browser.press("greater_than_sign", "z")
+        assert rows.outer_size.width == 120 and browser.app.pane_sizes.is_alone
+        await browser.press("z")
+        assert rows.outer_size.width == 60 and not browser.app.pane_sizes.is_alone
+        await browser.press("z", "escape")
+        assert rows.outer_size.width == 60 and not browser.app.pane_sizes.is_alone
+        await browser.press("tab", "z")
+        assert browser.screen.transcript.outer_size.width > 110 and not browser.app.pane_sizes.is_alone
+
+
+async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
+    """In the file of what is remembered; nonsense in it is as nothing."""
+    app = demo_app(tmp_path)
+    async with browsing(app) as browser:
+        await browser.press("less_than_sign", "z")
+    left = app.as_left()
+    assert left is not None
+    keep(app.start, *left, app.pane_sizes)
+    assert read_memory(memory_path()) == Memory(View.CHATS, Sort.ACTIVITY, False, None, 42, 40, True)
+    assert repr(read_start().pane_sizes) == repr(PaneSizes(42, 40, True))
+    for value in ("true", "19", '"50"', "1e9"):
+        memory_path().write_text(f'{{"list_width": {value}}}')
+        assert read_memory(memory_path()).list_width == 46
+    keep(Start(memory=Memory(list_width=50)), View.ALL, Sort.COST, False, None)
+    assert read_memory(memory_path()).list_width == 50, "who does not say leaves it"
+
+
+def test_bounds() -> None:
+    """No more than there is, and it is told."""
+    pane_sizes = PaneSizes()
+    assert pane_sizes.change(100, is_narrow=False) and pane_sizes.width == MOST
+    assert not pane_sizes.change(1, is_narrow=False)
+    assert pane_sizes.change(-100, is_narrow=True) and pane_sizes.height == LEAST
+    assert pane_sizes.of(200, 50) == (160, 50) and pane_sizes.of(80, 20) == (80, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(("memory", "width"), [(Memory(list_width=62), 73), (Memory(is_list_alone=True), 119)])
+def test_what_is_painted_ahead_has_the_same_shares(hermes_home: Path, memory: Memory, width: int) -> None:
+    """Nothing moves when Textual takes over."""
+    write_memory(memory_path(), memory)
+    terminal = Terminal(["--home", str(hermes_home)], columns=120, rows=36, COLORTERM="truecolor")
+    terminal.wait_for("started 119 days ago")
+    terminal.read(0.05)
+    assert "search:" not in terminal.text, "this was not painted ahead"
+    before = [line[:width] for line in terminal.screen.display[3:20]]
+    terminal.wait_for("search:")
+    terminal.read(0.5)
+    after = [line[:width] for line in terminal.screen.display[3:20]]
+    digits = str.maketrans("0123456789…", " " * 11)
+    assert [line.translate(digits) for line in after] == [line.translate(digits) for line in before]
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_the_mouse_is_left_and_taken_back(hermes_home: Path) -> None:
+    """By a key; where the configuration leaves it, the key takes it."""
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.wait_for("search:")
+    terminal.send("\x1b[20~")
+    terminal.wait_for("left to the terminal")
+    assert terminal.raw.rfind(b"\x1b[?1000l") > terminal.raw.rfind(b"\x1b[?1000h")
+    terminal.send("\x1b[20~")
+    terminal.wait_for("the mouse is the browser's")
+    assert terminal.raw.rfind(b"\x1b[?1000h") > terminal.raw.rfind(b"\x1b[?1000l")
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0 and terminal.is_restored

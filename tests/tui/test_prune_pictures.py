@@ -1,0 +1,258 @@
+"""The pictures of a clean-up: columns over time, blocks of bytes, the file before and after."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, loose, open_app
+from hypothesis import given
+from hypothesis import strategies as st
+from pruning import NOW, family
+from rich.cells import cell_len
+
+from hermes_browse.store.cleanup.rules import with_age
+from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.cleanup.space_map import FileSpace
+from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
+from hermes_browse.tui.cleanup.treemap import Entry, lay_out, neighbour
+from hermes_browse.tui.cleanup.treemap import draw as draw_map
+from hermes_browse.tui.cleanup.widgets import TimeAxis, TreeMap
+from hermes_browse.tui.screens.prune import PruneScreen
+from hermes_browse.tui.screens.space_pane import before_and_after
+
+
+def _points(days: Sequence[float], messages: int = 10) -> list[Point]:
+    return [Point(NOW - age * DAY, f"r{i}", (f"s{i}",), messages, 0.5, 1) for i, age in enumerate(days)]
+
+
+def _axis(
+    points: Sequence[Point], gone: Sequence[str] = (), *, measure: Measure = Measure.MESSAGES, most: int = 60
+) -> Axis:
+    return make_axis(points, gone=gone, spared=["r1"], sizes={}, measure=measure, most=most, now=NOW)
+
+
+@given(
+    st.lists(st.floats(0, 4000), max_size=60),
+    st.integers(2, 90),
+    st.integers(4, 120),
+    st.integers(1, 9),
+    st.one_of(st.none(), st.floats(0, 5000)),
+)
+def test_an_axis_fills_its_room_and_loses_nothing(
+    days: list[float], most: int, width: int, height: int, age: float | None
+) -> None:
+    """Whatever the times: no more columns than fit, all of it in them, every row as wide as it claims."""
+    points = _points(days)
+    axis = _axis(points, [f"s{i}" for i in range(0, len(points), 3)], most=min(most, width))
+    assert len(axis.columns) <= max(most, 2)
+    assert sum(each.total for each in axis.columns) == pytest.approx(10.0 * len(points))
+    rows = draw(axis, width, height, None if age is None else NOW - age * DAY)
+    assert len(rows) == height and all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
+    assert cell_len(labels(axis, width, [f"m{i}" for i in range(12)])) == width
+
+
+def test_what_is_there_is_seen_and_what_goes_stands_below() -> None:
+    """One message beside a thousand; a column is as high as it is large."""
+    small, large = Point(NOW - 200 * DAY, "a", ("a",), 1, 0, 1), Point(NOW - DAY, "b", ("b",), 1000, 0, 1)
+    rows = draw(_axis([small, large], ["a"]), 60, 4, None)
+    assert rows[-1][0] == Cell("▁", "goes") or rows[-1][0].text.startswith("▁"), "it is not rounded away"
+    assert any(cell.look == "stays" and "█" in cell.text for cell in rows[0])
+
+
+def test_a_subagent_is_no_conversation_but_has_bytes() -> None:
+    points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 10, 0, 0)]
+    assert sum(each.total for each in _axis(points, measure=Measure.CONVERSATIONS).columns) == 1
+    sizes = {"a": Sizes(rows=10, text=3000), "b": Sizes(rows=10, text=1000)}
+    axis = make_axis(points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW)
+    assert sum(each.total for each in axis.columns) == 4000 and not axis.is_estimated
+
+
+def test_bytes_that_are_not_measured_follow_from_messages() -> None:
+    """So that the axis stands at once, and hardly moves when they are."""
+    points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 30, 0, 1)]
+    sizes = {"a": Sizes(rows=10, text=1000)}
+    axis = make_axis(points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW)
+    assert axis.is_estimated and sum(each.total for each in axis.columns) == 1000 + 3000
+
+
+def test_the_cutoff_goes_column_by_column_and_back() -> None:
+    axis = _axis(_points([5, 100, 400]))
+    first = moved(axis, None, -1, NOW)
+    assert first is not None
+    seen = [first]
+    while (further := moved(axis, seen[-1], -1, NOW)) is not None:
+        seen.append(further)
+    assert seen == sorted(seen) and len(seen) >= len(axis.columns) - 2
+    assert moved(axis, seen[-1], 1, NOW) == seen[-2] and moved(axis, 1, 1, NOW) is None
+    for days in seen:  # nothing of the column right of it goes
+        start = min(each.start for each in axis.columns if each.start >= NOW - days * DAY)
+        assert NOW - days * DAY <= start
+
+
+def test_places_and_times_are_each_others_inverse() -> None:
+    axis = _axis(_points([3, 90, 800]))
+    for x in (0.0, 0.2, 0.5, 0.99):
+        assert axis.place_of(axis.time_at(x)) == pytest.approx(x, abs=1e-6)
+
+
+def test_days_to_come() -> None:
+    axis = coming([0, 0, 3.5], 30, NOW)
+    assert axis.unit == "day" and axis.columns[0].goes == 2 and sum(each.goes for each in axis.columns) == 3
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 100)), max_size=80),
+    st.integers(1, 120),
+    st.integers(1, 50),
+)
+def test_blocks_cover_the_map_and_nothing_twice(sizes: list[tuple[int, int]], width: int, height: int) -> None:
+    """Every cell is in one block, and what is drawn is what is laid out."""
+    leaves = sorted(
+        (Entry(f"k{i}", f"名 {i}", size, size * share // 100, None) for i, (size, share) in enumerate(sizes)),
+        key=lambda each: -each.bytes,
+    )
+    half = len(leaves) // 2
+    groups = [
+        Entry(
+            f"g{i}",
+            f"group {i}",
+            sum(each.bytes for each in part),
+            sum(each.goes for each in part),
+            None,
+            lambda p=part: p,
+        )
+        for i, part in enumerate((leaves[:half], leaves[half:]))
+        if part
+    ]
+    blocks = lay_out(sorted(groups, key=lambda each: -each.bytes), width, height, lambda count: f"{count} smaller")
+    taken = [
+        (x, y)
+        for b in blocks
+        for x in range(b.rect.x, b.rect.x + b.rect.width)
+        for y in range(b.rect.y, b.rect.y + b.rect.height)
+    ]
+    assert len(taken) == len(set(taken))
+    if any(each.bytes for each in leaves):
+        assert len(taken) == width * height
+        rows = draw_map(blocks, width, height, 0)
+        assert all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
+        assert sum(each.bytes for each in blocks if not each.is_heading) == sum(each.bytes for each in leaves)
+
+
+def test_every_block_can_be_reached() -> None:
+    numbers = random.Random(5)
+    entries = sorted(
+        (Entry(f"k{i}", "x", numbers.randrange(1, 999), 0, None) for i in range(20)), key=lambda e: -e.bytes
+    )
+    blocks = lay_out(entries, 80, 24, str)
+    reached, waiting = {0}, [0]
+    while waiting:
+        here = waiting.pop()
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            there = neighbour(blocks, here, dx, dy)
+            if there not in reached:
+                reached.add(there)
+                waiting.append(there)
+    assert len(reached) == len(blocks)
+
+
+def test_the_file_before_and_after() -> None:
+    file = FileSpace(1000_000, 100_000, 0, False, 0)
+    line = before_and_after("state.db", file, 400_000, 120)
+    bar = [text for text in line.plain if text in "█░"]
+    assert "400 KB" in line.plain and "gives back 500 KB" in line.plain
+    assert bar.count("░") == round(len(bar) / 10)
+    assert cell_len(before_and_after("state.db", file, 400_000, 60).plain) <= 60
+
+
+def test_another_age_takes_the_place_of_the_one_there_is() -> None:
+    assert with_age("source:cron older:30d is:stale", 45) == "source:cron older:45d is:stale"
+    assert with_age("", 3) == "older:3d" and with_age('title:"a b"', 3) == 'older:3d title:"a b"'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with one of each kind of conversation."""
+    return family(tmp_path / "state.db")
+
+
+def _prune(browser: Browser) -> PruneScreen:
+    screen = browser.app.screen
+    assert isinstance(screen, PruneScreen)
+    return screen
+
+
+async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
+    """The rule, the line on the axis and the plan below are one."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        screen = _prune(browser)
+        rules = screen.query_one("#rules")
+        before, cut = browser.text("#totals"), screen.cut
+        await browser.press("left_square_bracket")
+        assert cut is not None and screen.cut is not None and screen.cut < cut
+        assert browser.text("#totals") != before or "older:30d" not in rules.value  # type: ignore[attr-defined]
+        for _ in range(40):
+            await browser.press("left_square_bracket")
+        assert "nothing goes" in browser.text("#totals")
+        width = screen.query_one(TimeAxis).size.width
+        await browser.pilot.mouse_down("#axis", offset=(2, 3))
+        await browser.pilot.hover("#axis", offset=(width - 10, 3))
+        await browser.pilot.mouse_up("#axis", offset=(width - 10, 3))
+        await browser.settle()
+        assert "conversations" in browser.text("#totals")
+
+
+async def test_the_map_takes_leaves_and_goes_in(path: Path) -> None:
+    """Blocks: space takes or leaves all of one, Enter goes in, Backspace out; the plan goes where the map is."""
+    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
+        await browser.press("P", "tab")
+        screen = _prune(browser)
+        blocks = screen.query_one(TreeMap)
+        assert blocks.has_focus and blocks.current is not None
+        keys = {each.key: index for index, each in enumerate(blocks._blocks)}
+        assert sum(each.bytes for each in blocks._blocks if not each.is_heading) == screen.space.total
+        old = keys["m1conversationold"]
+        blocks.cursor = old
+        await browser.settle()
+        assert screen.plan_list.current is not None and screen.plan_list.current.key == "pold"
+        assert "of which" in browser.text("#status")
+        before = browser.text("#totals")
+        await browser.press("space")
+        assert browser.text("#totals") != before and blocks.current.key == "m1conversationold"
+        assert blocks.current.goes == 0
+        await browser.press("space")
+        assert browser.text("#totals") == before and blocks.current.goes == blocks.current.bytes
+        await browser.press("enter")
+        assert {each.name for each in blocks._blocks} == {"said", "search index, estimated"}
+        assert "Old plans" in browser.text("#map-title")
+        await browser.press("backspace")
+        assert {each.key for each in blocks._blocks} == set(keys) and blocks.current.key == "m1conversationold"
+
+
+async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        screen = _prune(browser)
+        for mark in ("bytes▼", "cost▼", "msgs▼", "conversation▼", "idle▼"):
+            await browser.press("s")
+            assert mark in browser.text("#plan-head") or screen.query_one("#left").size.width < 76
+        await browser.press("s")
+        planned = screen.planned
+        assert planned is not None
+        sizes = [each.own.total + each.along.total for each in planned.plan.would]
+        assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
+
+
+async def test_every_measure_is_on_the_axis(path: Path) -> None:
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        axis = _prune(browser).query_one(TimeAxis)
+        titles = []
+        for _ in range(4):
+            titles.append(axis.render_line(0).text.split("  ")[0].strip().split(" ")[0])
+            await browser.press("m")
+        assert titles == ["bytes", "conversations", "messages", "cost"]

@@ -1,0 +1,177 @@
+"""What a search that finds nothing offers: each measured, each taken with Enter."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from builders import make_store
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.connect import Store
+from hermes_browse.store.demo import build
+from hermes_browse.store.homes import locate_file
+from hermes_browse.store.models import View
+from hermes_browse.store.search import count, make_conditions, parse
+from hermes_browse.tui.list.rows import ConversationRow, NoteRow, SuggestionRow
+
+
+def _offers(browser: Browser) -> dict[str, tuple[int, bool]]:
+    """Text → how many, and whether conversations are counted."""
+    rows = browser.screen.rows
+    every = [rows.source.row(index) for index in range(len(rows))]
+    return {row.text: (row.hits, row.of_list) for row in every if isinstance(row, SuggestionRow)}
+
+
+def _notes(browser: Browser) -> list[str]:
+    rows = browser.screen.rows
+    return [row.text for row in (rows.source.row(index) for index in range(len(rows))) if isinstance(row, NoteRow)]
+
+
+@pytest.mark.slow
+async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
+    """`source:cli title:nosuch` asks for conversations: without one filter there are some, and they are counted."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("source:telegram msgs>9000")
+        with Store(browser.app.store.path).reader() as reader:
+            every = read_catalog(reader, NOW).select(View.ALL)
+        telegram = sum(any(each.source == "telegram" for each in found.segments) for found in every)
+        assert telegram > 0
+        assert "No conversation is like this: Esc goes back to all." in _notes(browser)
+        assert _offers(browser) == {"without msgs>9000": (telegram, True)}
+        assert f"{telegram}  conversations without msgs>9000" in browser.text("#list")
+        assert "0 conversations" in browser.text("#status")
+        await browser.press("enter")
+        assert browser.screen.box.value == "source:telegram "
+        rows = browser.screen.rows
+        assert len(rows) == telegram
+        assert all(isinstance(rows.source.row(index), ConversationRow) for index in range(len(rows)))
+
+
+@pytest.mark.slow
+async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("source:cron")
+        cron = len(browser.screen.rows)
+        assert cron > 0
+        browser.screen.set_focus(browser.screen.rows)
+        await browser.press("1")
+        offered = _offers(browser)
+        assert "in automation" in offered and offered["in automation"][1]
+        assert isinstance(browser.row, SuggestionRow)
+        await browser.press("enter")
+        assert browser.screen.controllers.searching.view is View.AUTOMATION
+        assert not _offers(browser)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("source:telegran", "with source:telegram"), ("source:tele", "with source:telegram")]
+)
+async def test_a_value_nobody_has_is_offered_right(tmp_path: Path, typed: str, meant: str) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type(f"{typed} ")
+        number, of_list = _offers(browser)[meant]
+        assert number > 0 and of_list
+        await browser.press("enter")
+        assert len(browser.screen.rows) == number
+
+
+@pytest.mark.slow
+async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> None:
+    """Without the filter of messages the list is what is asked for; without the other, rows are."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("source:telegram before:1999 ")
+        with Store(browser.app.store.path).reader() as reader:
+            catalog = read_catalog(reader, NOW)
+            asked = make_conditions(parse("source:telegram"), NOW).conversation
+            assert asked is not None
+            telegram = sum(map(asked, catalog.select(View.ALL)))
+        assert _offers(browser) == {"without before:1999": (telegram, True)}
+
+
+async def test_words_of_a_title_nobody_has_are_looked_for_in_what_was_said(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("title:samesite")
+        with Store(browser.app.store.path).reader() as reader:
+            said = count(reader, parse("samesite"), cap=0).count
+        assert said > 0 and _offers(browser) == {"as words: samesite": (said, False)}
+        await browser.press("enter")
+        assert browser.screen.box.value == "samesite " and f" {said} hit" in browser.text("#status")
+
+
+def _root(folder: Path) -> Path:
+    """A Hermes root with a store, and profiles with and without one, one of them no store at all."""
+    root = folder / "root"
+    for name in ("work", "unused", "broken"):
+        (root / "profiles" / name).mkdir(parents=True)
+    make_store(root / "state.db", "22", [{"id": "a"}], [{"session_id": "a", "content": "ferry at nine"}])
+    build(root / "profiles" / "work" / "state.db", now=NOW)
+    (root / "profiles" / "broken" / "state.db").write_bytes(b"no database" * 200)
+    return root
+
+
+async def test_other_profiles_are_asked(tmp_path: Path) -> None:
+    """Found in another profile: said with the number; one that cannot be read is said too."""
+    root = _root(tmp_path)
+    location = locate_file(root / "state.db")
+    with Store(root / "profiles" / "work" / "state.db").reader() as reader:
+        cookie = count(reader, parse("cookie"), cap=0).count
+        cron = sum(each.source == "cron" for each in read_catalog(reader, NOW).select(View.ALL))
+    async with browsing(open_app(location)) as browser:
+        await browser.press("slash")
+        await browser.type("cookie ")
+        assert _offers(browser) == {"in profile work": (cookie, False)}
+        assert any("profile broken could not be searched" in note for note in _notes(browser))
+        assert isinstance(browser.row, SuggestionRow)
+        browser.screen.box.value = "source:cron "
+        await browser.settle()
+        assert _offers(browser) == {"in profile work": (cron, True)}
+
+
+async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) -> None:
+    """The browser switches to the profile, with the query in its box and as many hits as were offered."""
+    root = _root(tmp_path)
+    with Store(root / "profiles" / "work" / "state.db").reader() as reader:
+        cookie = count(reader, parse("cookie"), prefix_last=True, cap=0).count
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        before = browser.screen
+        await browser.press("slash")
+        await browser.type("cookie")
+        await browser.press("enter")
+        for _ in range(100):
+            await browser.settle()
+            if browser.screen is not before and browser.screen.controllers.searching.is_active:
+                break
+        assert browser.screen.context.location.profile == "work"
+        assert browser.screen.box.value == "cookie"
+        await browser.settle()
+        assert f" {cookie:,} hits" in browser.text("#status")
+        assert browser.app.focused is browser.screen.rows
+
+
+async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
+    root = _root(tmp_path)
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        browser.screen.controllers.searching.take_suggestion(
+            SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old")
+        )
+        await browser.settle()
+        assert "there is no profile old any more" in browser.text("#status")
+        assert browser.screen.context.location.profile == "default"
+
+
+async def test_a_loose_store_has_no_profiles_beside_it(tmp_path: Path) -> None:
+    root = _root(tmp_path)
+    shutil.move(root / "state.db", tmp_path / "loose.db")
+    async with browsing(open_app(loose(tmp_path / "loose.db"))) as browser:
+        await browser.press("slash")
+        await browser.type("cookie ")
+        assert not _offers(browser)
+        assert _notes(browser) == ["Nothing contains this."]

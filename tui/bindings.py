@@ -1,0 +1,43 @@
+"""Commands as Textual's bindings, and as rows of the help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from textual.binding import Binding, BindingType
+
+from hermes_browse.store.wording import _
+
+from .commands import Command
+from .key_names import key_names
+
+
+def bindings(commands: Iterable[Command]) -> list[BindingType]:
+    """The bindings of a screen, a card or a widget, in the order of its table."""
+    return [
+        Binding(
+            each.keys,
+            each.action,
+            each.title,
+            show=each.footer,
+            key_display=each.printed or None,
+            priority=each.priority,
+            tooltip=each.tooltip,
+            id=each.id or None,
+        )
+        for each in commands
+    ]
+
+
+def help_rows(commands: Iterable[Command], keymap: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+    """Keys and what they do; keys that do the same stand together.
+
+    Args:
+        commands: A table, or some of it.
+        keymap: Keys of the user's own, by the id of a command.
+    """
+    rows: dict[str, tuple[list[str], str]] = {}
+    for each in commands:
+        keys = (keymap or {}).get(each.id, each.keys)
+        rows.setdefault(each.action, ([], _(each.help)))[0].append(key_names(keys))
+    return [(" ".join(keys), text) for keys, text in rows.values()]

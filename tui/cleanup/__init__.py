@@ -1,0 +1,1 @@
+"""Cleaning up, seen: time, bytes, and what would go."""

@@ -1,0 +1,372 @@
+"""The time axis of a clean-up: what goes, what is spared and what stays, by the time of its last activity.
+
+Adding up looks at every conversation and runs beside the screen's thread; drawing looks at the columns alone.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Container, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.wording import N_
+
+DAY = 86_400.0
+_LOWER = " ▁▂▃▄▅▆▇█"
+_HATCHED = "▒"
+
+
+class Measure(StrEnum):
+    """What the height of a column stands for."""
+
+    BYTES = "bytes"
+    CONVERSATIONS = "conversations"
+    MESSAGES = "messages"
+    COST = "cost"
+
+    @property
+    def following(self) -> Measure:
+        """The next one, round and round."""
+        every = list(Measure)
+        return every[(every.index(self) + 1) % len(every)]
+
+
+MEASURES = {
+    Measure.BYTES: N_("bytes"),
+    Measure.CONVERSATIONS: N_("conversations"),
+    Measure.MESSAGES: N_("messages"),
+    Measure.COST: N_("cost"),
+}
+UNITS = {
+    "day": N_("by day"),
+    "week": N_("by week"),
+    "month": N_("by month"),
+    "quarter": N_("by quarter"),
+    "year": N_("by year"),
+}
+"""Widths of a column, narrowest first."""
+
+
+class Point(NamedTuple):
+    """A chain of sessions on the axis."""
+
+    when: float
+    """Its last activity, Unix seconds."""
+    root: str
+    sessions: tuple[str, ...]
+    messages: int
+    cost: float
+    """Dollars; unknown ones count as none."""
+    conversations: int
+    """0 for a subagent, which belongs to the conversation of its parent."""
+
+
+class Column(NamedTuple):
+    """A stretch of time, with the sums over what was last active in it."""
+
+    start: float
+    goes: float = 0.0
+    spared: float = 0.0
+    stays: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.goes + self.spared + self.stays
+
+
+class Axis(NamedTuple):
+    """Columns beside each other, oldest first."""
+
+    unit: str
+    """One of `UNITS`."""
+    columns: tuple[Column, ...]
+    end: float
+    """Where the last column ends, Unix seconds."""
+    measure: Measure
+    is_estimated: bool
+    """Bytes of some conversations are not measured yet, and are taken to follow from their messages."""
+
+    def time_at(self, x: float) -> float:
+        """The time at a place of the axis, 0 at its left end and 1 at its right."""
+        place = max(0.0, min(x, 1.0)) * len(self.columns)
+        index = min(int(place), len(self.columns) - 1)
+        start = self.columns[index].start
+        end = self.columns[index + 1].start if index + 1 < len(self.columns) else self.end
+        return start + (place - index) * (end - start)
+
+    def place_of(self, when: float) -> float:
+        """Where a time is on the axis, from 0 to 1."""
+        if not self.columns:
+            return 0.0
+        starts = [each.start for each in self.columns]
+        index = max(bisect_right(starts, when) - 1, 0)
+        end = starts[index + 1] if index + 1 < len(starts) else self.end
+        within = (when - starts[index]) / (end - starts[index]) if end > starts[index] else 0.0
+        return max(0.0, min((index + max(0.0, min(within, 1.0))) / len(starts), 1.0))
+
+
+def read_points(catalog: Catalog) -> list[Point]:
+    """All chains of a catalog that have a time, in no order.
+
+    Args:
+        catalog: Of the whole store.
+    """
+    found = []
+    for chain in catalog.chains:
+        segments = chain.segments
+        when = chain.last_active
+        if not math.isfinite(when):
+            started = chain.root.started_at
+            if started is None:
+                continue
+            when = started
+        messages = sum(each.message_count for each in segments)
+        cost = sum(each.cost_usd or 0.0 for each in segments)
+        counts = 0 if catalog.forest.is_attached_subagent(chain) else 1
+        found.append(Point(when, chain.root.id, tuple(each.id for each in segments), messages, cost, counts))
+    return found
+
+
+def _starts(unit: str, first: float, last: float, most: int) -> list[float] | None:
+    """The starts of columns from one time to another, and the end of the last; None if there are more than that."""
+    at = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
+    if unit == "week":
+        at -= timedelta(days=at.weekday())
+    elif unit in ("month", "quarter", "year"):
+        month = {"month": at.month, "quarter": (at.month - 1) // 3 * 3 + 1, "year": 1}[unit]
+        at = at.replace(month=month, day=1)
+    found = []
+    while True:
+        found.append(at.timestamp())
+        if found[-1] > last:
+            return found
+        if len(found) > most:
+            return None
+        if unit in ("day", "week"):
+            at += timedelta(days=1 if unit == "day" else 7)
+        else:
+            months = at.month - 1 + {"month": 1, "quarter": 3, "year": 12}[unit]
+            at = at.replace(year=at.year + months // 12, month=months % 12 + 1)
+
+
+def make_axis(
+    points: Sequence[Point],
+    *,
+    gone: Container[str],
+    spared: Container[str],
+    sizes: Mapping[str, Sizes],
+    measure: Measure,
+    most: int,
+    now: float,
+) -> Axis:
+    """Add up what the columns hold.
+
+    Args:
+        points: From `read_points`.
+        gone: Sessions that go.
+        spared: Roots that the rules mean and that stay.
+        sizes: Measured so far, by session.
+        measure: What is added up.
+        most: Columns there is room for.
+        now: Unix seconds: the axis ends with it.
+
+    Returns:
+        At most so many columns, in the narrowest unit that fits; none without points.
+    """
+    unit, starts = "year", [now]
+    if points:
+        first = max(min(each.when for each in points), 0.0)
+        for unit in UNITS:
+            found = _starts(unit, min(first, now), now, max(most, 2))
+            if found is not None:
+                starts = found
+                break
+        else:
+            starts = [first + (now - first) * index / most for index in range(most + 1)]
+    per_message = _bytes_per_message(points, sizes) if measure is Measure.BYTES else 0.0
+    sums = [[0.0, 0.0, 0.0] for _ in starts]
+    is_estimated = False
+    for each in points:
+        kind = 0 if each.sessions[-1] in gone else 1 if each.root in spared else 2
+        if measure is Measure.BYTES:
+            if all(session in sizes for session in each.sessions):
+                value = float(sum(sizes[session].total for session in each.sessions))
+            else:
+                value, is_estimated = each.messages * per_message, True
+        elif measure is Measure.CONVERSATIONS:
+            value = float(each.conversations)
+        else:
+            value = float(each.messages) if measure is Measure.MESSAGES else each.cost
+        index = min(max(bisect_right(starts, each.when) - 1, 0), max(len(starts) - 2, 0))
+        sums[index][kind] += value
+    columns = tuple(
+        Column(start, goes, stays=stays, spared=kept)
+        for start, (goes, kept, stays) in zip(starts[:-1], sums, strict=False)
+    )
+    return Axis(unit, columns, starts[-1], measure, is_estimated)
+
+
+def coming(days: Sequence[float], most: int, now: float) -> Axis:
+    """What goes on the days to come, in conversations.
+
+    Args:
+        days: From now until each of them goes; 0 for what goes next.
+        most: Columns there is room for.
+        now: Unix seconds.
+    """
+    points = [Point(now + each * DAY, str(index), (str(index),), 0, 0.0, 1) for index, each in enumerate(days)]
+    end = max((each.when for each in points), default=now)
+    here = Point(now, "", ("",), 0, 0.0, 0)  # the axis begins today
+    gone = {each.root for each in points}
+    return make_axis(
+        [here, *points], gone=gone, spared=(), sizes={}, measure=Measure.CONVERSATIONS, most=most, now=end + DAY
+    )
+
+
+def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> float:
+    """The mean over what is measured; some kilobytes as long as nothing is."""
+    rows = total = 0
+    for each in points:
+        if each.sessions[-1] in sizes:
+            rows += each.messages
+            total += sizes[each.sessions[-1]].total
+    return total / rows if rows else 2000.0
+
+
+def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | None:
+    """The cutoff a column further.
+
+    Args:
+        axis: Any.
+        older_days: The cutoff as it is, in days before now; None without one.
+        by: -1 to the left, where less goes; 1 to the right.
+        now: Unix seconds.
+
+    Returns:
+        Days before now, rounded so that no column goes that was not crossed; None where there is no further column.
+    """
+    cut = now - older_days * DAY if older_days is not None else (now if by < 0 else axis.columns[0].start - DAY)
+    edges = [each.start for each in axis.columns]
+    if by < 0:
+        before = [each for each in edges if each < cut - DAY and each < now - DAY]
+        return math.ceil((now - before[-1]) / DAY) if before else None
+    after = [each for each in edges if each > cut + DAY and each < now - DAY]
+    if after:
+        return math.ceil((now - after[0]) / DAY)
+    return 1 if older_days is None or older_days > 1 else None
+
+
+class Cell(NamedTuple):
+    """Letters that look alike: names of looks, for what is drawn and for what is behind it."""
+
+    text: str
+    look: str
+    behind: str = ""
+
+
+def draw(axis: Axis, width: int, height: int, cut: float | None, *, plain: bool = False) -> list[list[Cell]]:
+    """The columns as rows of cells, top first.
+
+    Args:
+        axis: With at most `width` columns.
+        width: Cells.
+        height: Rows.
+        cut: The time before which things go, Unix seconds; None without a rule.
+        plain: In ASCII, where eighths of a cell cannot be told apart.
+
+    Returns:
+        `height` rows of exactly `width` cells each.
+    """
+    count = len(axis.columns)
+    edges = [index * width // count for index in range(count + 1)] if count else [0]
+    highest = max((each.total for each in axis.columns), default=0.0)
+    line = min(round(axis.place_of(cut) * width), width - 1) if cut is not None and count else -1
+    rows = []
+    for row in range(height - 1, -1, -1):
+        cells: list[Cell] = []
+        for index, each in enumerate(axis.columns):
+            room = edges[index + 1] - edges[index]
+            gap = 1 if room >= 3 else 0
+            cell = _cell(each, highest, row, height)
+            cells += [cell] * (room - gap) + [Cell(" ", "none")] * gap
+        cells += [Cell(" ", "none")] * (width - len(cells))
+        if line >= 0:
+            under = cells[line]
+            behind = under.look if under.text in "█▒" else under.behind
+            cells[line] = Cell("|" if plain else "│", "cut", behind if behind != "none" else "")
+        rows.append(_runs(cells))
+    return rows
+
+
+def _eighths(column: Column, highest: float, height: int) -> tuple[int, int, int]:
+    """How high the parts stand; what is there at all is seen."""
+    if highest <= 0:
+        return 0, 0, 0
+    scale = height * 8 / highest
+    goes, spared, stays = (max(1, round(each * scale)) if each > 0 else 0 for each in column[1:])
+    return goes, spared, stays
+
+
+def _cell(column: Column, highest: float, row: int, height: int) -> Cell:
+    low = row * 8
+    parts: list[tuple[str, int]] = []
+    start = 0
+    for look, high in zip(("goes", "spared", "stays"), _eighths(column, highest, height), strict=True):
+        inside = min(start + high, low + 8) - max(start, low)
+        if inside > 0:
+            parts.append((look, inside))
+        start += high
+    if not parts:
+        return Cell(" ", "none")
+    look, high = parts[0]
+    if len(parts) == 1:
+        if look == "spared":
+            return Cell(_HATCHED, look) if high > 3 else Cell(_LOWER[high], look)
+        return Cell(_LOWER[high], look)
+    above = max(parts[1:], key=lambda each: each[1])[0]
+    if look == "spared":
+        return Cell(_HATCHED, look)
+    return Cell(_LOWER[min(high, 7)], look, above)
+
+
+def _runs(cells: Sequence[Cell]) -> list[Cell]:
+    found: list[Cell] = []
+    for each in cells:
+        if found and found[-1][1:] == each[1:]:
+            found[-1] = found[-1]._replace(text=found[-1].text + each.text)
+        else:
+            found.append(each)
+    return found
+
+
+def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
+    """The years and, where there is room, months below the columns.
+
+    Args:
+        axis: Any.
+        width: Cells.
+        months: Twelve short names.
+    """
+    line = [" "] * width
+    count = len(axis.columns)
+    free = 0
+    before: datetime | None = None
+    for index, each in enumerate(axis.columns):
+        at = datetime.fromtimestamp(each.start)
+        text = ""
+        if before is None or at.year != before.year:
+            text = str(at.year) if before is not None or at.month == 1 else f"{months[at.month - 1]} {at.year}"
+        elif at.month != before.month:
+            text = months[at.month - 1]
+        before = at
+        place = index * width // count
+        if text and place >= free and place + len(text) <= width:
+            line[place : place + len(text)] = text
+            free = place + len(text) + 1
+    return "".join(line)

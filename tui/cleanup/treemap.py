@@ -1,0 +1,238 @@
+"""Where the bytes of a store are, as a treemap: blocks as large as what they stand for, split into what goes and stays.
+
+Two levels at a time: groups with a heading line each, and the blocks in them. Layout and drawing, without a widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.cleanup.space_map import Space
+
+from .. import formats
+from .axis import Cell
+
+_SMALLEST = 10
+"""Cells below which a block cannot be told from its neighbours."""
+_MOST = 300
+"""Entries of a level that are named."""
+_WIDEST = 4
+"""Cells a group needs beside its heading, in both directions, to be drawn with what is in it."""
+
+
+class Rect(NamedTuple):
+    """A rectangle of cells."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def area(self) -> int:
+        """Cells."""
+        return self.width * self.height
+
+
+class Block(NamedTuple):
+    """A rectangle that stands for something."""
+
+    rect: Rect
+    key: str
+    """As the list of the map has it; begins with `REST` for many small ones together."""
+    name: str
+    bytes: int
+    goes: int
+    """Bytes of it that go."""
+    space: Space | None
+    """None for small ones together and for kinds of content."""
+    is_heading: bool = False
+    """The line of a group: it stands for all that is drawn below it."""
+
+
+class Entry(NamedTuple):
+    """Something to be drawn as a block, with what it is made of."""
+
+    key: str
+    name: str
+    bytes: int
+    goes: int
+    space: Space | None
+    below: Callable[[], Sequence[Entry]] = tuple
+    """Finds what it is made of, biggest first; asked only where there is room to show it."""
+    items: int = 1
+    """How many it stands for."""
+
+
+def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
+    """Split a rectangle: always in halves of about the same size, along its longer side."""
+    if not entries or rect.area <= 0:
+        return []
+    if len(entries) == 1:
+        return [(entries[0], rect)]
+    total = sum(each.bytes for each in entries)
+    half, count = 0, 0
+    while count < len(entries) - 1 and (count == 0 or half + entries[count].bytes / 2 < total / 2):
+        half += entries[count].bytes
+        count += 1
+    share = half / total if total else count / len(entries)
+    if rect.width >= 2 * rect.height:  # a cell is twice as high as it is wide
+        width = min(max(round(rect.width * share), 1), rect.width - 1) if rect.width > 1 else rect.width
+        one, other = rect._replace(width=width), rect._replace(x=rect.x + width, width=rect.width - width)
+    else:
+        height = min(max(round(rect.height * share), 1), rect.height - 1) if rect.height > 1 else rect.height
+        one, other = rect._replace(height=height), rect._replace(y=rect.y + height, height=rect.height - height)
+    return _shares(entries[:count], one) + _shares(entries[count:], other)
+
+
+REST = "+"
+"""How the key of many small ones together begins; the number of those that have a block, and the key above, follow."""
+
+
+def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str], above: str = "") -> list[Entry]:
+    """The entries that get a block of their own; the rest is one block."""
+    known = [each for each in entries if each.bytes > 0]
+    total = sum(each.bytes for each in known)
+    shown = [each for each in known if each.bytes * rect.area >= _SMALLEST * total]
+    rest = known[len(shown) :]
+    if len(rest) == 1:
+        return known
+    if rest:
+        size, goes = sum(each.bytes for each in rest), sum(each.goes for each in rest)
+        count = sum(each.items for each in rest)
+        shown.append(Entry(f"{REST}{len(shown)}@{above}", smaller(count), size, goes, None, items=count))
+    return shown
+
+
+def lay_out(entries: Sequence[Entry], width: int, height: int, smaller: Callable[[int], str]) -> list[Block]:
+    """The blocks of a map.
+
+    Args:
+        entries: Biggest first.
+        width: Cells.
+        height: Rows.
+        smaller: Names so many small ones together.
+
+    Returns:
+        Headings and blocks; every cell is in exactly one of them.
+    """
+    whole = Rect(0, 0, width, height)
+    found: list[Block] = []
+    for entry, rect in _shares(_drawable(entries, whole, smaller), whole):
+        inner = rect._replace(y=rect.y + 1, height=rect.height - 1)
+        below = entry.below() if inner.width > 2 * _WIDEST and inner.height >= _WIDEST else ()
+        if len(below) < 2:
+            found.append(Block(rect, entry.key, entry.name, entry.bytes, entry.goes, entry.space))
+            continue
+        head = rect._replace(height=1)
+        found.append(Block(head, entry.key, entry.name, entry.bytes, entry.goes, entry.space, is_heading=True))
+        for child, part in _shares(_drawable(below, inner, smaller, entry.key), inner):
+            found.append(Block(part, child.key, child.name, child.bytes, child.goes, child.space))
+    return found
+
+
+def neighbour(blocks: Sequence[Block], index: int, dx: int, dy: int) -> int:
+    """The block beside another in a direction; itself at the edge.
+
+    Args:
+        blocks: From `lay_out`.
+        index: Of the block one comes from.
+        dx: -1 to the left, 1 to the right, else 0.
+        dy: -1 up, 1 down, else 0.
+    """
+    here = blocks[index].rect
+    best, nearest = index, None
+    for other, block in enumerate(blocks):
+        there = block.rect
+        if dx:
+            away = there.x - (here.x + here.width) if dx > 0 else here.x - (there.x + there.width)
+            aside = max(there.y - here.y, here.y - (there.y + there.height - 1), 0)
+        else:
+            away = there.y - (here.y + here.height) if dy > 0 else here.y - (there.y + there.height)
+            aside = max(there.x - here.x, here.x - (there.x + there.width - 1), 0)
+        if away < 0 or other == index:
+            continue
+        distance = (away + aside * (3 if dx else 1), there.x + there.y)
+        if nearest is None or distance < nearest:
+            best, nearest = other, distance
+    return best
+
+
+def draw(blocks: Sequence[Block], width: int, height: int, cursor: int | None) -> list[list[Cell]]:
+    """The map as rows of cells, top first.
+
+    Args:
+        blocks: From `lay_out`, for these sizes.
+        width: Cells.
+        height: Rows.
+        cursor: Index of the block that is pointed at; None without the focus.
+    """
+    rows: list[list[tuple[int, list[Cell]]]] = [[] for _ in range(height)]
+    for index, block in enumerate(blocks):
+        for line in range(block.rect.height):
+            cells = _line(block, line, is_here=index == cursor)
+            rows[block.rect.y + line].append((block.rect.x, cells))
+    return [[cell for _, cells in sorted(row, key=lambda each: each[0]) for cell in cells] for row in rows]
+
+
+def _line(block: Block, line: int, *, is_here: bool) -> list[Cell]:
+    width = block.rect.width
+    share = block.goes / block.bytes if block.bytes else 0.0
+    split = round(width * share)
+    if 0 < block.goes < block.bytes:  # a part that is there is seen
+        split = min(max(split, 1), max(width - 1, 1))
+    size = formats.size(block.bytes)
+    if block.is_heading:
+        name = f" {block.name} "
+        text = formats.fit(formats.clip(name, width), width)
+        if cell_len(name) + len(size) + 1 <= width:
+            text = formats.fit(name, width - len(size) - 1) + size + " "
+        return [Cell(text, "here" if is_here else "heading")]
+    text = " " * (width - 1)
+    if line == 0 and width > 2:
+        text = formats.fit(formats.clip(block.name, width - 2), width - 1)
+    elif line == 1 and width > len(size):
+        text = formats.fit(size, width - 1)
+    looks = ("here-goes", "here-stays") if is_here else ("goes", "stays")
+    edge = Cell("▏", "edge", looks[0] if split else looks[1])
+    if cell_len(text) != len(text):  # a wide letter must not be cut
+        return [edge, Cell(text, looks[0] if 2 * split >= width else looks[1])]
+    inside = max(split - 1, 0)
+    return [edge, Cell(text[:inside], looks[0]), Cell(text[inside:], looks[1])]
+
+
+def entries_of(
+    spaces: Sequence[Space],
+    depth: int,
+    sums: Mapping[str, int],
+    name_of: Callable[[Space], str],
+    key_of: Callable[[Space, int], str],
+    smaller: Callable[[int], str],
+) -> list[Entry]:
+    """Lines of a space map as entries.
+
+    Args:
+        spaces: Biggest first.
+        depth: How deep in the map they are; sources are at 0.
+        sums: Bytes that go of each line.
+        name_of: Names a line.
+        key_of: The key of a line.
+        smaller: Names so many small ones together: beyond some hundred none has a block of its own.
+    """
+
+    def below(space: Space) -> Callable[[], Sequence[Entry]]:
+        return lambda: entries_of(space.below, depth + 1, sums, name_of, key_of, smaller)
+
+    found = [
+        Entry(key, name_of(space), space.sizes.total, min(sums.get(key, 0), space.sizes.total), space, below(space))
+        for space in spaces[:_MOST]
+        for key in [key_of(space, depth)]
+    ]
+    if rest := spaces[_MOST:]:
+        goes = sum(sums.get(key_of(space, depth), 0) for space in rest)
+        size = sum(each.sizes.total for each in rest)
+        found.append(Entry("", smaller(len(rest)), size, goes, None, items=len(rest)))
+    return found

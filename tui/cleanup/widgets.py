@@ -1,0 +1,273 @@
+"""The two pictures of a clean-up: the time axis with its cutoff, and the map of bytes with a cursor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from hermes_browse.store.text import printable
+from hermes_browse.store.wording import _
+
+from .. import formats
+from ..bindings import bindings
+from ..commands.panes import MAP
+from .axis import DAY, MEASURES, UNITS, Axis, Cell, draw, labels
+from .treemap import Block, neighbour
+from .treemap import draw as draw_map
+
+
+class _Picture(Widget):
+    """Rows of cells, each with a look of the style sheet."""
+
+    NAME: ClassVar[str] = ""
+
+    def _strip(self, cells: Sequence[Cell], width: int) -> Strip:
+        base = self.rich_style
+        segments = []
+        for text, look, behind in cells:
+            style = base + self._look(look)
+            if behind:
+                back = self._look(behind)
+                style += Style(bgcolor=back.bgcolor or back.color)
+            segments.append(Segment(printable(text), style))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _look(self, name: str) -> Style:
+        return self.get_component_rich_style(f"{self.NAME}--{name}", partial=True) if name else Style.null()
+
+
+class TimeAxis(_Picture):
+    """Columns of what goes and stays over time; the cutoff can be dragged.
+
+    Args:
+        title: What the columns are, instead of the measure.
+        can_cut: Whether there is a cutoff to be moved.
+    """
+
+    NAME = "axis"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"axis--{look}" for look in ("goes", "spared", "stays", "none", "cut", "title", "text")
+    }
+
+    @dataclass
+    class Moved(Message):
+        """The cutoff was put elsewhere with the mouse."""
+
+        days: int
+        """Before now."""
+
+    def __init__(self, *, title: str = "", can_cut: bool = True, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._heading, self._can_cut = title, can_cut
+        self.clock: Callable[[], float] = time.time
+        self._axis: Axis | None = None
+        self._cut: float | None = None
+        self._days: int | None = None
+        """Of the cutoff under the mouse while it is dragged."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Title, columns and years: as high as the screen allows."""
+        return 5 if viewport.height < 30 else 8 if viewport.height < 45 else 12
+
+    @property
+    def columns(self) -> int:
+        """How many columns there is room for."""
+        return max(self.size.width - 2, 2)
+
+    def show(self, axis: Axis, cut: float | None) -> None:
+        """Show other columns, or another cutoff.
+
+        Args:
+            axis: With at most `columns` columns.
+            cut: Unix seconds; None without one.
+        """
+        self._axis, self._cut = axis, cut
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width, axis = self.size.width, self._axis
+        if axis is None or width < 4:
+            return Strip.blank(width, self.rich_style)
+        room, rows = min(self.columns, width - 2), self.size.height - 2
+        if y == 0:
+            return self._strip(self._title(axis, width), width)
+        if y == self.size.height - 1:
+            months = [formats.month_name(number)[:3] for number in range(1, 13)]
+            return self._strip([Cell(" " + labels(axis, room, months), "text")], width)
+        picture = draw(axis, room, rows, self._cut)
+        return self._strip([Cell(" ", "none"), *picture[y - 1]], width)
+
+    def _title(self, axis: Axis, width: int) -> list[Cell]:
+        measure = self._heading or _(MEASURES[axis.measure])
+        measure += _(", estimated") if axis.is_estimated else ""
+        cells = [Cell(f" {measure} {_(UNITS[axis.unit])}  ", "title")]
+        kinds = {"goes": _("goes"), "spared": _("spared"), "stays": _("stays")}
+        for look, words in kinds.items():
+            if any(getattr(each, look) for each in axis.columns):
+                cells += [Cell("▒" if look == "spared" else "█", look), Cell(f" {words}  ", "text")]
+        used = sum(cell_len(each.text) for each in cells)
+        if self._cut is not None:
+            days, day = round((self.clock() - self._cut) / DAY), formats.day_key(self._cut)
+            told = f" {_('│ older than {days:,} days: before {day}').format(day=day, days=days)}"
+            told = told if used + cell_len(told) <= width else f" │ {day}"
+            cells.append(Cell(told, "cut"))
+            used += cell_len(told)
+        keys = _("[ ] move it · m measures")
+        if self._can_cut and used + cell_len(keys) + 2 < width:
+            cells.append(Cell(f"{keys} ".rjust(width - used), "text"))
+        return cells
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """The cutoff comes to the mouse."""
+        if not self._can_cut:
+            return
+        self.capture_mouse()
+        self._drag(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """The cutoff follows the mouse."""
+        if self._days is not None:
+            self._drag(event.x)
+
+    def on_mouse_up(self) -> None:
+        """The cutoff stays where it is."""
+        self.release_mouse()
+        if self._days is not None:
+            days, self._days = self._days, None
+            self.post_message(self.Moved(days))
+
+    def _drag(self, x: int) -> None:
+        axis, now = self._axis, self.clock()
+        if axis is None or not axis.columns:
+            return
+        when = axis.time_at((x - 1) / max(self.columns, 1))
+        self._days = max(1, round((now - when) / DAY))
+        self._cut = now - self._days * DAY
+        self.refresh()
+
+
+class TreeMap(_Picture, can_focus=True):
+    """Blocks as large as what they stand for, with a cursor."""
+
+    NAME = "map"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"map--{look}" for look in ("goes", "stays", "heading", "here", "here-goes", "here-stays", "edge")
+    }
+    BINDINGS: ClassVar[list[BindingType]] = bindings(MAP)
+
+    cursor: reactive[int] = reactive(0)
+    """Index of the block that is pointed at."""
+
+    @dataclass
+    class Pointed(Message):
+        """The cursor is on another block."""
+
+        block: Block
+
+    @dataclass
+    class Entered(Message):
+        """Enter, or a second click: what it is made of is wanted."""
+
+        block: Block
+
+    class Left(Message):
+        """One level up is wanted."""
+
+    class Resized(Message):
+        """There is other room: the blocks are to be laid out anew."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._blocks: list[Block] = []
+        self._rows: list[list[Cell]] | None = None
+
+    def show(self, blocks: list[Block], key: str = "") -> None:
+        """Show other blocks; the cursor stays on the one it was on where that is still there.
+
+        Args:
+            blocks: Laid out for the size of the widget.
+            key: Of the block that the cursor goes to instead.
+        """
+        here = self.current
+        wanted = key or (here.key if here is not None else None)
+        self._blocks = blocks
+        same = next((index for index, each in enumerate(blocks) if each.key == wanted), None)
+        if same is None:
+            leaves = [index for index, each in enumerate(blocks) if not each.is_heading]
+            same = max(leaves, key=lambda index: blocks[index].rect.area, default=0)
+        self._rows = None
+        self.cursor = same
+        self.refresh()
+
+    @property
+    def current(self) -> Block | None:
+        """The block that is pointed at."""
+        return self._blocks[self.cursor] if 0 <= self.cursor < len(self._blocks) else None
+
+    def watch_cursor(self) -> None:
+        """Draw the cursor where it is now."""
+        self._rows = None
+        if self.has_focus and (block := self.current) is not None:
+            self.post_message(self.Pointed(block))
+
+    def on_focus(self) -> None:
+        """The cursor is seen only with the focus."""
+        self._rows = None
+        self.watch_cursor()
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """The cursor is seen only with the focus."""
+        self._rows = None
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """Other room."""
+        self.post_message(self.Resized())
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width = self.size.width
+        if self._rows is None:
+            height = max((each.rect.y + each.rect.height for each in self._blocks), default=0)
+            self._rows = draw_map(self._blocks, width, height, self.cursor if self.has_focus else None)
+        return self._strip(self._rows[y] if y < len(self._rows) else [], width)
+
+    def action_go(self, dx: int, dy: int) -> None:
+        """To the next block in a direction."""
+        if self._blocks:
+            self.cursor = neighbour(self._blocks, self.cursor, dx, dy)
+
+    def action_enter(self) -> None:
+        """Into the block."""
+        if (block := self.current) is not None:
+            self.post_message(self.Entered(block))
+
+    def action_leave(self) -> None:
+        """Out again."""
+        self.post_message(self.Left())
+
+    def on_click(self, event: events.Click) -> None:
+        """To the block under the mouse; a second click goes into it."""
+        for index, block in enumerate(self._blocks):
+            rect = block.rect
+            if rect.x <= event.x < rect.x + rect.width and rect.y <= event.y < rect.y + rect.height:
+                self.focus()
+                self.cursor = index
+                if event.chain > 1:
+                    self.action_enter()
+                return

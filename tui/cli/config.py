@@ -1,0 +1,116 @@
+"""`config`: where the configuration is, what it sets, and which of its lines have no effect."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from types import SimpleNamespace
+
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
+from hermes_browse.tui.config.keymap import sample
+
+from ..commands import final_keys
+from ..config.folders import config_path
+from ..config.keymap import known_commands, resolve_keymap, troubles_of
+from ..config.reading import read_config
+from .context import Command
+from .output import note, print_json, print_text
+
+_SHOWN = (
+    "view", "sort", "theme", "mouse", "glyphs", "time", "dates", "density", "language", "columns", "resume", "surface",
+    "trash", "keymap",
+)  # fmt: skip
+"""The options in the order they are shown in; the keys follow them."""
+
+
+class ConfigCommand(Command):
+    """The configuration file of this user."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "what",
+            nargs="?",
+            choices=["show", "path", "init"],
+            default="show",
+            help=_("show what holds (default), its path, or write a commented sample; an existing file stays as it is"),
+        )
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """Run without a store."""
+        if arguments.what == "init":
+            return _init(as_json=arguments.json)
+        if arguments.what == "show":
+            return _show(as_json=arguments.json)
+        path = config_path()
+        if arguments.json:
+            print_json({"path": str(path), "exists": path.exists()})
+        else:
+            print_text(str(path))
+        return 0
+
+
+def _init(*, as_json: bool) -> int:
+    path = config_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # O_EXCL: a file that another process has written meanwhile stays as it is.
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as error:
+        there = _("{path} is there already and stays as it is.").format(path=path)
+        raise RefusedError(there, remedy=_("Move it away for a fresh sample.")) from error
+    except OSError as error:
+        failed = _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror)
+        raise RefusedError(failed) from error
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(sample())
+    if as_json:
+        print_json({"path": str(path), "written": True})
+    else:
+        print_text(_("written: {path}").format(path=path))
+    return 0
+
+
+def _toml(value: object) -> str:
+    """A value as it stands in the file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        inner = ", ".join(f'"{one_line(name, 60)}" = {_toml(each)}' for name, each in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    return f'"{value}"'
+
+
+def _show(*, as_json: bool) -> int:
+    configuration = read_config()
+    troubles = troubles_of(configuration)
+    values = {name: getattr(configuration.options, name) for name in _SHOWN}
+    values |= {"columns": list(values["columns"]), "surface": dict(values["surface"])}
+    keymap, _troubles = resolve_keymap(configuration)
+    keys = {each.id: list(dict.fromkeys(each.key_names)) for each in final_keys(known_commands(), keymap) if each.id}
+    if as_json:
+        print_json(
+            {
+                "path": str(configuration.path),
+                "exists": configuration.exists,
+                "options": values,
+                "keys": keys,
+                "problems": [{"line": each.line, "text": each.text, "remedy": each.remedy} for each in troubles],
+            }
+        )
+        return 0
+    absent = _("{path} (not there; `hermes-browse config init` writes a sample)").format(path=configuration.path)
+    print_text(f"# {configuration.path if configuration.exists else absent}")
+    for name, value in values.items():
+        unset = _("{name}: as you left it").format(name=name)
+        print_text(f"{name} = {_toml(value)}" if value is not None else f"# {unset}")
+    print_text("\n[keys]")
+    for name, named in keys.items():
+        quoted = ", ".join(f'"{key}"' for key in named)
+        print_text(f"{name} = [{quoted}]")
+    for each in troubles:
+        note(each.sentence(str(configuration.path)))
+    return 0

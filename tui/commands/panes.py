@@ -1,0 +1,174 @@
+"""What keys do on the main screen and in its panes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hermes_browse.store.wording import N_
+
+from . import Command, Shown, at
+
+APP = at(
+    "app",
+    Command("", "ctrl+q", N_("quit"), call="quit", priority=True),
+    Command("", "ctrl+c", N_("quit"), call="quit", priority=True),
+    Command("palette", "ctrl+p", N_("palette"), call="command_palette", priority=True),
+)
+MAIN = at(
+    "main",
+    Shown("search", "slash", N_("search"), N_("Find conversations by what was said"), priority=True),
+    Shown("resume", "R", N_("resume"), N_("Go on with this conversation in Hermes"), printed="↵"),
+    Shown("mark", "space", N_("mark"), N_("Mark this conversation, or unmark it")),
+    Command("mark-range", "V", N_("mark range"), N_("Begin a range of marks, end it")),
+    Command("mark-all", "asterisk", N_("mark all"), N_("Mark all listed, or none")),
+    Shown("archive", "a", N_("archive"), N_("Put away, or bring back; no question, u undoes")),
+    Shown("delete", "D", N_("delete"), N_("Move to the trash, after a question")),
+    Command("undo", "u", N_("undo"), N_("Take back what was done last")),
+    Command("pin", "f", N_("pin"), N_("Keep from what Hermes deletes by itself, or let go")),
+    Command("rename", "T,f2", N_("rename"), N_("Give it another title")),
+    Command("export", "e", N_("export"), N_("Save as Markdown, HTML or JSONL")),
+    Shown("prune", "P", N_("prune"), N_("Clean up by rules: what would go, and what it frees")),
+    Command("trash", "X", N_("trash"), N_("What was deleted: restore it, or drop it")),
+    Command("retention", "W", N_("retention"), N_("What Hermes will delete, and when")),
+    Command("insights", "I", N_("insights"), N_("Tokens, cost and activity over time")),
+    Command("doctor", "H", N_("doctor"), N_("How store, Hermes and terminal are, and what to do")),
+    Command("next-pane", "tab", N_("pane"), N_("To the next pane")),
+    Command("previous-pane", "shift+tab", N_("pane back"), N_("To the previous pane")),
+    Command("", "right", N_("transcript"), N_("To the next pane"), "do('next-pane')"),
+    Command("to-list", "left", N_("list"), N_("Back to the list")),
+    Command("next-hit", "n", N_("next hit"), N_("To the next hit of the search")),
+    Command("previous-hit", "N", N_("previous hit"), N_("To the previous hit of the search")),
+    Command("view-chats", "1", N_("chats"), N_("Show the chats")),
+    Command("view-auto", "2", N_("automation"), N_("Show cron jobs, webhooks …")),
+    Command("view-archived", "3", N_("archived"), N_("Show what was archived")),
+    Command("view-all", "4", N_("all"), N_("Show every session")),
+    Command("view-old", "5", N_("old transcripts"), N_("Show files without a session")),
+    Command("profiles", "0", N_("profiles"), N_("Another profile, or all at once")),
+    Shown("sort", "s", N_("sort"), N_("Order the list by something else")),
+    Command("reverse", "S", N_("reverse"), N_("Turn the order of the list round")),
+    Command("hit-order", "o", N_("hits order"), N_("Hits newest, best or oldest first")),
+    Command("", "plus,equals_sign", N_("unfold hits"), N_("More hits of a conversation"), "do('more-hits')"),
+    Command("", "minus", N_("fold hits"), N_("Fewer hits of a conversation"), "do('fewer-hits')"),
+    Command("searches", "ctrl+r", N_("searches"), N_("Kept and earlier searches")),
+    Command("keep", "ctrl+s", N_("keep search"), N_("Keep this search, or no longer")),
+    Shown("lineage", "l", N_("lineage"), N_("To the family tree of this conversation")),
+    Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full")),
+    Command("reasoning", "r", N_("reasoning"), N_("Show reasoning")),
+    Shown("reading", "v", N_("said/live"), N_("What was said, what the model still sees, everything")),
+    Command("details", "i", N_("details"), N_("Everything about this conversation")),
+    Command("recap", "p", N_("recap"), N_("The recap Hermes shows on resume")),
+    Shown("copy-id", "y", N_("copy id"), N_("Copy the id of the conversation")),
+    Command("copy-command", "Y", N_("copy command"), N_("Copy the command that resumes")),
+    Command("resume-window", "w", N_("window"), N_("Resume in a new window")),
+    Command("list-less", "less_than_sign", N_("narrower"), N_("Less room for the list")),
+    Command("list-more", "greater_than_sign", N_("wider"), N_("More room for the list")),
+    Command("mouse", "f9", N_("mouse"), N_("Leave the mouse to the terminal, or take it back")),
+    Command("zoom", "z", N_("zoom"), N_("This pane alone, and back")),
+    Command("reload", "f5", N_("reload"), N_("Read the store again")),
+    Shown("help", "question_mark", N_("help"), N_("All keys and the query language")),
+    Command("back", "escape", N_("back"), N_("One step back")),
+    Shown("quit", "q", N_("quit"), N_("Leave")),
+)
+LIST = at(
+    "list",
+    Command("down", "down,j", N_("down"), call="move(1)"),
+    Command("up", "up,k", N_("up"), call="move(-1)"),
+    Command("page-down", "pagedown,ctrl+f", N_("page down"), call="page(1)"),
+    Command("page-up", "pageup,ctrl+b", N_("page up"), call="page(-1)"),
+    Command("half-a-page-down", "ctrl+d", N_("half a page down"), call="page(0.5)"),
+    Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
+    Command("first", "home,g", N_("first"), call="jump(0)"),
+    Command("last", "end,G", N_("last"), call="jump(-1)"),
+    Command("resume", "enter,ctrl+j", N_("resume"), call="select"),
+)
+TRANSCRIPT = at(
+    "transcript",
+    Command("down", "down,j", N_("down"), call="scroll_lines(1)"),
+    Command("up", "up,k", N_("up"), call="scroll_lines(-1)"),
+    Command("page-down", "pagedown,space,ctrl+f", N_("page down"), call="scroll_pages(1)"),
+    Command("page-up", "pageup,ctrl+b", N_("page up"), call="scroll_pages(-1)"),
+    Command("half-a-page-down", "ctrl+d", N_("half a page down"), call="scroll_pages(0.5)"),
+    Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="scroll_pages(-0.5)"),
+    Command("start", "home,g", N_("start"), call="to_start"),
+    Command("end", "end,G", N_("end"), call="to_end"),
+    Command("next-prompt", "J", N_("next prompt"), call="step(1, 'user')"),
+    Command("previous-prompt", "K", N_("previous prompt"), call="step(-1, 'user')"),
+    Command("next-message", "right_curly_bracket", N_("next message"), call="step(1, '')"),
+    Command("previous-message", "left_curly_bracket", N_("previous message"), call="step(-1, '')"),
+    Command("next-day", "right_square_bracket", N_("next day"), call="step_rule(1, 'day')"),
+    Command("previous-day", "left_square_bracket", N_("previous day"), call="step_rule(-1, 'day')"),
+    Command("next-segment", "right_parenthesis", N_("next segment"), call="step_rule(1, 'seam')"),
+    Command("previous-segment", "left_parenthesis", N_("previous segment"), call="step_rule(-1, 'seam')"),
+    Command("mark", "m", N_("mark"), N_("Remember this place"), "mark"),
+    Command("back", "apostrophe", N_("back"), N_("To the mark, else to where the last jump began"), "to_mark"),
+    Shown(
+        "find-here",
+        "backslash,ctrl+s",
+        N_("find here"),
+        N_("Find in this conversation"),
+        "screen.do('find')",
+        priority=True,
+    ),
+    Command("go-to", "number_sign", N_("go to"), N_("To the message of an id"), "screen.do('go-to-id')", priority=True),
+    Command("next-find", "n", N_("next find"), N_("While finding: to the next find"), "find_step(1)"),
+    Command("previous-find", "N", N_("previous find"), N_("While finding: to the previous find"), "find_step(-1)"),
+    Command("end-finding", "escape", N_("end finding"), N_("While finding: no longer"), "find_end"),
+    Shown("more-less", "enter,ctrl+j", N_("more, less"), call="toggle_fold", printed="↵"),
+    Shown("copy", "c", N_("copy"), N_("Copy this message"), "screen.do('take-message')"),
+    Command(
+        "copy-code", "C", N_("copy code"), N_("Copy its code block; again: the next one"), "screen.do('take-code')"
+    ),
+    Command(
+        "copy-output",
+        "ctrl+y",
+        N_("copy output"),
+        N_("Copy its tool output; again: the next"),
+        "screen.do('take-output')",
+    ),
+    Command("pager", "O", N_("pager"), N_("All of this message in $PAGER"), "screen.do('take-pager')"),
+    Command("editor", "E", N_("editor"), N_("A copy of this message in $EDITOR"), "screen.do('take-editor')"),
+    Command("raw", "ampersand", N_("raw"), N_("This message as it is stored, as JSON"), "screen.do('take-raw')"),
+    Command("links", "L", N_("links"), N_("Links and images of this message: open, copy"), "screen.do('take-links')"),
+    Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full"), "cycle_tools"),
+    Shown("reasoning", "r", N_("reasoning"), N_("Reasoning folded or shown"), "toggle_reasoning"),
+)
+LINES = at(
+    "lines",
+    Command("", "down,j", N_("down"), call="move(1)"),
+    Command("", "up,k", N_("up"), call="move(-1)"),
+    Command("", "pagedown,space,ctrl+f", N_("page down"), call="page(1)"),
+    Command("", "pageup,ctrl+b", N_("page up"), call="page(-1)"),
+    Command("", "home,g", N_("start"), call="scroll_home"),
+    Command("", "end,G", N_("end"), call="scroll_end"),
+)
+MAP = at(
+    "map",
+    Command("", "down,j", N_("down"), call="go(0,1)"),
+    Command("", "up,k", N_("up"), call="go(0,-1)"),
+    Command("", "right,l", N_("right"), call="go(1,0)"),
+    Command("", "left,h", N_("left"), call="go(-1,0)"),
+    Command("", "enter,ctrl+j", N_("what it is made of"), call="enter"),
+    Command("", "backspace,minus", N_("out again"), call="leave"),
+)
+SEARCH_BOX = at(
+    "search",
+    Shown("", "down", N_("next hit"), call="move('down')", printed="↓"),
+    Command("", "up", N_("previous"), call="move('up')"),
+    Command("", "pagedown", N_("page down"), call="move('pagedown')"),
+    Command("", "pageup", N_("page up"), call="move('pageup')"),
+    Shown("", "enter,ctrl+j", N_("open"), call="submit", printed="↵"),
+    Shown("", "escape", N_("clear, then the list"), call="step_back"),
+    Command("", "tab", N_("complete"), call="accept"),
+)
+ASK = at(
+    "ask",
+    Shown("", "enter,ctrl+j", N_("done"), call="submit", printed="↵"),
+    Shown("", "down", N_("next"), call="step(1)", printed="↓"),
+    Shown("", "up", N_("previous"), call="step(-1)", printed="↑"),
+    Shown("", "escape", N_("back"), call="leave"),
+)
+
+PLACES: Mapping[str, tuple[Command, ...]] = {"main": MAIN, "list": LIST, "transcript": TRANSCRIPT, "app": APP}
+"""Places whose keys can be changed, in the order of the sample."""
+PANES = ("list", "transcript")
+"""Places that get keys only while they have the focus."""

@@ -1,0 +1,215 @@
+"""What keys do on the screens behind the main one, and on cards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hermes_browse.store.wording import N_
+
+from . import Command, Shown, at
+
+_EVERY = (
+    Shown("back", "escape,q", N_("back"), N_("Back to the list"), "back"),
+    Command("undo", "u", N_("undo"), N_("Take back what was done last"), "undo"),
+    Shown("help", "question_mark", N_("help"), N_("All keys of this screen"), "help"),
+)
+"""What every screen behind the main one offers."""
+PRUNE = at(
+    "prune",
+    Shown("rules", "slash", N_("rules"), N_("Edit the rules"), "rules", priority=True),
+    Shown(
+        "take-leave",
+        "space",
+        N_("take/leave"),
+        N_("Take this one along, or leave it; in the map all of a line"),
+        "take",
+    ),
+    Shown("archive", "a", N_("archive"), N_("Put all of these away; no question, u undoes"), "archive"),
+    Shown("delete", "D", N_("delete"), N_("Move all of these to the trash, after a question"), "delete"),
+    Command("map", "tab,right", N_("map"), N_("To the map, and back"), "other_pane"),
+    Command("plan", "left", N_("plan"), call="plan_pane"),
+    Command("read", "o", N_("read"), N_("Read this conversation"), "read"),
+    Shown("reclaim", "v", N_("reclaim"), N_("Make the file smaller, by Hermes' own means"), "reclaim"),
+    Shown("less", "left_square_bracket", N_("less"), N_("Move the cutoff back in time"), "cut(-1)"),
+    Shown("more", "right_square_bracket", N_("more"), N_("Move the cutoff forward in time"), "cut(1)"),
+    Command("measure", "m", N_("measure"), N_("Bytes, conversations, messages or cost"), "measure"),
+    Shown("sort", "s", N_("sort"), N_("Sort the plan by idle time, size, cost, messages or title"), "sort"),
+    Command("", "1", N_("older 30d"), call="switch(0)"),
+    Command("", "2", N_("90d"), call="switch(1)"),
+    Command("", "3", N_("1y"), call="switch(2)"),
+    Command("", "4", N_("automation"), call="switch(3)"),
+    Command("", "5", N_("empty"), call="switch(4)"),
+    Command("", "6", N_("stale"), call="switch(5)"),
+    Command("", "7", N_("archived"), call="switch(6)"),
+    *_EVERY,
+)
+TRASH = at(
+    "trash",
+    Shown("restore", "r", N_("restore"), N_("Put the marked bundles back, or the current one"), "restore"),
+    Shown("mark", "space", N_("mark"), N_("Mark this bundle, or unmark it"), "mark"),
+    Shown("check", "c", N_("check"), N_("Read the whole bundle against its sums"), "check"),
+    Shown("drop", "D", N_("drop"), N_("Remove for good, after a question"), "drop"),
+    *_EVERY,
+)
+RETENTION = at(
+    "retention",
+    Shown("pin", "f", N_("pin"), N_("Keep it: Hermes deletes nothing that is pinned"), "pin"),
+    Shown("bundle", "b", N_("bundle"), N_("Put a copy into the trash, from where it can be brought back"), "bundle"),
+    *_EVERY,
+)
+INSIGHTS = at(
+    "insights",
+    Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)", printed="["),
+    Shown("longer", "right_square_bracket", N_("longer"), N_("A longer period"), "period(1)", printed="]"),
+    Shown("measure", "m", N_("measure"), N_("What bars and order go by: tokens, cost, messages, sessions"), "metric"),
+    Shown("day-week-month", "b", N_("day/week/month"), N_("Bars of days, weeks or months"), "unit"),
+    Shown("next", "tab", N_("next"), N_("Group by the next thing"), "tab(1)"),
+    Command("previous", "shift+tab", N_("previous"), N_("Group by the thing before"), "tab(-1)"),
+    Command("", "1", N_("time"), N_("Group by time"), "choose(0)"),
+    Command("", "2", N_("model"), N_("Group by model"), "choose(1)"),
+    Command("", "3", N_("source"), N_("Group by source"), "choose(2)"),
+    Command("", "4", N_("tool"), N_("Group by tool"), "choose(3)"),
+    Command("", "5", N_("directory"), N_("Group by directory"), "choose(4)"),
+    Command("", "6", N_("hours"), N_("Group by hours"), "choose(5)"),
+    Command("", "7", N_("biggest"), N_("Group by biggest"), "choose(6)"),
+    Shown("search", "slash", N_("search"), N_("The search for this line, in the list"), "search"),
+    Command("reload", "f5", N_("reload"), N_("Read the store again"), "reload"),
+    *_EVERY,
+)
+DOCTOR = at(
+    "doctor",
+    Shown("look-again", "f5", N_("look again"), N_("Look at everything again"), "again"),
+    Shown("copy", "y", N_("copy"), N_("Copy the report, to ask someone with it"), "copy"),
+    *_EVERY,
+)
+EVERYWHERE = at(
+    "everywhere",
+    Shown("search", "slash", N_("search"), N_("Search all profiles"), "search"),
+    Shown("resume", "R", N_("resume"), N_("Go on with it in Hermes, in its own profile"), "resume", printed="↵"),
+    Shown("open", "o,right", N_("open"), N_("Open it in its own profile"), "open"),
+    Command("chats", "1", N_("chats"), N_("Show the chats"), "view('chats')"),
+    Command("all", "4", N_("all"), N_("Show every session"), "view('all')"),
+    Command("reload", "f5", N_("reload"), N_("Read all profiles again"), "reload"),
+    *_EVERY,
+)
+HELP = at(
+    "help",
+    Shown("back", "escape,q,question_mark", N_("back"), call="dismiss"),
+    Command("down", "down,j", N_("down"), call="scroll(1)"),
+    Command("up", "up,k", N_("up"), call="scroll(-1)"),
+    Command("page-down", "pagedown,space,ctrl+f", N_("page down"), call="page(1)"),
+    Command("page-up", "pageup,ctrl+b", N_("page up"), call="page(-1)"),
+    Command("half-a-page-down", "ctrl+d", N_("half a page down"), call="page(0.5)"),
+    Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
+    Command("start", "home,g", N_("start"), call="to(0)"),
+    Command("end", "end,G", N_("end"), call="to(1)"),
+)
+RAW = at(
+    "raw",
+    Shown("copy", "c", N_("copy"), call="copy"),
+    Shown("back", "escape,q,ampersand", N_("back"), call="dismiss(None)"),
+)
+REFERENCES = at(
+    "references",
+    Command("down", "j", N_("down"), call="move(1)"),
+    Command("up", "k", N_("up"), call="move(-1)"),
+    Shown("show-here", "v", N_("show here"), call="show_here"),
+    Shown("copy", "c,y", N_("copy"), call="copy"),
+    Shown("back", "escape,q,L", N_("back"), call="dismiss(None)"),
+)
+PROFILES = at(
+    "profiles",
+    Command("down", "j", N_("down"), call="move('down')"),
+    Command("up", "k", N_("up"), call="move('up')"),
+    Shown("all", "a", N_("all profiles as one list"), call="all"),
+    Shown("back", "escape,q,0", N_("back"), call="dismiss(None)"),
+)
+SEARCHES = at(
+    "searches",
+    Command("down", "down", N_("down"), call="move('down')"),
+    Command("up", "up", N_("up"), call="move('up')"),
+    Shown("keep", "ctrl+s", N_("keep ★"), call="keep"),
+    Shown("forget", "delete", N_("forget"), call="forget", priority=True),
+    Shown("back", "escape,ctrl+r", N_("back"), call="dismiss(None)"),
+)
+DETAILS = at(
+    "details",
+    Shown("copy", "c,y", N_("copy"), call="copy"),
+    Shown("back", "escape,q,i", N_("back"), call="dismiss(None)"),
+)
+EXPORTING = at(
+    "exporting",
+    Shown("format", "down,ctrl+f", N_("format"), N_("The next format"), "format(1)", priority=True),
+    Shown("format-before", "up", N_("format"), N_("The format before"), "format(-1)", priority=True),
+    Shown("secrets", "ctrl+r", N_("secrets"), call="redact", priority=True, printed="Ctrl+R"),
+    Shown(
+        "everything",
+        "ctrl+l",
+        N_("everything"),
+        N_("Rewound and hidden messages too, and in JSONL compacted ones"),
+        "everything",
+        priority=True,
+        printed="Ctrl+L",
+    ),
+    Command("replace", "ctrl+o", N_("replace"), call="replace", priority=True, printed="Ctrl+O"),
+    Shown("back", "escape", N_("back"), call="dismiss(None)"),
+)
+RECLAIM = at(
+    "reclaim",
+    Shown("run", "y", N_("run it here"), call="go"),
+    Shown("copy-the-command", "c", N_("copy the command"), call="copy"),
+    Shown("back", "escape,q,n", N_("back"), call="dismiss(False)"),
+)
+PREFLIGHT = at(
+    "preflight",
+    Shown("resume", "y", N_("resume"), call="go"),
+    Shown("copy-the-command", "c", N_("copy the command"), call="copy"),
+    Command("down", "down,j", N_("down"), call="scroll(1)"),
+    Command("up", "up,k", N_("up"), call="scroll(-1)"),
+    Shown("back", "escape,q,n", N_("back"), call="dismiss(False)"),
+)
+RENAMING = at(
+    "renaming",
+    Shown("back", "escape", N_("back"), call="dismiss(None)"),
+)
+PROGRESS = at(
+    "progress",
+    Shown("stop", "escape,c", N_("stop"), call="stop"),
+)
+DELETING = at(
+    "deleting",
+    Shown("delete", "y", N_("delete"), call="go"),
+    Command("down", "down", N_("down"), call="scroll(1)"),
+    Command("up", "up", N_("up"), call="scroll(-1)"),
+    Shown("back", "escape", N_("back"), call="dismiss(False)"),
+)
+DROPPING = at(
+    "dropping",
+    Shown("back", "escape", N_("back"), call="dismiss(False)"),
+)
+
+SCREENS: Mapping[str, tuple[Command, ...]] = {
+    "prune": PRUNE,
+    "trash": TRASH,
+    "retention": RETENTION,
+    "insights": INSIGHTS,
+    "doctor": DOCTOR,
+    "everywhere": EVERYWHERE,
+}
+"""Screens behind the main one, by the name their commands begin with."""
+CARDS: Mapping[str, tuple[Command, ...]] = {
+    "help": HELP,
+    "raw": RAW,
+    "references": REFERENCES,
+    "profiles": PROFILES,
+    "searches": SEARCHES,
+    "details": DETAILS,
+    "exporting": EXPORTING,
+    "reclaim": RECLAIM,
+    "preflight": PREFLIGHT,
+    "renaming": RENAMING,
+    "progress": PROGRESS,
+    "deleting": DELETING,
+    "dropping": DROPPING,
+}
+"""Cards, by the name their commands begin with."""

@@ -1,0 +1,30 @@
+"""Screens and cards that are loaded when they are first opened: the browser starts without them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_PLACES = {
+    "details": ".transcript.cards.show_details",
+    "doctor": "doctor.DoctorScreen",
+    "everywhere": "everywhere.EverywhereScreen",
+    "export": "exporting.ask_and_export",
+    "help": "help.HelpScreen",
+    "insights": "insights.InsightsScreen",
+    "old": "old_screen.OldScreen",
+    "prune": "prune.PruneScreen",
+    "retention": "retention.RetentionScreen",
+    "trash": "trash.TrashScreen",
+}
+"""Module, from this folder, and class, or the function that reads what a card shows before it opens it."""
+
+
+def load(name: str) -> Any:
+    """The class of a screen, or the function that opens a card.
+
+    Args:
+        name: One of the table; for a screen that a command opens, the id of that command.
+    """
+    module, _, attribute = _PLACES[name].rpartition(".")
+    return getattr(import_module(f".{module}", __package__), attribute)

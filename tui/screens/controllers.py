@@ -1,0 +1,301 @@
+"""The controllers of the main screen, wired: each knows the context and its panes, and none of the others.
+
+Those that the first screen does without are loaded when they are first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.catalog import Catalog
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.models import Conversation, View
+from hermes_browse.store.wording import ngettext
+
+from ..context import Arrival, Context
+from ..history import History, history_path
+from ..list.rows import RowSource
+from ..list_model import CatalogRows
+from ..marks import Marks
+from ..shared import header
+from ..store_paths import trash_folder
+from ..transcript.model import TranscriptModel
+from .by_name import load
+from .current import Current
+from .listing import Listing
+from .old_files import OldFiles
+from .panes import Panes
+from .reading import ConversationPane
+
+if TYPE_CHECKING:
+    from hermes_browse.store.legacy.shelf import Shelf
+    from hermes_browse.store.search import Matcher
+
+    from .changing import Changing
+    from .cleaning import Cleaning
+    from .copying import Copying
+    from .finding import Finding
+    from .resuming import Resuming
+    from .searching import Searching
+    from .switching import Switching
+    from .typing import Typing
+
+
+class Controllers:
+    """What the main screen can do; also what the screens over it ask things of.
+
+    Args:
+        context: The store.
+        panes: Of the main screen.
+        catalog_read: Called when the store has been read again and the list shows it.
+    """
+
+    def __init__(self, context: Context, panes: Panes, catalog_read: Callable[[], None]) -> None:
+        self.context, self._panes, self._catalog_was_read = context, panes, catalog_read
+        self.marks = Marks()
+        self._is_search_prepared = False
+        self.history = History(None if context.location.demo else history_path(), self._say_later)
+        """Searches of the past; those in the demo are forgotten."""
+        self.listing = Listing(context, panes, self._show_list, self._catalog_read)
+        self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
+        self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
+        self.current = Current(context, panes, self.reading, self._first_hit)
+        self.old_files = OldFiles(context, panes, self._open_old)
+
+    # Loaded when they are first needed
+
+    @cached_property
+    def searching(self) -> Searching:
+        """The search."""
+        from .searching import Around, Searching  # start: behind the first frame
+
+        around = Around(
+            lambda: self.listing.sort,
+            lambda: self.current.conversation,
+            lambda keys: self.listing.refresh(at=keys),
+            lambda query: self.typing.put(query),
+            lambda profile, query: self.switching.search(profile, query),
+        )
+        return Searching(self.context, self._panes, around)
+
+    @cached_property
+    def typing(self) -> Typing:
+        """What is typed into the search box."""
+        from .typing import Typing  # start: behind the first frame
+
+        return Typing(self.context, self._panes, self.history, self.searching.asked)
+
+    @cached_property
+    def finding(self) -> Finding:
+        """What is found in the transcript."""
+        from .finding import Finding  # start: with the first find
+
+        return Finding(self.context, self._panes, self._matchers)
+
+    @cached_property
+    def changing(self) -> Changing:
+        """Archive, pin, rename and undo."""
+        from .changing import Around, Changing  # start: with the first change
+
+        around = Around(
+            lambda: self.current.meant,
+            lambda: self.current.is_listed,
+            lambda meant: self.cleaning.archive(meant),
+            self._touched,
+        )
+        return Changing(self.context, self._panes, self.marks, around)
+
+    @cached_property
+    def cleaning(self) -> Cleaning:
+        """Plans of what goes, and their work."""
+        from .cleaning import Cleaning  # start: with the first plan
+
+        return Cleaning(self.context, self._panes, lambda entry, touched: self.changing.done(entry, touched))
+
+    @cached_property
+    def copying(self) -> Copying:
+        """The clipboard, the pager and the editor."""
+        from .copying import Copying  # start: with the first copy
+
+        return Copying(self.context, self._panes)
+
+    @cached_property
+    def resuming(self) -> Resuming:
+        """On to Hermes."""
+        from .resuming import Resuming  # start: with the first resume
+
+        return Resuming(self.context, self._panes, self._came_back)
+
+    @cached_property
+    def switching(self) -> Switching:
+        """To other profiles."""
+        from .switching import Switching  # start: when another profile is wanted
+
+        return Switching(self.context, self._panes, self.arrive, lambda: self.open_screen("everywhere"))
+
+    def load_search(self) -> None:
+        """Load what the first letter in the search box needs, on a thread: it takes as long as three frames."""
+        from . import searching, typing  # noqa: F401  # start: behind the first frame
+
+        searching.make_letters()
+        self.history.load()
+
+    # What is asked of several of them
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether the list shows what a search found."""
+        return "searching" in self.__dict__ and self.searching.is_active
+
+    @property
+    def view(self) -> View:
+        """The view on screen; a search looks everywhere unless told otherwise."""
+        return self.searching.view if self.is_searching else self.listing.view
+
+    @property
+    def offered(self) -> Sequence[str]:
+        """What the end of the query can become, for the line of views."""
+        offer = self.typing.offered if "typing" in self.__dict__ else None
+        return offer.choices if offer is not None and offer.key else ()
+
+    def told(self) -> tuple[str, str]:
+        """What the line of views says of the search, and of marks; empty without one."""
+        marks = self.marks
+        searched = self.searching.describe() if self.is_searching else ""
+        return searched, header.marked(len(marks), marks.messages) if marks else ""
+
+    def set_view(self, view: View) -> None:
+        """Show another view, or search there."""
+        if self.is_searching:
+            self.searching.set_view(view)
+        else:
+            self.listing.set_view(view)
+        self.context.show_header()
+
+    def of_current(self, do: Callable[[Conversation], object]) -> Callable[[], None]:
+        """What is done with the current conversation, where there is one."""
+
+        def run() -> None:
+            conversation = self.current.conversation
+            if conversation is not None:
+                do(conversation)
+
+        return run
+
+    def of_targets(self, do: Callable[[Sequence[Conversation]], object]) -> None:
+        """Do something with the marked conversations, else with what is current."""
+        if meant := self.changing.targets():
+            do(meant)
+
+    def open_screen(self, name: str) -> None:
+        """Open a screen over the main one, by the id of its command."""
+        self._panes.app.push_screen(load(name)(self))
+
+    def read(self, conversation: Conversation, message_id: int | None = None) -> None:
+        """Show a conversation in the transcript, whether or not it is listed."""
+        self.current.open(conversation, message_id=message_id)
+        self._panes.set_focus(self._panes.transcript)
+
+    def search_for(self, query: str, word: str = "") -> None:
+        """Search for something that was not typed, with a word to be said beside what it finds."""
+        self.typing.put(query, word)
+        self._panes.set_focus(self._panes.rows)
+
+    def arrive(self, arrival: Arrival) -> None:
+        """Do what was to be done in this store."""
+        if arrival.conversation is not None:
+            self.read(arrival.conversation, arrival.message_id)
+        elif arrival.query:
+            self.search_for(arrival.query)  # as it was counted: no space behind the last word
+
+    def expire_trash(self, age: str) -> None:
+        """Drop the bundles of the age the user has set, and say so; behind everything else, as nobody waits for it.
+
+        Args:
+            age: As the configuration has it.
+        """
+        trash, now = trash_folder(self.context.location), self.context.clock()
+
+        def work() -> int:
+            from hermes_browse.store.cleanup.rules import parse_age  # start: only where the trash has an age
+            from hermes_browse.store.trash.shelf import expire
+
+            return len(expire(trash, parse_age(age), now))
+
+        def done(count: int) -> None:
+            if count:
+                told = ngettext(
+                    "dropped 1 bundle from the trash, as old as the configuration says",
+                    "dropped {count:,} bundles from the trash, as old as the configuration says",
+                    count,
+                )
+                self.context.say(told.format(count=count))
+
+        self.context.writer.submit(work, done, self.context.failed)
+
+    def close(self) -> None:
+        """Let go of the store, and of what was written to be looked at, for good."""
+        if "copying" in self.__dict__:
+            self.copying.close()
+        self.context.close()
+
+    # What one of them tells, and others want to know
+
+    def _say_later(self, text: str) -> None:
+        self._panes.call_later(self.context.say, text)
+
+    def _matchers(self) -> Sequence[Matcher]:
+        return self.searching.matchers if self.is_searching else ()
+
+    def _first_hit(self, conversation: Conversation) -> int | None:
+        return self.searching.hits.first_hit(conversation) if self.is_searching else None
+
+    def _show_list(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
+        if not self.is_searching:
+            self._panes.rows.show(rows, key=key, top=top, at=at)
+
+    def _catalog_read(self, rows: CatalogRows) -> None:
+        if self.marks:  # what is gone is marked no longer
+            self.marks.keep(self.context.catalog.forest.chains.__contains__)
+        self._show_list(rows)
+        self.context.show_header()
+        self.current.catalog_read()
+        if self.is_searching:
+            self.searching.catalog_read()
+        elif not self._is_search_prepared:
+            self._is_search_prepared = True
+            self._prepare_search()
+        self._catalog_was_read()
+
+    def _prepare_search(self) -> None:
+        """Let the first keystroke find what each search asks of the whole store; one that comes earlier stops this."""
+
+        def work(reader: Reader) -> None:
+            from hermes_browse.store.search import prepare  # start: behind the first frame
+
+            prepare(reader)
+
+        # What is wrong with the store is told by the list, and by the search that meets with it.
+        self.context.search_worker.submit("search", work, lambda done: None, lambda error: None)
+
+    def _touched(self, session_ids: Sequence[str]) -> None:
+        self.listing.touched(session_ids)
+        if self.is_searching:
+            self.searching.again()
+
+    def _page_shown(self, model: TranscriptModel | None, grown: bool) -> None:
+        if self._panes.transcript.is_finding:
+            self.finding.shown(model, grown=grown)
+
+    def _hit_shown(self) -> None:
+        if self._panes.transcript.is_finding:  # a hit of the search was gone to: n and N are about the search again
+            self.finding.close()
+
+    def _came_back(self) -> None:
+        self.listing.read()
+        self.reading.changed()
+
+    def _open_old(self, shelf: Shelf, first: Catalog, shown: list[Conversation]) -> None:
+        self._panes.app.push_screen(load("old")(self, shelf, first, shown))
