@@ -6,7 +6,7 @@ Another version may name or use them otherwise: look at each again before `READ_
   `Screen._compositor`.
 - Lines of a widget with its borders: `_styles_cache.StylesCache`, `get_inner_outer`, `Widget._styles_cache`.
 - Scrolling: `ScrollView._scroll_update`.
-- Keys of a class and of a widget: `DOMNode._merge_bindings`, `_merged_bindings`, `_bindings`.
+- Keys of a widget: `DOMNode._bindings`.
 - The terminal, keys in what it sends, the end of an app: `App._driver`, `_xterm_parser.XTermParser`,
   `App._exit_renderables`, `App._close_messages_no_wait`.
 
@@ -18,7 +18,7 @@ Some are overridden, which is done where the class is: `App._fatal_error` (app.p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from textual._compositor import ChopsUpdate, Compositor
@@ -31,7 +31,7 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.app import App
-    from textual.binding import Binding, BindingType
+    from textual.binding import Binding
     from textual.color import Color
     from textual.css.styles import StylesBase
     from textual.driver import Driver
@@ -145,12 +145,6 @@ def forget_colours() -> None:
 def tell_scroll_bar(view: ScrollView, size: Size) -> None:
     """Give the scroll bar of a view another length, without laying out the screen."""
     view._scroll_update(size)
-
-
-def set_bindings(widget: type[Widget], bindings: Sequence[BindingType]) -> None:
-    """Give a class other keys before there is a widget of it: Textual merges them when the class is made."""
-    widget.BINDINGS = list(bindings)
-    widget._merged_bindings = widget._merge_bindings()
 
 
 def bindings_of(widget: Widget, key: str) -> Iterator[Binding]:

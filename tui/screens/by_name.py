@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 _PLACES = {
-    "details": "details.show_details",
+    "details": ".transcript.cards.show_details",
     "doctor": "doctor.DoctorScreen",
     "everywhere": "everywhere.EverywhereScreen",
     "export": "exporting.ask_and_export",
@@ -17,7 +17,7 @@ _PLACES = {
     "retention": "retention.RetentionScreen",
     "trash": "trash.TrashScreen",
 }
-"""Module and class, or the function that reads what a card shows before it opens it."""
+"""Module, from this folder, and class, or the function that reads what a card shows before it opens it."""
 
 
 def load(name: str) -> Any:
@@ -26,5 +26,5 @@ def load(name: str) -> Any:
     Args:
         name: One of the table; for a screen that a command opens, the id of that command.
     """
-    module, _, attribute = _PLACES[name].partition(".")
+    module, _, attribute = _PLACES[name].rpartition(".")
     return getattr(import_module(f".{module}", __package__), attribute)

@@ -9,6 +9,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
 from ..context import Context
+from ..textual_private import driver_of
 from .by_name import load
 from .controllers import Controllers
 from .panes import Panes
@@ -24,7 +25,7 @@ def _take(by: Controllers, what: str) -> None:
 
 def _toggle_mouse(context: Context, panes: Panes) -> None:
     """Leave the mouse to the terminal, for selecting text, or take it back."""
-    toggle = getattr(panes.app._driver, "toggle_mouse", None)
+    toggle = getattr(driver_of(panes.app), "toggle_mouse", None)
     if toggle is None:
         context.say(_("the mouse is not the browser's to give here"))
     elif toggle():
