@@ -17,7 +17,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cli import changing, exporting, pruning, trashing  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli.run import run
-from hermes_browse.tui.config.memory import Memory, write_memory
+from hermes_browse.tui.config.start import Memory, write_memory
 
 NOW = 1784538000.0
 

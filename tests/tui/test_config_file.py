@@ -18,9 +18,9 @@ from hermes_browse.tui import row_format
 from hermes_browse.tui.commands import final_keys
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
-from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.reading import parse_config, read_config
+from hermes_browse.tui.config.start import Memory, read_memory, write_memory
 from hermes_browse.tui.formats import DATE_WIDTHS
 
 HERE = Path("config.toml")
