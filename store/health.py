@@ -15,7 +15,7 @@ from .schema import NEWEST_KNOWN
 from .wording import _
 
 if TYPE_CHECKING:
-    from .index_health import SearchHealth  # knows the search, which what only counts a store need not load
+    from .index_health import SearchHealth  # loads the search, which counting does without
 
 _DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
 
@@ -53,7 +53,7 @@ class Problem:
 
 
 def _warnings(reader: Reader) -> list[tuple[str, str]]:
-    """Sentences about this file that concern every reader of it, each with what can be done."""
+    """Sentences about this file that every reader of it should know, each with what can be done."""
     schema, found = reader.schema, list[tuple[str, str]]()
     if schema.is_newer:
         text = _(
@@ -82,12 +82,12 @@ def _warnings(reader: Reader) -> list[tuple[str, str]]:
 
 
 def warnings_of(reader: Reader) -> tuple[str, ...]:
-    """Sentences about this file that concern every reader of it."""
+    """Sentences about this file that every reader of it should know."""
     return tuple(text for text, remedy in _warnings(reader))
 
 
 def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
-    """The store in numbers; costs two counts.
+    """Count what is in a store.
 
     Args:
         reader: An open reader of the store.
@@ -113,9 +113,9 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
 
 
 def hermes_version(executable: str) -> str | None:
-    """The version of an installed Hermes, read beside its launcher.
+    """Find the version of an installed Hermes beside its launcher.
 
-    Running `hermes --version` would make folders in HERMES_HOME (observed, 0.19); looking must not.
+    `hermes --version` would make folders in HERMES_HOME (observed, 0.19), which looking must not do.
 
     Args:
         executable: Full path of the `hermes` program.
@@ -130,7 +130,7 @@ def hermes_version(executable: str) -> str | None:
 
 
 def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | None) -> Sequence[Problem]:
-    """What is wrong or worth knowing, worst first."""
+    """List what is wrong or worth knowing."""
     found: list[Problem] = []
     remedies = (*summary.remedies, *[""] * len(summary.warnings))
     found += [Problem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=False)]

@@ -15,7 +15,7 @@ from .wording import _
 
 _WORD = re.compile(r"[^\W_]+")
 _TRIED, _TRIED_TEXT = 20, 400
-"""Newest messages, and code points of each, whose words the index is tried with."""
+"""The index is tried with words from so many of the newest messages, and so many code points of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class SearchHealth:
     """Rows in the word index."""
     messages: int
     failure: str = ""
-    """Why the word index cannot be used, as SQLite says it; empty when it can."""
+    """Why the word index cannot be used, in SQLite's words; empty if it can."""
     remedy: str = ""
-    """What mends it; empty when all is well."""
+    """What mends it; empty if all is well."""
 
 
 def search_health(reader: Reader) -> SearchHealth:
-    """How much of the messages the word index holds."""
+    """Tell whether the word index can be used, and how many of the messages it holds."""
     schema = reader.schema
     messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
     index = schema.fts
@@ -58,10 +58,10 @@ def search_health(reader: Reader) -> SearchHealth:
 
 
 def _try_index(reader: Reader, index: FtsIndex) -> None:
-    """Ask the word index for some words it should hold: damage shows only when its pages are read.
+    """Look up some words that the word index should hold, as damage shows only when its pages are read.
 
     Raises:
-        StoreDamagedError: It cannot be used.
+        StoreDamagedError: The index cannot be used.
     """
     rows = reader.rows(
         f"SELECT {reader.schema.message('content')} FROM messages m ORDER BY m.id DESC LIMIT ?", [_TRIED]

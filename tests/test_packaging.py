@@ -126,7 +126,7 @@ def test_every_dependency_is_pinned_with_hashes() -> None:
 
 def test_the_readme_names_every_command_and_its_pictures_exist() -> None:
     """What the README shows is there."""
-    from hermes_browse.tui.cli.arguments import make_parser
+    from hermes_browse.tui.cli.registry import make_parser
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for picture in re.findall(r"\((screenshots/[\w.-]+)\)", text):

@@ -19,10 +19,10 @@ from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.resume import find_hermes
 from hermes_browse.store.wording import _, ngettext
 
-from .cli.columns import short_number
 from .clipboard_tools import route
 from .config.keymap import troubles_of
 from .config.reading import Configuration, read_config
+from .formats import long_number
 from .logfile import log_path
 from .store_paths import sessions_folder
 from .windows import terminal_of
@@ -237,7 +237,7 @@ def facts(found: Checkup) -> list[tuple[str, str]]:
 
 
 def _size(count: int) -> str:
-    return f"{short_number(float(count))}B"
+    return f"{long_number(float(count))}B"
 
 
 def _index(search: SearchHealth) -> str:
@@ -283,7 +283,7 @@ def old_problems(location: Location, reader: Reader) -> list[Problem]:
         Problem(
             "info",
             "old-transcripts",
-            told.format(count=found.files, size=f"{short_number(float(found.bytes))}B", folder=folder),
+            told.format(count=found.files, size=f"{long_number(float(found.bytes))}B", folder=folder),
             _("Read them with `hermes-browse --old list`, or with the key 5 in the browser."),
         )
     ]

@@ -1,4 +1,4 @@
-"""What can be typed next in a query: names of filters, and the values this store has for them."""
+"""Completion of a search query: names of filters, and the values they have in this store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Offer(NamedTuple):
 
 
 def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
-    """What the word at the end of a query can become; None where nothing is left to say.
+    """What the word at the end of a query can be completed to; None where there is nothing to offer.
 
     Args:
         text: The query up to the cursor.

@@ -1,4 +1,9 @@
-"""Numbers, times and texts as the screen shows them: short, right, and exactly as wide as they claim."""
+"""Times, numbers, money, sizes, counts and names as people read them, on the screen and on the command line.
+
+What stands in a column of the screen (`age`, `moment`, `clock`, `number`, `fit`) takes no more cells than it claims.
+The command line has room, and its output is sorted and summed by other programs, so it uses the exact forms:
+`timestamp`, `long_number`, `dollars`. Nothing here raises, whatever number a damaged row holds.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,7 @@ import math
 from collections.abc import Callable
 from datetime import datetime
 
-from rich.cells import cell_len, set_cell_size
-
-from hermes_browse.store.models import Conversation, Relation, State, Status
+from hermes_browse.store.models import Conversation, Relation, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
@@ -40,6 +43,15 @@ _END_REASONS = {
 }
 
 
+def _cells(text: str) -> int:
+    """Terminal cells of a printable line, as Textual counts them."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # start time: output into a pipe goes without Rich
+
+    return cell_len(text)
+
+
 def clip(text: str, width: int) -> str:
     """The text in at most `width` cells, an ellipsis where it was cut; never half a character.
 
@@ -49,10 +61,12 @@ def clip(text: str, width: int) -> str:
     """
     if width <= 0:
         return ""
-    if cell_len(text) <= width:
+    if _cells(text) <= width:
         return text
     cut = text[: width - 1]
     if not text[:width].replace("…", "").isascii():  # then each character is one cell
+        from rich.cells import set_cell_size  # start time: output into a pipe goes without Rich
+
         cut = set_cell_size(text, width - 1)
     return f"{cut.rstrip()}…"
 
@@ -60,7 +74,7 @@ def clip(text: str, width: int) -> str:
 def fit(text: str, width: int, *, right: bool = False) -> str:
     """The text in exactly `width` cells: clipped, or padded on one side."""
     clipped = clip(text, width)
-    space = " " * max(width - cell_len(clipped), 0)
+    space = " " * max(width - _cells(clipped), 0)
     return space + clipped if right else clipped + space
 
 
@@ -101,6 +115,11 @@ def _local(moment: float, pattern: str, otherwise: str) -> str:
         return datetime.fromtimestamp(moment).strftime(pattern)
     except (ValueError, OverflowError, OSError):
         return otherwise
+
+
+def timestamp(moment: float | None, *, seconds: bool = False) -> str:
+    """Local `2026-03-05 14:02`; empty for none."""
+    return "" if moment is None else _local(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M", "")
 
 
 _is_half_day = False
@@ -192,15 +211,26 @@ def day_key(moment: float | None) -> str:
     return _local(moment, "%Y-%m-%d", "") if moment is not None else ""
 
 
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
 def number(value: float) -> str:
-    """`12`, `3.4k`, `120k`, `1.2M`."""
+    """`12`, `3.4k`, `120k`, `1.2M`: at most four cells."""
     if not math.isfinite(value):
         return "∞"
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+    for size, unit in _UNITS:
         if value >= size * 0.9995:
             scaled = value / size
             return f"{scaled:.0f}{unit}" if scaled >= 99.5 else f"{scaled:.1f}{unit}".replace(".0", "")
     return f"{value:.0f}"
+
+
+def long_number(value: float) -> str:
+    """`12`, `3.4k`, `120.5k`, `1.2M`: one decimal place in every unit."""
+    for size, unit in _UNITS:
+        if value >= size * 0.99995:  # what would round up to a thousand of the smaller unit
+            return f"{value / size:.1f}{unit}".replace(".0", "")
+    return f"{value:g}"
 
 
 # A language has forms of its own for numbers, so each thing that is counted is a text of its own.
@@ -212,6 +242,8 @@ _COUNTED: dict[str, Callable[[int], str]] = {
     ),
     "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),  # not shown
     "message": lambda count: ngettext("1 message", "{count:,} messages", count),
+    "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
+    "segment": lambda count: ngettext("{count:,} segment", "{count:,} segments", count),
     "run": lambda count: ngettext("1 run", "{count:,} runs", count),
     "bundle": lambda count: ngettext("1 bundle", "{count:,} bundles", count),
     "profile": lambda count: ngettext("1 profile", "{count:,} profiles", count),
@@ -260,6 +292,11 @@ def money(value: float | None) -> str:
     return f"${value:,.2f}" if value < 1000 else f"${number(value)}"
 
 
+def dollars(value: float | None) -> str:
+    """`$1.24`, `$0.00`, `$1,204.00`; empty for unknown."""
+    return "" if value is None else f"${value:,.2f}"
+
+
 def duration(seconds: float) -> str:
     """`0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
     if seconds < 10:
@@ -303,20 +340,28 @@ def messages(count: float) -> str:
     return _("{count} msgs").format(count=number(count))
 
 
-def status(of: Status) -> str:
-    """How a conversation stands, in a word."""
-    if of is Status.LIVE:
-        return pgettext("status", "live")
-    if of is Status.OPEN:
-        return pgettext("status", "open")
-    return pgettext("status", "ended") if of is Status.ENDED else pgettext("status", "empty")
+def status(value: str) -> str:
+    """How a conversation stands, in a word: a `Status`, a `cleanup.rules.Standing`, `pinned` or `archived`."""
+    names = {
+        "live": pgettext("status", "live"),
+        "open": pgettext("status", "open"),
+        "ended": pgettext("status", "ended"),
+        "empty": pgettext("status", "empty"),
+        "stale-open": pgettext("status", "stale-open"),
+        "pinned": pgettext("status", "pinned"),
+        "archived": pgettext("status", "archived"),
+    }
+    return names.get(value, value)
 
 
-def state(of: State) -> str:
-    """How a chat message stands, in a word."""
-    if of is State.LIVE:
-        return pgettext("state", "live")
-    return pgettext("state", "compacted") if of is State.COMPACTED else pgettext("state", "rewound")
+def state(value: str) -> str:
+    """How a chat message stands, in a word (`models.State`)."""
+    names = {
+        "live": pgettext("state", "live"),
+        "compacted": pgettext("state", "compacted"),
+        "rewound": pgettext("state", "rewound"),
+    }
+    return names.get(value, value)
 
 
 _ROLES = {

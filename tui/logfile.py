@@ -99,7 +99,7 @@ def start_debugging(command: str) -> str:
     """
     import platform
 
-    from .cli.version import version
+    from .version import version
 
     global _is_debugging
     _is_debugging = True

@@ -19,6 +19,8 @@ from hermes_browse.store.resume import ResumePlan
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
+from . import formats
+
 _PATIENCE = 5.0
 """Seconds a terminal may take to answer."""
 _MARK = "@hermes_session"
@@ -88,8 +90,6 @@ def _command(plan: ResumePlan) -> list[str]:
 
 def _title(plan: ResumePlan) -> str:
     """A name for the window; tmux would run what stands behind a `#` in it."""
-    from . import formats  # with it comes Rich, which commands do without
-
     return formats.clip(one_line(formats.name(plan.conversation), 60).replace("#", " ").lstrip("-"), 24) or "hermes"
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from ..catalog import Catalog
-from ..cleanup.plan import Plan, Planned, Spared, changed_since
-from ..cleanup.protection import Why
 from ..connect import Store
 from ..edit.delete import Deleted, delete
 from ..edit.flags import Change, archive
@@ -23,55 +22,57 @@ from ..errors import (
 )
 from ..trash.progress import Stage, Tell, never, quiet
 from ..wording import _, ngettext, pgettext
+from .plan import Plan, Planned, Spared, changed_since
+from .protection import Why
 
 Result = TypeVar("Result")
 Unit = Callable[[Sequence[Planned]], Result]
-"""Archives or deletes some conversations, all of them or none, and says what it did.
+"""Archives or deletes a few conversations in one transaction, all of them or none, and returns what it did.
 
 Raises:
-    RefusedError: One of them will not be touched after all; the others may be.
-    WriteInDoubtError, WriteUnverifiedError: They may be done; nothing more will be.
-    BrowseError: Nothing was changed, and nothing more will be.
+    RefusedError: One of them must not be touched; the others may still be done, one by one.
+    WriteInDoubtError, WriteUnverifiedError: They may have been done; the rest is left.
+    BrowseError: Nothing was changed; the rest is left.
 """
 
 _MOST_AT_ONCE = 25
 _MOST_ROWS = 100
-"""Messages of a unit: their delete holds the store's one write lock, and a gateway waits for it. With twice as many,
-and a third of the pause, half of its writes took four times as long as without us."""
+"""Messages of a unit. Their delete holds the only write lock of the store, and a gateway waits for it: with twice as
+many messages and a third of the pause, half of its writes took four times as long as without us."""
 _LONGEST_PAUSE = 0.3
 """Seconds."""
 _BUSY_TRIES = 20
-"""In a row, each as patient as a unit is, five seconds: Hermes merges its search index with every thousandth message,
-and holds the lock meanwhile for some seconds for each gigabyte (0.19: 8 to 12 seconds at 1.2 GB)."""
+"""In a row, each of which waits five seconds. Hermes merges its search index with every thousandth message and holds
+the lock for some seconds per gigabyte (0.19: 8 to 12 seconds at 1.2 GB)."""
 _BUSY_TRIES_LATER = 180
-"""The same once something has been done: what was begun for thousands is not given up over one merge, which on a busy
-machine took more than two minutes at 2.3 GB. It can be stopped all the while."""
+"""The same once something has been done: a clean-up of thousands is not given up over one merge, which took more than
+two minutes at 2.3 GB on a busy machine. It can be stopped all the while."""
 _BUSY_PAUSE = 0.25
 """Seconds."""
 
 
 _SHARES = {"saving": (0.0, 0.25), "checking": (0.25, 0.35), "deleting": (0.35, 1.0)}
-"""What the stages of a delete take of its time: most of it goes into the search index."""
+"""The part of its time that each stage of a delete takes; the search index takes most of it."""
 _TELLING = 0.05
-"""From this share on the time that is left can be told."""
+"""The share from which on the time that is left is shown."""
 
 
 class Step(NamedTuple):
-    """How far it has come."""
+    """How far a plan has been carried out."""
 
     done: int
-    """Conversations, those spared meanwhile included."""
+    """Conversations, including those spared meanwhile."""
     total: int
     seconds: float
     """Since it began."""
     inside: Stage | None = None
-    """How far the unit is that is being done; None between units."""
+    """How far the current unit is; None between units."""
     is_waiting: bool = False
-    """Another program keeps the store for itself."""
+    """Whether another program holds the store."""
 
     @property
     def share(self) -> float:
-        """How much of all is done, up to one."""
+        """The part of all that is done, up to one."""
         if self.inside is None or not self.inside.total:
             return self.done / self.total if self.total else 1.0
         start, end = _SHARES.get(self.inside.name, (0.0, 1.0))
@@ -105,14 +106,14 @@ class Outcome(NamedTuple, Generic[Result]):
     refused: int
     """How many were spared meanwhile."""
     left: int = 0
-    """How many were not come to: it was stopped."""
+    """How many were not begun because it was stopped."""
     error: BrowseError | None = None
     """What stopped it, if anything went wrong; what was done before stays done."""
     doubtful: int = 0
-    """How many were at work when a commit failed, or did not read back: `error` says what is known of them."""
+    """How many were in a unit whose commit failed, or that did not read back: `error` says what is known of them."""
 
     def sentence(self, verb: str) -> str:
-        """What was done, in a sentence.
+        """Say what was done.
 
         Args:
             verb: In the past tense, as it is shown.
@@ -132,12 +133,7 @@ class Outcome(NamedTuple, Generic[Result]):
 
 
 def _no_step(step: Step) -> None:
-    """Nobody watches."""
-
-
-def _no_stop() -> bool:
-    """Nobody stops it."""
-    return False
+    """Ignore a report."""
 
 
 def carry_out(
@@ -147,89 +143,76 @@ def carry_out(
     *,
     pause: Callable[[float], object] = time.sleep,
     tell: Callable[[Step], object] = _no_step,
-    stop: Callable[[], bool] = _no_stop,
+    stop: Callable[[], bool] = never,
 ) -> Outcome[Result]:
-    """Do it. What is broken off leaves each conversation either done or as it was.
+    """Carry out a plan. Wherever it is interrupted, each conversation is either done or as it was.
 
-    After each unit the store is left alone for as long as it took, so that a gateway writes beside us. Where another
-    process keeps it for itself, a unit is tried again and again, for there is all the time in the world.
+    After each unit the store is left alone for as long as the unit took, so that a gateway can write. A unit that finds
+    the store held by another process is tried again and again, since nothing depends on the time it takes.
 
     Args:
         store: The store of the plan.
         plan: What is to be done.
-        unit: Does it for a few.
+        unit: Does it for a few conversations.
         pause: Waits so many seconds.
-        tell: Is told how far it has come after each unit.
-        stop: Looked at between units.
+        tell: Receives a report after each unit.
+        stop: Asked between units.
     """
     try:
         beside = store.open()
     except BrowseError as failed:
         return Outcome(plan._replace(would=()), (), 0, len(plan.would), failed)
-    # With no gateway to keep the log, and what SQLite knows of it, each connection of each unit would be the first one,
-    # and read the whole log, which grows with every unit.
-    try:
-        return _carry_out(store, plan, unit, pause, tell, stop)
-    finally:
-        beside.close()
-
-
-def _carry_out(
-    store: Store,
-    plan: Plan,
-    unit: Unit[Result],
-    pause: Callable[[float], object],
-    tell: Callable[[Step], object],
-    stop: Callable[[], bool],
-) -> Outcome[Result]:
     done: list[Planned] = []
     late: list[Spared] = []
     results: list[Result] = []
     error: BrowseError | None = None
     total, began, busy, doubtful = len(plan.would), time.monotonic(), 0, 0
     waiting = _units(plan.would)
-    while waiting and not stop():
-        some = waiting.pop(0)
-        start = time.monotonic()
-        try:
-            result = _one_unit(store, some, unit)
-        except RefusedError as refused:
-            if len(some) > 1:  # it may be about one of them alone
-                waiting[:0] = [[each] for each in some]
-            else:
-                late.append(Spared(some[0].conversation, Why("changed", refused.sentence)))
-            continue
-        except StoreBusyError as failed:
-            busy += 1
-            if busy < (_BUSY_TRIES_LATER if done else _BUSY_TRIES):
-                waiting.insert(0, some)
-                tell(Step(len(done) + len(late), total, time.monotonic() - began, is_waiting=True))
-                pause(_BUSY_PAUSE)
+    # With no gateway connected, each connection of each unit would be the first one and read the whole log, which grows
+    # with every unit. This connection keeps the index of the log alive.
+    with closing(beside):
+        while waiting and not stop():
+            some = waiting.pop(0)
+            start = time.monotonic()
+            try:
+                result = _one_unit(store, some, unit)
+            except RefusedError as refused:
+                if len(some) > 1:  # it may be about one of them alone
+                    waiting[:0] = [[each] for each in some]
+                else:
+                    late.append(Spared(some[0].conversation, Why("changed", refused.sentence)))
                 continue
-            error = failed
-            break
-        except QueryInterruptedError as failed:
-            error = None if stop() else failed
-            break
-        except (WriteInDoubtError, WriteUnverifiedError) as failed:
-            error, doubtful = failed, len(some)
-            break
-        except BrowseError as failed:
-            error = failed
-            break
-        busy = 0
-        done += some
-        results.append(result)
-        now = time.monotonic()
-        tell(Step(len(done) + len(late), total, now - began))
-        pause(min(_LONGEST_PAUSE, now - start))
+            except StoreBusyError as failed:
+                busy += 1
+                if busy < (_BUSY_TRIES_LATER if done else _BUSY_TRIES):
+                    waiting.insert(0, some)
+                    tell(Step(len(done) + len(late), total, time.monotonic() - began, is_waiting=True))
+                    pause(_BUSY_PAUSE)
+                    continue
+                error = failed
+                break
+            except QueryInterruptedError as failed:
+                error = None if stop() else failed
+                break
+            except (WriteInDoubtError, WriteUnverifiedError) as failed:
+                error, doubtful = failed, len(some)
+                break
+            except BrowseError as failed:
+                error = failed
+                break
+            busy = 0
+            done += some
+            results.append(result)
+            now = time.monotonic()
+            tell(Step(len(done) + len(late), total, now - began))
+            pause(min(_LONGEST_PAUSE, now - start))
     outcome = plan._replace(would=tuple(done), spared=(*plan.spared, *late))
     left = total - len(done) - len(late) - doubtful
     return Outcome(outcome, tuple(results), len(late), left, error, doubtful)
 
 
 def _units(would: Sequence[Planned]) -> list[list[Planned]]:
-    """The plan in units: few messages each, but never less than a conversation."""
+    """Divide the plan into units of few messages, but never less than one conversation."""
     found: list[list[Planned]] = []
     rows = _MOST_ROWS
     for each in would:
@@ -256,11 +239,11 @@ def _clock(seconds: float) -> str:
 
 
 def archive_unit(store: Store, plan: Plan) -> Unit[Change]:
-    """What archives conversations of a store.
+    """Return the unit that archives conversations of a store.
 
     Args:
         store: The store of the plan.
-        plan: What it spares stays as it is, though a lineage would take it along.
+        plan: What it spares is left as it is, even where Hermes would archive it with its lineage.
     """
     spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
 
@@ -279,15 +262,15 @@ def delete_unit(
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
 ) -> Unit[Deleted]:
-    """What moves conversations of a store to the trash, each portion in one bundle and one transaction.
+    """Return the unit that moves conversations of a store to the trash, in one bundle and one transaction.
 
     Args:
         store: The store of the plan.
-        catalog: The plan was made from; what has changed since is refused.
+        catalog: From which the plan was made; what has changed since is refused.
         trash: The folder of the bundles.
         sessions_folder: Where Hermes keeps files of sessions; None where there is none.
-        stop: Looked at within a portion: one that is stopped leaves its conversations as they were.
-        tell: Is told how far a portion is.
+        stop: Asked within a unit; one that is stopped leaves its conversations as they were.
+        tell: Receives reports on how far a unit is.
     """
 
     def unit(some: Sequence[Planned]) -> Deleted:

@@ -11,7 +11,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..chain import Chain
-from ..edit.delete_plan import close_over
+from ..edit.delete_plan import affected_by_delete
+from ..edit.guards import family_root
 from ..forest import LIVE_SECONDS, Forest
 from ..models import Conversation, Session, Status
 from ..wording import _
@@ -83,7 +84,7 @@ class Protection:
             return Why("pinned", _("pinned"))
         if any(segment.busy or segment.id in self._busy for segment in chain.segments):
             return Why("leased", _("a turn or a compression is running in it"))
-        if self._busy and (top := self._top(chain)) in self._busy:
+        if self._busy and (top := family_root(self._forest, chain)) in self._busy:
             # Hermes keys a turn lease by the root it reaches over every parent link, branches and subagents included.
             leased = _("a turn is running in its family (the lease names {root})")
             return Why("leased", leased.format(root=top))
@@ -96,13 +97,6 @@ class Protection:
         if status is Status.LIVE:
             return Why("live", _("live"))
         return None
-
-    def _top(self, chain: Chain) -> str:
-        seen = {chain.root.id}
-        while (above := self._forest.parent_chain(chain)) is not None and above.root.id not in seen:
-            seen.add(above.root.id)
-            chain = above
-        return chain.root.id
 
 
 class Families:
@@ -134,8 +128,8 @@ class Families:
         root = chain.root.id
         if root not in self._linked:
             return []
-        closure = close_over(self._family(root), [root])
-        return [self._forest.chains[below.root.id] for below in closure.along]
+        affected = affected_by_delete(self._family(root), [root])
+        return [self._forest.chains[below.root.id] for below in affected.along]
 
     def _family(self, root: str) -> Forest:
         known = self._small.get(root)

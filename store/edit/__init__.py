@@ -1,1 +1,1 @@
-"""Writing to a store: the one door (`unit`), who may pass (`guards`), and what is done behind it."""
+"""Writing to a store: one transaction (`transaction`), what forbids it (`guards`), and what is done in it."""

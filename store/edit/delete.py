@@ -25,7 +25,7 @@ from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet
 from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
 from ..trash.tables import Layout, Part, Rows, chunks, discover, fill, prompt_columns, read_links
 from ..wording import _, ngettext
-from .delete_plan import PREVIEW, Closure, close_over, plan_delete, refuse_protected
+from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete, refuse_protected
 from .guards import check_writable
 from .search_index import SearchIndexes
 from .transaction import Needs, Transaction, place_of, write
@@ -41,18 +41,18 @@ class Deleted(NamedTuple):
     conversations: tuple[str, ...]
     """Tips of what was asked for."""
     sessions: tuple[str, ...]
-    """All that went, segments and subagents."""
+    """All that were deleted, segments and subagents."""
     reparented: tuple[str, ...]
-    """Sessions that stay, without a parent now."""
+    """Sessions that were kept and have no parent now."""
     messages: int
     files: tuple[str, ...]
-    """Names of files of Hermes that went along."""
+    """Names of files of Hermes that were moved to the bundle."""
     notes: tuple[str, ...]
-    """Sentences on what did not go as it should."""
+    """A sentence for each thing that went wrong."""
 
     @property
     def sentence(self) -> str:
-        """What was done, in the past tense."""
+        """Says what was done, in the past tense."""
         count = len(self.sessions)
         return _("deleted {sessions}, {messages} to the trash").format(
             sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
@@ -104,22 +104,22 @@ def delete(
         doomed = plan_delete(reader, known, session_ids, moment)
         refuse_protected(known, doomed)
         check_writable(store, reader, NEEDS)
-        closure, layout = doomed.closure, discover(reader)
-        _check_ids(reader, closure)
+        affected, layout = doomed.affected, discover(reader)
+        _check_ids(reader, affected)
         titles = _titles(reader, doomed.conversations)
-        contents = _contents(reader, closure.sessions, doomed.conversations, titles, trash, sessions_folder)
+        contents = _contents(reader, affected.sessions, doomed.conversations, titles, trash, sessions_folder)
         sweep(trash, moment)
         written = write_bundle(reader, layout, contents, trash, moment, stop, messages=doomed.messages, tell=tell)
-        _check_orphans(closure, written)
+        _check_orphans(affected, written)
         wrong: list[str] = []
 
-        def work(unit: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             if place_of(store.path) != place:
                 replaced = _("{path} was replaced by another file meanwhile. Nothing was changed.")
                 raise RefusedError(replaced.format(path=store.path))
-            _check_unchanged(unit, closure, written, is_same=version == _version(reader))
-            delete_rows(unit, closure, layout, progress, doomed.messages)
-            indexes = SearchIndexes(unit)
+            _check_unchanged(tx, affected, written, is_same=version == _version(reader))
+            delete_rows(tx, affected, layout, progress, doomed.messages)
+            indexes = SearchIndexes(tx)
             if indexes.is_ours:
                 wrong.extend(indexes.compare())
 
@@ -128,7 +128,7 @@ def delete(
             write(
                 store,
                 work,
-                lambda again, _none: _check_gone(again, closure, written),
+                lambda again, _none: _check_gone(again, affected, written),
                 needs=NEEDS,
                 patience=patience,
                 beside=reader,
@@ -137,13 +137,13 @@ def delete(
         except (WriteInDoubtError, WriteUnverifiedError):
             raise  # the bundle stays, whatever the store holds
         except BaseException:
-            _discard_bundle(reader, closure, written)
+            _discard_bundle(reader, affected, written)
             raise
     notes = files.remove(contents.files)
     return Deleted(
         bundle=describe(written.path),
         conversations=contents.conversations,
-        sessions=closure.sessions,
+        sessions=affected.sessions,
         reparented=tuple(each for each in written.cut if each is not None),
         messages=written.manifest.messages,
         files=tuple(each.name for each in written.manifest.files),
@@ -176,7 +176,7 @@ def copy_to_trash(
         TrashError: The trash cannot take it.
         StoreError: The store cannot be read.
     """
-    sessions = close_over(catalog.forest, [each.id for each in conversations]).sessions
+    sessions = affected_by_delete(catalog.forest, [each.id for each in conversations]).sessions
     with store.reader() as reader:
         titles = tuple(each.title for each in conversations)
         contents = _contents(reader, sessions, conversations, titles, trash, sessions_folder)
@@ -208,52 +208,52 @@ def _version(source: Rows) -> object:
     return source.rows("PRAGMA data_version")[0][0]
 
 
-def _check_ids(reader: Reader, closure: Closure) -> None:
-    found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", closure.sessions)
-    if {row[0] for row in found} != set(closure.sessions):
+def _check_ids(reader: Reader, affected: Affected) -> None:
+    found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", affected.sessions)
+    if {row[0] for row in found} != set(affected.sessions):
         raise RefusedError(
             _("The id of one of its sessions is no proper text, or the session is gone. Nothing was changed."),
             remedy=_("`hermes sessions repair` may help."),
         )
 
 
-def _check_orphans(closure: Closure, written: Written) -> None:
+def _check_orphans(affected: Affected, written: Written) -> None:
     """Refuse where a session that was not shown would lose its parent: a new child may be a continuation."""
-    shown = {session.id for session in closure.orphaned}
+    shown = {session.id for session in affected.orphaned}
     if not shown.issuperset(each for each in written.cut if each is not None):  # without an id it is in no list
         discard(written.path)
         raise RefusedError(_("The conversation has changed meanwhile: it has another child. Nothing was changed."))
 
 
-def _discard_bundle(reader: Reader, closure: Closure, written: Written) -> None:
+def _discard_bundle(reader: Reader, affected: Affected, written: Written) -> None:
     """Remove the bundle of a delete that failed before its commit, if all its sessions are seen to be there."""
     try:
-        found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", closure.sessions)
-        if len(found) == len(closure.sessions):
+        found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", affected.sessions)
+        if len(found) == len(affected.sessions):
             discard(written.path)
     except BrowseError:
         return
 
 
-def _check_unchanged(unit: Transaction, closure: Closure, written: Written, *, is_same: bool) -> None:
+def _check_unchanged(tx: Transaction, affected: Affected, written: Written, *, is_same: bool) -> None:
     """Refuse where the rows in the store, which nobody else can change now, are not those of the bundle.
 
     Args:
-        unit: The transaction.
-        closure: What is deleted.
+        tx: The transaction.
+        affected: What is deleted.
         written: The bundle.
         is_same: Nobody has committed anything since the bundle was begun, so that rows need not be read again.
     """
-    busy = _busy(unit, (*closure.sessions, *closure.above))
+    busy = _busy(tx, (*affected.sessions, *affected.above))
     if busy is not None:
         begun = _("{session} is being written to: a turn or a compression has begun. Nothing was changed.")
         raise RefusedError(begun.format(session=busy))
     if is_same:
         return
-    ids, layout = closure.sessions, written.layout
-    if tuple(read_links(unit, layout, ids)) != written.manifest.links:
+    ids, layout = affected.sessions, written.layout
+    if tuple(read_links(tx, layout, ids)) != written.manifest.links:
         raise RefusedError(_("The conversation has changed meanwhile: it has other children. Nothing was changed."))
-    if taken_sum(unit, layout, ids) != written.manifest.taken:
+    if taken_sum(tx, layout, ids) != written.manifest.taken:
         raise RefusedError(_("The conversation is being written to: it has changed meanwhile. Nothing was changed."))
 
 
@@ -268,12 +268,12 @@ def _busy(source: Transaction, ids: Sequence[str]) -> str | None:
     return None
 
 
-def delete_rows(unit: Transaction, closure: Closure, layout: Layout, progress: Progress, messages: int) -> None:
-    """Delete all rows that the layout says go with the sessions.
+def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: Progress, messages: int) -> None:
+    """Delete all rows that belong to the sessions.
 
     Args:
-        unit: The transaction.
-        closure: What is deleted.
+        tx: The transaction.
+        affected: What is deleted.
         layout: Of the store.
         progress: Asked for a stop between statements, and told how far it is.
         messages: How many there are, for the reports alone.
@@ -281,62 +281,62 @@ def delete_rows(unit: Transaction, closure: Closure, layout: Layout, progress: P
     Raises:
         QueryInterruptedError: It was stopped; the transaction must be rolled back.
     """
-    ids, gone = closure.sessions, 0
-    prompts = _prompts(unit, ids)
-    for loose in layout.loose:  # among themselves too: then the order of sessions does not matter, not even in a ring
+    ids, gone = affected.sessions, 0
+    prompts = _prompts(tx, ids)
+    for loose in layout.loose:  # within the family too, so that the order of sessions does not matter, even in a cycle
         for chunk in chunks(ids):
             condition = fill(loose.condition, len(chunk))
-            unit.execute(f"UPDATE {quoted(loose.table)} SET {quoted(loose.column)} = NULL WHERE {condition}", chunk)
-    indexes = SearchIndexes(unit)
+            tx.execute(f"UPDATE {quoted(loose.table)} SET {quoted(loose.column)} = NULL WHERE {condition}", chunk)
+    indexes = SearchIndexes(tx)
     # Backwards: rows that refer to others first, and messages before sessions, whose rows the triggers of the substring
     # index read (0.22).
     for part in reversed([part for part in layout.parts if part.fate is Fate.TAKEN]):
         for chunk in chunks(ids, _SESSIONS_AT_ONCE):
             progress.check()
             if part.table == "messages" and part.rowid:
-                for done in _delete_messages(unit, indexes, part, chunk):
+                for done in _delete_messages(tx, indexes, part, chunk):
                     gone += done
                     progress.tell(Stage("deleting", gone, messages))
                     progress.check()
             else:
                 condition = fill(part.condition, len(chunk))
-                unit.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
+                tx.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
     unused = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.{column} = system_prompts.hash)"
-        for column in prompt_columns(unit.schema.session_columns)
+        for column in prompt_columns(tx.schema.session_columns)
     )
     for prompt in prompts:
-        unit.execute(f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}", [prompt])
+        tx.execute(f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}", [prompt])
 
 
-def _delete_messages(unit: Transaction, indexes: SearchIndexes, part: Part, ids: Sequence[str]) -> Iterator[int]:
+def _delete_messages(tx: Transaction, indexes: SearchIndexes, part: Part, ids: Sequence[str]) -> Iterator[int]:
     """Delete the messages of some sessions in portions, all within the transaction, and yield the size of each."""
     condition = fill(part.condition, len(ids))
     some = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
     statement = f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({some})"
     if not indexes.is_ours:
-        while done := unit.execute(statement, ids):
+        while done := tx.execute(statement, ids):
             yield done
         return
-    while numbers := [row[0] for row in unit.rows(some, ids)]:
+    while numbers := [row[0] for row in tx.rows(some, ids)]:
         indexes.before_delete(numbers)
         marks = ",".join("?" * len(numbers))
-        yield unit.execute(f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({marks})", numbers)
+        yield tx.execute(f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({marks})", numbers)
 
 
-def _prompts(unit: Transaction, ids: Sequence[str]) -> list[bytes]:
+def _prompts(tx: Transaction, ids: Sequence[str]) -> list[bytes]:
     """Return the hashes of prompts that the sessions use, as bytes, because a damaged one may be no proper text."""
-    if "system_prompts" not in unit.schema.tables:
+    if "system_prompts" not in tx.schema.tables:
         return []
     found: set[bytes] = set()
-    for column in prompt_columns(unit.schema.session_columns):
+    for column in prompt_columns(tx.schema.session_columns):
         named = f"typeof({column}) = 'text' AND id IN ({{keys}})"
-        rows = unit.rows_in(f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {named}", ids)
+        rows = tx.rows_in(f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {named}", ids)
         found.update(bytes(row[0]) for row in rows if isinstance(row[0], bytes))
     return sorted(found)
 
 
-def _check_gone(reader: Reader, closure: Closure, written: Written) -> None:
+def _check_gone(reader: Reader, affected: Affected, written: Written) -> None:
     """Check that none of the deleted rows is left.
 
     Raises:
@@ -344,7 +344,7 @@ def _check_gone(reader: Reader, closure: Closure, written: Written) -> None:
     """
     for part in written.layout.parts:
         if part.fate is Fate.TAKEN:
-            for chunk in chunks(closure.sessions):
+            for chunk in chunks(affected.sessions):
                 select = f"SELECT 1 FROM {quoted(part.table)} WHERE {fill(part.condition, len(chunk))} LIMIT 1"
                 if reader.rows(select, chunk):
                     raise WriteUnverifiedError(

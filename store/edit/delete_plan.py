@@ -20,7 +20,7 @@ from ..reader import Reader
 from ..sessions import read_busy, read_sessions
 from ..text import one_line
 from ..wording import _
-from .guards import protected
+from .guards import family_root, protected
 
 PREVIEW = 60
 """Letters of a title, or of how a conversation begins, in a sentence."""
@@ -35,7 +35,7 @@ _below: WeakKeyDictionary[Forest, dict[str, list[str]]] = WeakKeyDictionary()
 """By forest and session: roots of the conversations below it. A clean-up asks thousands of times."""
 
 
-class Closure(NamedTuple):
+class Affected(NamedTuple):
     """The sessions of a delete."""
 
     asked: tuple[Chain, ...]
@@ -49,7 +49,7 @@ class Closure(NamedTuple):
     above: tuple[str, ...]
     """Roots of the families they are in, by which Hermes keys a turn lease (0.20)."""
 
-    def without_gone(self, present: Container[str]) -> Closure:
+    def without_gone(self, present: Container[str]) -> Affected:
         """Leave out what is deleted along and has been deleted before, as in a clean-up of many conversations.
 
         Args:
@@ -58,14 +58,6 @@ class Closure(NamedTuple):
         along = tuple(c for c in self.along if any(segment.id in present for segment in c.segments))
         sessions = tuple(segment.id for chain in (*self.asked, *along) for segment in chain.segments)
         return self._replace(along=along, sessions=sessions)
-
-
-def _top(forest: Forest, chain: Chain) -> str:
-    seen = {chain.root.id}
-    while (above := forest.parent_chain(chain)) is not None and above.root.id not in seen:
-        seen.add(above.root.id)
-        chain = above
-    return chain.root.id
 
 
 def _goes_along(chain: Chain, taken: frozenset[str] | set[str]) -> bool:
@@ -93,7 +85,7 @@ def _hanging(forest: Forest) -> dict[str, list[str]]:
     return known
 
 
-def close_over(forest: Forest, session_ids: Iterable[str]) -> Closure:
+def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
     """Find all sessions of a delete; any segment stands for its conversation.
 
     Args:
@@ -117,19 +109,19 @@ def close_over(forest: Forest, session_ids: Iterable[str]) -> Closure:
                     stack.append(below)
     sessions = tuple(segment.id for chain in found.values() for segment in chain.segments)
     orphaned = [child for each in sessions for child in forest.children.get(each, ()) if child.id not in taken]
-    return Closure(
+    return Affected(
         asked=tuple(asked.values()),
         along=tuple(chain for root, chain in found.items() if root not in asked),
         sessions=sessions,
         orphaned=tuple(orphaned),
-        above=tuple(sorted({_top(forest, chain) for chain in found.values()})),
+        above=tuple(sorted({family_root(forest, chain) for chain in found.values()})),
     )
 
 
 class Doomed(NamedTuple):
     """What a delete would remove."""
 
-    closure: Closure
+    affected: Affected
     conversations: tuple[Conversation, ...]
     protected: tuple[tuple[str, str], ...]
     """Tips of conversations that must stay, each with the reason."""
@@ -152,18 +144,18 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     missing = [each for each in session_ids if each not in catalog.forest.sessions]
     if missing:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=missing[0]))
-    closure = close_over(catalog.forest, session_ids)
+    affected = affected_by_delete(catalog.forest, session_ids)
     busy = read_busy(reader)
     # Read again: the catalog may be a minute old and not know of a pin, or of a turn, since then.
-    fresh = Catalog(Forest(read_sessions(reader, closure.sessions, busy=busy)), now, exact=False)
-    closure = closure.without_gone(fresh.forest.sessions)
+    fresh = Catalog(Forest(read_sessions(reader, affected.sessions, busy=busy)), now, exact=False)
+    affected = affected.without_gone(fresh.forest.sessions)
     kept = [(fresh.forest.chains[root].tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
-    tip = closure.asked[0].tip.id
+    tip = affected.asked[0].tip.id
     leased = _("a turn is running in its family ({root})")
-    kept += [(tip, leased.format(root=top)) for top in closure.above if top in busy]
-    conversations = tuple(catalog.conversation(chain.root.id) for chain in closure.asked)
-    counts = reader.rows_in("SELECT count(*) FROM messages WHERE session_id IN ({keys})", closure.sessions)
-    return Doomed(closure, conversations, tuple(kept), sum(int(str(row[0])) for row in counts))
+    kept += [(tip, leased.format(root=top)) for top in affected.above if top in busy]
+    conversations = tuple(catalog.conversation(chain.root.id) for chain in affected.asked)
+    counts = reader.rows_in("SELECT count(*) FROM messages WHERE session_id IN ({keys})", affected.sessions)
+    return Doomed(affected, conversations, tuple(kept), sum(int(str(row[0])) for row in counts))
 
 
 def refuse_protected(catalog: Catalog, doomed: Doomed) -> None:

@@ -48,11 +48,11 @@ def _read(source: Rows, session_id: str, columns: Sequence[str]) -> list[dict[st
     return [encode_row(columns, row) for row in rows]
 
 
-def set_columns(unit: Transaction, session_id: str, after: Values) -> RowChange | None:
+def set_columns(tx: Transaction, session_id: str, after: Values) -> RowChange | None:
     """Set columns of one session where they differ.
 
     Args:
-        unit: The transaction.
+        tx: The transaction.
         session_id: Of the row; no other is touched, whatever the id holds.
         after: Values by column.
 
@@ -62,7 +62,7 @@ def set_columns(unit: Transaction, session_id: str, after: Values) -> RowChange 
     Raises:
         RefusedError: There is no such row, or more than one.
     """
-    found = _read(unit, session_id, list(after))
+    found = _read(tx, session_id, list(after))
     if len(found) != 1:
         raise RefusedError(
             _("The session {session} is not there any more. Nothing was changed.").format(session=session_id)
@@ -72,7 +72,7 @@ def set_columns(unit: Transaction, session_id: str, after: Values) -> RowChange 
         return None
     marks, values = bind(wanted)
     sets = ", ".join(f"{column} = {mark}" for column, mark in zip(wanted, marks, strict=True))
-    if unit.execute(f"UPDATE sessions SET {sets} WHERE id = ?", [*values, session_id]) != 1:
+    if tx.execute(f"UPDATE sessions SET {sets} WHERE id = ?", [*values, session_id]) != 1:
         raise RefusedError(
             _("The session {session} could not be changed alone. Nothing was changed.").format(session=session_id)
         )
@@ -127,10 +127,10 @@ def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
         StoreBusyError: Others wrote all the time.
     """
 
-    def work(unit: Transaction) -> tuple[RowChange, ...]:
+    def work(tx: Transaction) -> tuple[RowChange, ...]:
         done: list[RowChange] = []
         for row in reversed(change.rows):
-            found = _read(unit, row.session_id, list(row.after))
+            found = _read(tx, row.session_id, list(row.after))
             if not found:
                 raise RefusedError(
                     _("{session} is not there any more. Nothing was changed.").format(session=row.session_id)
@@ -141,8 +141,8 @@ def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
                         session=row.session_id
                     )
                 )
-            _check_free(unit, row)
-            back = set_columns(unit, row.session_id, row.before)
+            _check_free(tx, row)
+            back = set_columns(tx, row.session_id, row.before)
             done += [back] if back is not None else []
         return tuple(done)
 
@@ -153,13 +153,13 @@ def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
     return Change(_("undone: {done}").format(done=change.sentence), rows)
 
 
-def _check_free(unit: Transaction, row: RowChange) -> None:
+def _check_free(tx: Transaction, row: RowChange) -> None:
     """Refuse to bring back a title that another session has by now; not every store has a unique index on titles."""
     title = row.before.get("title")
     if title is None:
         return
     mark, value = bound(title)
-    holders = unit.rows(f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?", [value, row.session_id])
+    holders = tx.rows(f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?", [value, row.session_id])
     if holders:
         raise RefusedError(
             _("The title {title} of {session} has been given to {other} since. Nothing was changed.").format(
@@ -168,24 +168,24 @@ def _check_free(unit: Transaction, row: RowChange) -> None:
         )
 
 
-def lineage(unit: Transaction, session_id: str) -> list[str]:
+def lineage(tx: Transaction, session_id: str) -> list[str]:
     """Find the rows that are marked together: up and down over compressed parents, whatever the child is.
 
     So a branch or a subagent of a compressed session is marked with it, as in Hermes (0.17 to 0.22).
 
     Args:
-        unit: The transaction.
+        tx: The transaction.
         session_id: Any segment.
 
     Raises:
         NotFoundError: There is no such session.
     """
-    if not unit.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
+    if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
         raise NotFoundError(
             _("There is no session {session} in this store. Nothing was changed.").format(session=session_id)
         )
     # UNION drops what it has seen, so that a ring of parents ends too.
-    found = unit.rows(
+    found = tx.rows(
         "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
         "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
         "WHERE p.end_reason = 'compression'), "
@@ -198,13 +198,13 @@ def lineage(unit: Transaction, session_id: str) -> list[str]:
     return [str(row[0]) for row in found]
 
 
-def _subject(unit: Transaction, session_ids: Sequence[str]) -> str:
+def _subject(tx: Transaction, session_ids: Sequence[str]) -> str:
     """Name the conversations of a write in a few words."""
     ids = list(dict.fromkeys(session_ids))
     if len(ids) != 1:
         return ngettext("1 conversation", "{count:,} conversations", len(ids)).format(count=len(ids))
-    title = unit.schema.session("title")
-    found = unit.rows(f"SELECT {title} FROM sessions s WHERE s.id = ?", ids)
+    title = tx.schema.session("title")
+    found = tx.rows(f"SELECT {title} FROM sessions s WHERE s.id = ?", ids)
     text = as_text(found[0][0]) if found else None
     return f"“{one_line(text, _TITLE)}”" if text else ids[0]
 
@@ -212,22 +212,20 @@ def _subject(unit: Transaction, session_ids: Sequence[str]) -> str:
 def _mark(
     store: Store, session_ids: Sequence[str], column: str, value: int, done: str, spared: Collection[str], wait: float
 ) -> Change:
-    def work(unit: Transaction) -> tuple[str, tuple[RowChange, ...]]:
-        columns = unit.schema.session_columns
+    def work(tx: Transaction) -> tuple[str, tuple[RowChange, ...]]:
+        columns = tx.schema.session_columns
         after: dict[str, Encoded] = {column: value}
         if column == "archived" and "auto_archived" in columns:
-            after["auto_archived"] = (
-                0  # else a resume takes it for one that Hermes archived by itself, and undoes it (0.22)
-            )
+            after["auto_archived"] = 0  # else a resume takes it for archived by Hermes itself, and undoes it (0.22)
         if column == "pinned" and value and {"auto_archived", "hidden"} <= columns:
             after["hidden"] = 0  # since 0.22 a pin shows what was hidden
         changed: dict[str, RowChange] = {}
         for session_id in session_ids:
-            for each in lineage(unit, session_id):
-                row = set_columns(unit, each, after) if each not in spared else None
+            for each in lineage(tx, session_id):
+                row = set_columns(tx, each, after) if each not in spared else None
                 if row is not None:
                     changed[each] = row
-        return _subject(unit, session_ids), tuple(changed.values())
+        return _subject(tx, session_ids), tuple(changed.values())
 
     needed = frozenset(f"sessions.{name}" for name in ("end_reason", "parent_session_id", column))
     subject, rows = write(

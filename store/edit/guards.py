@@ -177,6 +177,15 @@ def _probe(reader: Reader, what: str, sql: str) -> None:
         ) from error
 
 
+def family_root(forest: Forest, chain: Chain) -> str:
+    """Return the root segment of the conversation that is reached from another over all parent links."""
+    seen = {chain.root.id}
+    while (above := forest.parent_chain(chain)) is not None and above.root.id not in seen:
+        seen.add(above.root.id)
+        chain = above
+    return chain.root.id
+
+
 def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
     """Return the conversations that no bulk write touches, by the id of their root segment, each with the reason.
 
@@ -201,12 +210,9 @@ def _reason(forest: Forest, chain: Chain, busy: frozenset[str], now: float) -> s
         return _("a turn or a compression is running in it")
     if busy:
         # Hermes keys a turn lease by the root it reaches over parent links (0.20): that may be another conversation.
-        seen, top = {chain.root.id}, chain
-        while (above := forest.parent_chain(top)) is not None and above.root.id not in seen:
-            seen.add(above.root.id)
-            top = above
-        if top.root.id in busy:
-            return _("a turn is running in its family ({root})").format(root=top.root.id)
+        root = family_root(forest, chain)
+        if root in busy:
+            return _("a turn is running in its family ({root})").format(root=root)
     if status(chain.segments, now) is Status.LIVE:
         return _("it is live")
     return ""

@@ -50,7 +50,7 @@ class Restored(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was done, in the past tense."""
+        """Says what was done, in the past tense."""
         count = len(self.sessions)
         return _("restored {sessions}, {messages}").format(
             sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
@@ -107,13 +107,13 @@ def restore(
     rows = RestoredRows(folder, manifest, family_of(trash, manifest), found.refused, found.there, progress)
     wrong: list[str] = []
 
-    def work(unit: Transaction) -> None:
-        rows.insert(unit)
+    def work(tx: Transaction) -> None:
+        rows.insert(tx)
         if check:
-            wrong.extend(SearchIndexes(unit).compare())
+            wrong.extend(SearchIndexes(tx).compare())
 
     write(store, work, lambda again, _done: rows.check(again), needs=NEEDS, patience=patience)
-    unnamed = _name_missing_parents(store, rows.dangling, patience)
+    unnamed = _name_missing_parents(store, rows.missing_parents, patience)
     back = frozenset(manifest.sessions) - found.refused.keys()
     put_back = files.put_back(manifest.files, folder, sessions_folder, back | found.theirs)
     if not found.refused:
@@ -179,7 +179,7 @@ def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
     try:
         return write(
             store,
-            lambda unit: SearchIndexes(unit).compare(),
+            lambda tx: SearchIndexes(tx).compare(),
             lambda reader, notes: None,
             needs=NEEDS,
             patience=patience,
@@ -264,10 +264,8 @@ def _is_same_session(reader: Reader, tables: Tables, line: Line) -> bool:
     if now.get("title") != row.get("title") and row.get("title") is not None:
         mark, value = bound(row["title"])
         if reader.rows(f"SELECT 1 FROM sessions WHERE title = {mark} AND id IS NOT ?", [value, line.row["id"]]):
-            for name in (
-                "title",
-                "title_source",
-            ):  # another session has its title by now, so that this one was renumbered
+            # Another session has its title by now, so that this one was renumbered.
+            for name in ("title", "title_source"):
                 row.pop(name, None)
                 now.pop(name, None)
     return write_line(Line("sessions", None, now)) == write_line(Line("sessions", None, row))
@@ -302,11 +300,11 @@ def _name_missing_parents(store: Store, found: Sequence[tuple[str, Encoded]], pa
     if not found:
         return []
 
-    def work(unit: Transaction) -> list[tuple[str, Encoded]]:
+    def work(tx: Transaction) -> list[tuple[str, Encoded]]:
         done: list[tuple[str, Encoded]] = []
         for session, parent in found:
             mark, value = bound(parent)
-            count = unit.execute(
+            count = tx.execute(
                 f"UPDATE sessions SET {_PARENT} = {mark} WHERE id = ? AND {_PARENT} IS NULL", [value, session]
             )
             if count == 1:

@@ -74,7 +74,7 @@ class RestoredRows:
         """Lines whose key is in use, by table and number."""
         self.changed: dict[str, dict[str, Encoded]] = {}
         """By session: columns that differ from the bundle."""
-        self.dangling: list[tuple[str, Encoded]] = []
+        self.missing_parents: list[tuple[str, Encoded]] = []
         """Sessions whose parent was in no store when they were deleted, each with that parent."""
         self.notes: list[str] = []
         """A sentence for each thing that is not as it was."""
@@ -122,17 +122,17 @@ class RestoredRows:
                     )
                 )
 
-    def insert(self, unit: Transaction) -> None:
+    def insert(self, tx: Transaction) -> None:
         """Insert all rows, then restore the references to each other and from rows that stayed.
 
         Raises:
             RefusedError: Something has taken the place of a session or message meanwhile.
             QueryInterruptedError: It was stopped.
         """
-        tables = Tables(unit)
+        tables = Tables(tx)
         self._note_losses(tables)
         pending: list[Line] = []
-        there, indexes = _with_goals(self._there), SearchIndexes(unit)
+        there, indexes = _with_goals(self._there), SearchIndexes(tx)
         for number, line in self._lines(tables, without=self._refused):
             self._progress.check()
             if there and self._is_out(tables, line, there):
@@ -140,18 +140,18 @@ class RestoredRows:
                     self._without_parents(tables, line)
                 continue
             if pending and (line.table != "messages" or len(pending) == _AT_ONCE):
-                self._insert_messages(unit, tables, indexes, pending)  # the next row may refer to them
+                self._insert_messages(tx, tables, indexes, pending)  # the next row may refer to them
                 pending = []
             if line.table == "messages":
                 pending.append(line)
                 continue
             if line.table == "sessions":  # its parent may follow later or be gone
-                line = self._without_title(unit, line._replace(row=self._without_parents(tables, line)))
-            if not self._insert(unit, tables, line):
+                line = self._without_title(tx, line._replace(row=self._without_parents(tables, line)))
+            if not self._insert(tx, tables, line):
                 self._note_in_use(line, number)
-        self._insert_messages(unit, tables, indexes, pending)
-        self._number_titles(unit)
-        self._restore_references(unit, tables)
+        self._insert_messages(tx, tables, indexes, pending)
+        self._number_titles(tx)
+        self._restore_references(tx, tables)
 
     def _without_parents(self, tables: Tables, line: Line) -> dict[str, Encoded]:
         row = dict(line.row)
@@ -161,26 +161,26 @@ class RestoredRows:
                 row[column] = None
         return row
 
-    def _without_title(self, unit: Transaction, line: Line) -> Line:
+    def _without_title(self, tx: Transaction, line: Line) -> Line:
         """Leave out a title that another session has by now, because Hermes finds a session by it."""
         title = line.row.get("title")
         mark, value = bound(title)
-        holders = unit.rows(f"SELECT id FROM sessions WHERE title = {mark}", [value]) if title is not None else []
-        alike = "idx_sessions_title_unique" not in unit.schema.indexes  # then a store may hold one twice
+        holders = tx.rows(f"SELECT id FROM sessions WHERE title = {mark}", [value]) if title is not None else []
+        alike = "idx_sessions_title_unique" not in tx.schema.indexes  # then a store may hold one twice
         if not holders or (alike and all(row[0] in self._manifest.sessions for row in holders)):
             return line
         self._untitled.append((str(line.row["id"]), title))
         return line._replace(row=line.row | {"title": None})
 
-    def _number_titles(self, unit: Transaction) -> None:
+    def _number_titles(self, tx: Transaction) -> None:
         """Renumber titles that other sessions have, now that all titles are in the store."""
         for session, title in self._untitled:
-            other = _next_title(unit, title)
+            other = _next_title(tx, title)
             changes: dict[str, Encoded] = {"title": other}
-            if other is None and "title_source" in unit.schema.session_columns:
+            if other is None and "title_source" in tx.schema.session_columns:
                 changes["title_source"] = None  # nobody chose to have no title: Hermes may find one
             pairs = ", ".join(f"{name} = ?" for name in changes)
-            unit.execute(f"UPDATE sessions SET {pairs} WHERE id = ?", [*changes.values(), session])
+            tx.execute(f"UPDATE sessions SET {pairs} WHERE id = ?", [*changes.values(), session])
             self.changed.setdefault(session, {}).update(changes)
             if other is not None:
                 said = _("The title of {session}, “{title}”, is another session's by now: it is “{other}” now.")
@@ -189,17 +189,17 @@ class RestoredRows:
             self.notes.append(said.format(session=session, title=text_of(title), other=other))
 
     @staticmethod
-    def _insert(unit: Transaction, tables: Tables, line: Line) -> bool:
+    def _insert(tx: Transaction, tables: Tables, line: Line) -> bool:
         """Insert one row, under its own rowid where that is free; return False where its key is in use."""
         columns = [quoted(name) for name in line.row]
         marks, values = bind(line.row)
         rowid, is_column = tables.rowids[line.table]
         if line.rowid is not None and rowid and not is_column:
-            in_use = unit.rows(f"SELECT 1 FROM {quoted(line.table)} WHERE {rowid} = ?", [line.rowid])
+            in_use = tx.rows(f"SELECT 1 FROM {quoted(line.table)} WHERE {rowid} = ?", [line.rowid])
             if not in_use:
                 columns, marks, values = [*columns, rowid], [*marks, "?"], [*values, line.rowid]
         # A key that is in use leaves the row out; anything else that is wrong with it must not go unseen.
-        done = unit.execute(
+        done = tx.execute(
             f"INSERT OR IGNORE INTO {quoted(line.table)} ({', '.join(columns)}) VALUES ({', '.join(marks)})", values
         )
         return done == 1
@@ -217,29 +217,27 @@ class RestoredRows:
             there = _("A row of {table} ({key}) is there again, or another one's, and was left as it is.")
             self.notes.append(there.format(table=line.table, key=key))
 
-    def _insert_messages(
-        self, unit: Transaction, tables: Tables, indexes: SearchIndexes, lines: Sequence[Line]
-    ) -> None:
+    def _insert_messages(self, tx: Transaction, tables: Tables, indexes: SearchIndexes, lines: Sequence[Line]) -> None:
         """Insert rows of messages, together with their place in the search indexes."""
         if not lines:
             return
         ids = [line.row["id"] for line in lines]
         indexes.before_insert(ids)
         for line in lines:
-            if not self._insert(unit, tables, line):
+            if not self._insert(tx, tables, line):
                 self._note_in_use(line, 0)
         indexes.after_insert(ids)
         self.messages += len(lines)
         if self.messages % EVERY < len(lines):
             self._progress.tell(Stage("putting back", self.messages, self._manifest.messages))  # not shown
-        self._undo_triggers(unit, lines)
+        self._undo_triggers(tx, lines)
 
     @staticmethod
-    def _undo_triggers(unit: Transaction, lines: Sequence[Line]) -> None:
+    def _undo_triggers(tx: Transaction, lines: Sequence[Line]) -> None:
         """Set columns back that a trigger of the store filled on insert (`message_uid`, `display_order`; 0.22)."""
         columns = tuple(lines[0].row)
         marks = ",".join("?" * len(lines))
-        found = unit.rows(
+        found = tx.rows(
             f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({marks})", [line.row["id"] for line in lines]
         )
         stored = {row[0]: encode_row(columns, row[1:]) for row in found}
@@ -253,31 +251,31 @@ class RestoredRows:
             }
             marked, values = bind(differing)
             pairs = ", ".join(f"{quoted(name)} = {mark}" for name, mark in zip(differing, marked, strict=True))
-            unit.execute(f"UPDATE messages SET {pairs} WHERE id = ?", [*values, number])
+            tx.execute(f"UPDATE messages SET {pairs} WHERE id = ?", [*values, number])
 
-    def _restore_references(self, unit: Transaction, tables: Tables) -> None:
+    def _restore_references(self, tx: Transaction, tables: Tables) -> None:
         """Restore parents within the bundle, references from rows that stayed, and ties that other bundles know of."""
         for session, column, parent in self._parents:
-            self._restore_parent(unit, session, column, parent)
+            self._restore_parent(tx, session, column, parent)
         has_parents = _PARENT in tables.columns["sessions"]
         if has_parents:
             named = {session for session, column, _was in self._parents if column == _PARENT}
             for session in sorted(self._back - named):  # its parent was deleted before it was
                 parent = self._known.parents.get(session)
-                if parent is not None and _set_parent(unit, session, _PARENT, parent):
+                if parent is not None and _set_parent(tx, session, _PARENT, parent):
                     self.changed.setdefault(session, {})[_PARENT] = parent
         for link in self._manifest.links:
-            self._restore_link(unit, tables, link)
+            self._restore_link(tx, tables, link)
         if has_parents:
-            for child, parent in loose_children(unit, self._known, sorted(self._back)):
+            for child, parent in loose_children(tx, self._known, sorted(self._back)):
                 if child not in self._back:
-                    _set_parent(unit, child, _PARENT, parent)
+                    _set_parent(tx, child, _PARENT, parent)
 
-    def _restore_parent(self, unit: Transaction, session: str, column: str, parent: Encoded) -> None:
+    def _restore_parent(self, tx: Transaction, session: str, column: str, parent: Encoded) -> None:
         """Give a session the parent that its row names."""
-        if _set_parent(unit, session, column, parent):
+        if _set_parent(tx, session, column, parent):
             return
-        found = unit.rows(f"SELECT {reading([column])} FROM sessions WHERE id = ?", [session])
+        found = tx.rows(f"SELECT {reading([column])} FROM sessions WHERE id = ?", [session])
         now = encode_row([column], found[0])[column]
         if now is not None:  # it was there before
             if now != parent:
@@ -287,7 +285,7 @@ class RestoredRows:
         name = text_of(parent) or ""
         bundle = self._known.bundles.get(name)
         if session in self._manifest.orphans and column == _PARENT:
-            self.dangling.append((session, parent))
+            self.missing_parents.append((session, parent))
         elif bundle is not None and name not in self._manifest.sessions:
             waiting = _(
                 "{session} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
@@ -302,7 +300,7 @@ class RestoredRows:
         elsewhere = _("{key} hung on {parent} and is gone or hangs elsewhere by now.")
         self.notes.append(elsewhere.format(key=key, parent=text_of(parent)))
 
-    def _restore_link(self, unit: Transaction, tables: Tables, link: Link) -> None:
+    def _restore_link(self, tx: Transaction, tables: Tables, link: Link) -> None:
         """Restore the reference of a row that stayed, unless it refers to something else by now."""
         columns = tables.columns.get(link.table, ())
         if link.column not in columns or not set(link.key) <= set(columns):
@@ -311,14 +309,14 @@ class RestoredRows:
         if link.table == "sessions" and target[1] not in self._back:
             return
         where, values = _where(link.key)
-        done = unit.execute(
+        done = tx.execute(
             f"UPDATE {quoted(link.table)} SET {quoted(link.column)} = {target[0]} "
             f"WHERE {where} AND {quoted(link.column)} IS NULL",
             [target[1], *values],
         )
         if done:
             return
-        there = unit.rows(
+        there = tx.rows(
             f"SELECT {quoted(link.column)} IS {target[0]} FROM {quoted(link.table)} WHERE {where}",
             [target[1], *values],
         )
@@ -358,10 +356,10 @@ class RestoredRows:
                 )
 
 
-def _set_parent(unit: Transaction, session: str, column: str, parent: Encoded) -> bool:
+def _set_parent(tx: Transaction, session: str, column: str, parent: Encoded) -> bool:
     """Name a parent that is in the store where there is none; return False where nothing was done."""
     mark, value = bound(parent)
-    done = unit.execute(
+    done = tx.execute(
         f"UPDATE sessions SET {quoted(column)} = {mark} WHERE id = ? AND {quoted(column)} IS NULL "
         f"AND EXISTS (SELECT 1 FROM sessions p WHERE p.id = {mark})",
         [value, session, value],
@@ -380,13 +378,13 @@ def _with_goals(sessions: frozenset[str]) -> frozenset[str]:
     return sessions | {f"goal:{session}" for session in sessions}
 
 
-def _next_title(unit: Transaction, title: Encoded) -> str | None:
+def _next_title(tx: Transaction, title: Encoded) -> str | None:
     """Return the next `title #n`, as Hermes numbers them (0.13 to 0.22); None where that would be too long for it."""
     if not isinstance(title, str):
         return None
     numbered = _NUMBERED.match(title)
     start = f"{numbered[1] if numbered else title} #"
-    rows = unit.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
+    rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
     numbers = [int(found[2]) for found in (_NUMBERED.match(str(row[0])) for row in rows) if found]
     tried = f"{start}{max(numbers, default=1) + 1}"
     return tried if len(tried) <= _LONGEST_TITLE else None

@@ -9,18 +9,17 @@ the columns of the index say: an inline index has a text of its own, an external
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..errors import StoreDamagedError
 from ..schema import FtsIndex, FtsKind
 from ..trash.format import Encoded, quoted
+from ..trash.tables import chunks
 from ..wording import _
 from .transaction import Transaction
 
 _CHECKED = 256 * 1024 * 1024
 """Bytes of a store up to which its search index is compared whole; a larger one would keep Hermes waiting."""
-_AT_ONCE = 400
-"""Messages of a statement, which any SQLite takes as parameters."""
 _EVENT = re.compile(r"\b(INSERT|DELETE|UPDATE)\b.*?\bON\b", re.IGNORECASE | re.DOTALL)
 _JOINED = ("content", "tool_name", "tool_calls")
 """What an inline index of one column holds, joined by spaces (schema 11 to 22, and upgraded files)."""
@@ -30,24 +29,19 @@ def _marks(count: int) -> str:
     return ",".join(f"?{number}" for number in range(1, count + 1))
 
 
-def _portions(ids: Sequence[object]) -> Iterator[Sequence[object]]:
-    for start in range(0, len(ids), _AT_ONCE):
-        yield ids[start : start + _AT_ONCE]
-
-
 class SearchIndexes:
     """The search indexes of one store in one transaction.
 
     Args:
-        unit: The transaction.
+        tx: The transaction.
     """
 
-    def __init__(self, unit: Transaction) -> None:
-        self._unit = unit
-        found = (unit.schema.fts, unit.schema.trigram)
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        found = (tx.schema.fts, tx.schema.trigram)
         self._indexes = [each for each in found if each is not None]
-        self._is_stale = unit.schema.note("fts_stale") is not None
-        rows = unit.rows("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = 'messages'")
+        self._is_stale = tx.schema.note("fts_stale") is not None
+        rows = tx.rows("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = 'messages'")
         tended = {(event, name) for (sql,) in rows for event, name in self._tends(str(sql))}
         self._unfilled = [each for each in self._indexes if ("INSERT", each.name) not in tended]
         self._uncleared = [each for each in self._indexes if ("DELETE", each.name) not in tended]
@@ -72,12 +66,12 @@ class SearchIndexes:
         """
         if self._is_stale:  # Hermes will rebuild it
             return
-        for some in _portions(ids):
+        for some in chunks(ids):
             for index in self._uncleared:
                 if index.kind is not FtsKind.CONTENTLESS:
                     # What is not in it must not be removed: FTS5 would still subtract it from its counts.
-                    held = [row[0] for row in self._unit.rows(self._held(index, len(some)), some)]
-                    self._unit.execute(f"DELETE FROM {quoted(index.name)} WHERE rowid IN ({_marks(len(held))})", held)
+                    held = [row[0] for row in self._tx.rows(self._held(index, len(some)), some)]
+                    self._tx.execute(f"DELETE FROM {quoted(index.name)} WHERE rowid IN ({_marks(len(held))})", held)
             for index in self._unfilled:  # a delete trigger that removes what was never added breaks the index
                 if index not in self._uncleared and index.kind is FtsKind.EXTERNAL:
                     self._fill(index, some)
@@ -92,8 +86,8 @@ class SearchIndexes:
         """
         for index in self._indexes:
             if index.kind is FtsKind.INLINE:
-                for row in self._unit.rows(self._held(index, len(ids)), ids):
-                    self._unit.execute(f"DELETE FROM {quoted(index.name)} WHERE rowid = ?", row)
+                for row in self._tx.rows(self._held(index, len(ids)), ids):
+                    self._tx.execute(f"DELETE FROM {quoted(index.name)} WHERE rowid = ?", row)
 
     def after_insert(self, ids: Sequence[Encoded]) -> None:
         """Add messages to indexes that have no trigger for it.
@@ -109,7 +103,7 @@ class SearchIndexes:
         """Return SQL for those of `count` messages that an index has; an external one must find them where it reads."""
         shadow = f"{index.name}_{'content' if index.kind is FtsKind.INLINE else 'docsize'}"
         held = f"SELECT id FROM {quoted(shadow)} WHERE id IN ({_marks(count)})"
-        if shadow not in self._unit.schema.tables:  # made without (`columnsize=0`): nothing tells what it holds
+        if shadow not in self._tx.schema.tables:  # made without (`columnsize=0`): nothing tells what it holds
             held = f"SELECT id FROM messages WHERE id IN ({_marks(count)})"
         if index.kind is FtsKind.EXTERNAL:
             read = f"SELECT {index.rowid} FROM {quoted(index.content)} WHERE {index.rowid} IN ({_marks(count)})"
@@ -120,7 +114,7 @@ class SearchIndexes:
         """Add to an index those of some messages that it does not have."""
         if index.kind is FtsKind.CONTENTLESS:
             return
-        held = {row[0] for row in self._unit.rows(self._held(index, len(ids)), ids)}
+        held = {row[0] for row in self._tx.rows(self._held(index, len(ids)), ids)}
         missing = [each for each in ids if each not in held]
         if index.kind is FtsKind.EXTERNAL:
             source, key = index.content, index.rowid
@@ -128,7 +122,7 @@ class SearchIndexes:
         else:
             source, key = "messages", "id"
             values = [self._text(index, column) for column in index.columns]
-        self._unit.execute(
+        self._tx.execute(
             f"INSERT INTO {quoted(index.name)} (rowid, {', '.join(map(quoted, index.columns))}) "
             f"SELECT {key}, {', '.join(values)} FROM {quoted(source)} WHERE {key} IN ({_marks(len(missing))})",
             missing,
@@ -137,7 +131,7 @@ class SearchIndexes:
     def _text(self, index: FtsIndex, column: str) -> str:
         """Return SQL for what an inline index holds in a column."""
         wanted = _JOINED if index.columns == ("content",) else (column,)
-        parts = [f"COALESCE({quoted(name)}, '')" for name in wanted if name in self._unit.schema.message_columns]
+        parts = [f"COALESCE({quoted(name)}, '')" for name in wanted if name in self._tx.schema.message_columns]
         return " || ' ' || ".join(parts) or "''"
 
     def compare(self) -> tuple[str, ...]:
@@ -150,15 +144,15 @@ class SearchIndexes:
         """
         if self._is_stale and self._unfilled:
             return (_("The search index is out of date until Hermes rebuilds it."),)
-        if self._is_stale or self._unit.schema.note("fts_rebuild_high_water") is not None:
+        if self._is_stale or self._tx.schema.note("fts_rebuild_high_water") is not None:
             return ()
-        pages, size = (int(str(self._unit.rows(f"PRAGMA {name}")[0][0])) for name in ("page_count", "page_size"))
+        pages, size = (int(str(self._tx.rows(f"PRAGMA {name}")[0][0])) for name in ("page_count", "page_size"))
         if pages * size > _CHECKED:
             return ()
         notes: list[str] = []
         for index in self._indexes:
             try:
-                self._unit.execute(f"INSERT INTO {index.name}({index.name}, rank) VALUES ('integrity-check', 1)")
+                self._tx.execute(f"INSERT INTO {index.name}({index.name}, rank) VALUES ('integrity-check', 1)")
             except StoreDamagedError:
                 broken = _(
                     "The search index {name} does not agree with the messages; `hermes sessions repair` rebuilds it."

@@ -89,9 +89,9 @@ def clean_title(typed: str) -> str | None:
     return checked.title
 
 
-def _ancestors(unit: Transaction, session_id: str) -> set[str]:
+def _ancestors(tx: Transaction, session_id: str) -> set[str]:
     """Return the compressed sessions that a session continues; it may have their titles (0.17)."""
-    rows = unit.rows(
+    rows = tx.rows(
         "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
         "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
         "WHERE p.end_reason = 'compression') SELECT id FROM up WHERE id <> ?1",
@@ -100,15 +100,15 @@ def _ancestors(unit: Transaction, session_id: str) -> set[str]:
     return {str(row[0]) for row in rows}
 
 
-def _yields(unit: Transaction, holder: str) -> bool:
+def _yields(tx: Transaction, holder: str) -> bool:
     """Tell whether a session gives up its title: it has ended, has no message and is not hidden (0.22).
 
     Stricter than Hermes: a pinned session keeps it, and so does one that is continued by another.
     """
-    if "auto_archived" not in unit.schema.session_columns:  # an older Hermes refuses, and so do we on its stores
+    if "auto_archived" not in tx.schema.session_columns:  # an older Hermes refuses, and so do we on its stores
         return False
-    shown = " AND ".join(f"COALESCE({unit.schema.session(name)}, 0) = 0" for name in ("archived", "hidden", "pinned"))
-    found = unit.rows(
+    shown = " AND ".join(f"COALESCE({tx.schema.session(name)}, 0) = 0" for name in ("archived", "hidden", "pinned"))
+    found = tx.rows(
         f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
         f"AND s.end_reason IS NOT 'compression' AND {shown} "
         "AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)",
@@ -117,17 +117,17 @@ def _yields(unit: Transaction, holder: str) -> bool:
     return bool(found)
 
 
-def _after(unit: Transaction, title: str | None) -> dict[str, Encoded]:
+def _after(tx: Transaction, title: str | None) -> dict[str, Encoded]:
     after: dict[str, Encoded] = {"title": title}
-    if "title_source" in unit.schema.session_columns:
+    if "title_source" in tx.schema.session_columns:
         # Without it Hermes' own titler takes the title for one of its own and overwrites it (0.22, observed).
         after["title_source"] = "user" if title is not None else None
     return after
 
 
-def _check_session(unit: Transaction, session_id: str) -> None:
-    hidden = unit.schema.session("hidden", default="0")
-    found = unit.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
+def _check_session(tx: Transaction, session_id: str) -> None:
+    hidden = tx.schema.session("hidden", default="0")
+    found = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
     if not found:
         raise NotFoundError(
             _("There is no session {session} in this store. Nothing was changed.").format(session=session_id)
@@ -157,22 +157,22 @@ def rename(store: Store, session_id: str, typed: str, *, patience: float = PATIE
     """
     title = clean_title(typed)
 
-    def work(unit: Transaction) -> tuple[RowChange, ...]:
-        _check_session(unit, session_id)
+    def work(tx: Transaction) -> tuple[RowChange, ...]:
+        _check_session(tx, session_id)
         done: list[RowChange | None] = []
         if title is not None:
-            ancestors = _ancestors(unit, session_id)
-            holders = unit.rows("SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id])
+            ancestors = _ancestors(tx, session_id)
+            holders = tx.rows("SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id])
             for holder in (as_text(row[0]) or "" for row in holders):
-                if holder not in ancestors and not _yields(unit, holder):
+                if holder not in ancestors and not _yields(tx, holder):
                     raise RefusedError(
                         _("Another session has the title “{title}” already: {session}. Nothing was changed.").format(
                             title=title, session=holder
                         ),
                         remedy=_("Titles are unique in a store, archived and hidden sessions included."),
                     )
-                done.append(set_columns(unit, holder, _after(unit, None)))  # first, or the two would have it at once
-        done.append(set_columns(unit, session_id, _after(unit, title)))
+                done.append(set_columns(tx, holder, _after(tx, None)))  # first, or the two would have it at once
+        done.append(set_columns(tx, session_id, _after(tx, title)))
         return tuple(row for row in done if row is not None)
 
     columns = frozenset(f"sessions.{name}" for name in ("title", "parent_session_id", "end_reason", "ended_at"))

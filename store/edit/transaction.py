@@ -75,10 +75,7 @@ class Transaction:
         Raises:
             BrowseError: With the sentence for what SQLite said.
         """
-        try:
-            return self._connection.execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
-            raise failure(error, self._path) from error
+        return _run(self._connection, sql, self._path, parameters)
 
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
         """Run a statement for many keys; see `Reader.rows_in`."""
@@ -138,37 +135,6 @@ def write(
         WriteUnverifiedError: It was committed and does not read back.
         WriteInDoubtError: The commit failed; the sentence says what the store holds now.
     """
-    try:
-        return _write(store, work, verify, needs or Needs(), patience, stop, foreign_keys)
-    except _CommitFailedError as failed:
-        if beside is not None:
-            beside.close()
-        raise settle(store, failed, verify, in_doubt) from failed
-
-
-class _CommitFailedError(Exception):
-    """COMMIT raised, and the transaction is over: nobody knows yet how it ended.
-
-    Args:
-        result: What the work returned.
-        reason: What was raised, in a few words.
-    """
-
-    def __init__(self, result: object, reason: str) -> None:
-        super().__init__(reason)
-        self.result = result
-        self.reason = reason
-
-
-def _write(
-    store: Store,
-    work: Callable[[Transaction], T],
-    verify: Callable[[Reader, T], None],
-    needs: Needs,
-    patience: float,
-    stop: Callable[[], bool],
-    foreign_keys: bool,
-) -> T:
     place, has_begun = place_of(store.path), False
     try:
         with store.reader() as reader:
@@ -176,7 +142,7 @@ def _write(
             cookie = reader.value("PRAGMA schema_version")
             reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
             try:
-                check_writable(store, reader, needs)
+                check_writable(store, reader, needs or Needs())
             except StoreError as error:
                 raise _and_nothing_changed(error) from error.__cause__
             with _connection(store.path, patience, foreign_keys) as connection:
@@ -192,11 +158,30 @@ def _write(
                     _roll_back(connection)
                     raise
             _verify(reader, store.path, place, verify, result)
+    except _CommitFailedError as failed:
+        _finish_rollback(store)
+        if beside is not None:
+            beside.close()
+        raise settle(store, failed, verify, in_doubt) from failed
     except BaseException:
         if has_begun:  # a journal that was there before is not ours: the store could not have been read
             _finish_rollback(store)
         raise
     return result
+
+
+class _CommitFailedError(Exception):
+    """COMMIT raised, and the transaction is over: nobody knows yet how it ended.
+
+    Args:
+        result: What the work returned.
+        reason: What was raised, in a few words.
+    """
+
+    def __init__(self, result: object, reason: str) -> None:
+        super().__init__(reason)
+        self.result = result
+        self.reason = reason
 
 
 def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
@@ -253,9 +238,9 @@ def _connection(path: Path, patience: float, foreign_keys: bool) -> Iterator[sql
         connection.close()
 
 
-def _run(connection: sqlite3.Connection, sql: str, path: Path) -> list[Row]:
+def _run(connection: sqlite3.Connection, sql: str, path: Path, parameters: Sequence[object] = ()) -> list[Row]:
     try:
-        return connection.execute(sql).fetchall()
+        return connection.execute(sql, parameters).fetchall()
     except sqlite3.Error as error:
         raise failure(error, path) from error
 

@@ -107,8 +107,10 @@ def _total(reader: Reader, kept: KeptRows, plan: Plan, scope: Scope) -> tuple[in
     other = other_spellings(reader, index, plan.groups[0])
     if other and reader.rows(f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [other]):
         return None, False
-    if find_joined(reader, kept.edges(reader), kept.edges(reader)[0]).having(plan.groups[0]):
-        return None, False
+    low, high = kept.edges(reader)
+    joined = find_joined(reader, (low, high), high)
+    if joined.oldest > low or joined.having(plan.groups[0]):
+        return None, False  # to find out about all of them takes longer than a page
     role = reader.schema.message("role")
     shown = f"EXISTS (SELECT 1 FROM messages m WHERE m.id = f.rowid AND {role} IS NOT 'session_meta')"
     found = reader.value(

@@ -26,7 +26,7 @@ from .format import FILES, Kept, Piece
 from .tables import Rows
 
 RESERVE = 16 * 1024 * 1024
-"""Bytes a disk keeps free for what else writes to it: a gateway whose disk we filled would lose its turns."""
+"""Bytes left free on a disk for other programs: a gateway whose disk we filled would lose its turns."""
 
 _LOOK_EVERY = 4 * 1024 * 1024
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
@@ -181,7 +181,7 @@ def _mark(path: Path) -> tuple[int, int, int, int] | None:
         found = path.lstat()
     except OSError:
         return None
-    # A second name would mean that the file is something else as well, the store itself at worst.
+    # A second name means that the file is used as something else too, in the worst case as the store itself.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
         return None
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
@@ -193,7 +193,7 @@ def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[Found]:
     Args:
         source: A reader of the store, which knows whose id begins with another's.
         folder: `sessions` of the Hermes home; None where there is none.
-        ids: Of sessions that go.
+        ids: Of the sessions.
     """
     try:
         present = frozenset(os.listdir(folder) if folder is not None else ())

@@ -44,12 +44,12 @@ class Line(NamedTuple):
 
 
 def quoted(name: str) -> str:
-    """A name of a table or column for SQL."""
+    """Quote the name of a table or column for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def reading(columns: Sequence[str]) -> str:
-    """SQL that selects columns for `encode_row`: for each its storage class, and text as its bytes."""
+    """Return SQL that selects for each column its storage class and its value, text as bytes; see `encode_row`."""
     parts = []
     for name in map(quoted, columns):
         parts += [
@@ -60,7 +60,7 @@ def reading(columns: Sequence[str]) -> str:
 
 
 def encode(kind: object, value: object) -> Encoded:
-    """One value for a line.
+    """Encode one value for a line.
 
     Args:
         kind: What `typeof` says.
@@ -81,20 +81,15 @@ def encode(kind: object, value: object) -> Encoded:
 
 
 def encode_row(columns: Sequence[str], values: Sequence[object]) -> dict[str, Encoded]:
-    """A row by column.
-
-    Args:
-        columns: As given to `reading`.
-        values: What it selected.
-    """
+    """Encode a row that was selected by `reading` of the same columns."""
     return {name: encode(values[2 * at], values[2 * at + 1]) for at, name in enumerate(columns)}
 
 
 def bound(value: Encoded) -> tuple[str, object]:
-    """The placeholder and the value to bind for it, so that SQLite stores what was read.
+    """Return a placeholder and the value to bind, so that SQLite stores what was read.
 
     Raises:
-        ValueError: It is no value of a line.
+        ValueError: It is not a value of a line.
     """
     if not isinstance(value, dict):
         return "?", value
@@ -113,12 +108,12 @@ def bound(value: Encoded) -> tuple[str, object]:
 
 
 def text_of(value: Encoded) -> str | None:
-    """A value as text for a sentence or for comparing with ids as lists have them."""
+    """Return a value as text, for a sentence or to compare it with ids as lists have them."""
     return as_text(bound(value)[1])
 
 
 def write_line(line: Line) -> bytes:
-    """A row as one line, newline included; equal rows are equal bytes."""
+    """Write a row as one line with its newline; equal rows give equal bytes."""
     document: dict[str, object] = {"table": line.table}
     if line.rowid is not None:
         document["rowid"] = line.rowid
@@ -126,50 +121,39 @@ def write_line(line: Line) -> bytes:
     return _ENCODER.encode(document).encode("ascii") + b"\n"
 
 
-def _is_value(value: object) -> bool:
-    if isinstance(value, dict):
-        return all(isinstance(each, str) for each in value.values())
-    return value is None or (isinstance(value, int | float | str) and not isinstance(value, bool))
-
-
 def read_line(raw: bytes) -> Line:
-    """The row a line holds.
+    """Read the row in a line.
 
     Raises:
-        ValueError: It holds none.
+        ValueError: There is none.
     """
-    document = json.loads(raw)
-    if isinstance(document, dict):
-        table, rowid, row = document.get("table"), document.get("rowid"), document.get("row")
-        numbered = rowid is None or type(rowid) is int
-        if isinstance(table, str) and numbered and isinstance(row, dict) and all(map(_is_value, row.values())):
-            return Line(table, rowid, row)
-    raise ValueError("no row of a table")
+    document = _typed(json.loads(raw), dict)
+    return Line(_text(document.get("table")), _maybe(_number)(document.get("rowid")), _ROW(document.get("row")))
 
 
 def bind(row: Mapping[str, Encoded]) -> tuple[list[str], list[object]]:
-    """Placeholders and values for all columns of a row, in order."""
+    """Return placeholders and values for all columns of a row, in order."""
     pairs = [bound(value) for value in row.values()]
     return [mark for mark, _ in pairs], [value for _, value in pairs]
 
 
 FORMAT = 1
-"""Raised when an older program could not read a bundle any more."""
+"""The number rises when older programs can no longer read a bundle."""
 
 MANIFEST, ROWS, README, SUMS, FILES = "manifest.json", "rows.jsonl.gz", "README.txt", "SHA256SUMS", "files"
 RESTORED = "restored.json"
-"""Written into a bundle that has been put back; not part of what is checksummed."""
+"""This file is written into a bundle that has been restored, and has no checksum."""
 
 
 class TrashError(BrowseError):
-    """The trash cannot take a bundle: no room, no permission. Nothing has been deleted, and nothing else could be."""
+    """The trash cannot take a bundle, for lack of room or permission; nothing was deleted."""
 
     exit_code = 5
     code = "trash"
 
 
 class BundleDamagedError(BrowseError):
-    """A bundle is not what its checksums say, or not a bundle."""
+    """A bundle differs from its checksums, or a folder is not a bundle."""
 
     code = "bundle-damaged"
 
@@ -227,7 +211,7 @@ class Origin(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A file of Hermes' that went along."""
+    """A file of Hermes in a bundle."""
 
     file: str
     """Its name in the bundle, below `files/`."""
@@ -257,11 +241,11 @@ class Manifest(NamedTuple):
     origin: Origin
     tables: Mapping[str, Table]
     links: tuple[Link, ...]
-    """References of rows that stayed, which a restore puts back."""
+    """References of rows that stayed, which a restore sets again."""
     orphans: tuple[str, ...]
-    """Sessions whose parent was missing already."""
+    """Sessions whose parent was missing before."""
     taken: str
-    """SHA-256 of the lines of rows that are deleted, in order."""
+    """SHA-256 of the lines of deleted rows, in order."""
     lines: str
     """SHA-256 of `rows.jsonl`, uncompressed."""
     files: tuple[Kept, ...]
@@ -272,7 +256,7 @@ class Manifest(NamedTuple):
     0.1.0 and before, which do not say."""
 
     def to_json(self) -> bytes:
-        """The text of `manifest.json`, ASCII."""
+        """Return the text of `manifest.json`, ASCII."""
         document = self._asdict() | {
             "format": FORMAT,
             "origin": self.origin._asdict(),
@@ -315,9 +299,9 @@ def _map(read: Callable[[object], T]) -> Callable[[object], dict[str, T]]:
 def _encoded(value: object) -> Encoded:
     if isinstance(value, dict):
         return _map(_text)(value)
-    if not _is_value(value):
-        raise ValueError
-    return value  # type: ignore[return-value]  # it is one
+    if value is None or (isinstance(value, int | float | str) and not isinstance(value, bool)):
+        return value
+    raise ValueError
 
 
 def _pair(value: object) -> tuple[str, str]:
@@ -335,10 +319,11 @@ def _record(kind: Callable[..., T], **fields: Callable[[object], object]) -> Cal
     return read
 
 
+_ROW = _map(_encoded)
 _TEXTS = _list(_text)
 _PIECE = _record(Piece, bytes=_number, sha256=_text)
 _ORIGIN = _record(Origin, path=_text, schema_version=_maybe(_number), instance=_maybe(_text))
-_LINK = _record(Link, table=_text, key=_map(_encoded), column=_text, was=_encoded)
+_LINK = _record(Link, table=_text, key=_ROW, column=_text, was=_encoded)
 _TABLE = _record(Table, fate=lambda value: Fate(_text(value)), columns=_TEXTS, key=_TEXTS, rows=_number)
 _KEPT = _record(
     Kept, file=_text, name=_text, session=_text, bytes=_number, sha256=_text, mode=_number, mtime_ns=_number

@@ -36,7 +36,7 @@ _PARENT = "parent_session_id"
 
 
 class Bundle(NamedTuple):
-    """One line of the trash."""
+    """A bundle as the trash lists it."""
 
     name: str
     path: Path
@@ -49,7 +49,7 @@ class Bundle(NamedTuple):
     bytes: int
     """On disk."""
     title: str | None
-    """Of the only conversation, or of the first and how many more there are."""
+    """Of the only conversation, or of the first with the number of others."""
     store: str
     """Path of the store it is from."""
     restored_at: float | None = None

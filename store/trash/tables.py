@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from ..errors import RefusedError
 from ..reader import Row
 from ..wording import _
 from .format import Fate, Line, Link, encode, encode_row, quoted, reading
 from .progress import NOBODY, Progress
+
+T = TypeVar("T")
 
 _NAMES_OF_IDS = frozenset([
     "session_id", "conversation_id", "parent_session_id", "origin_session", "origin_session_id",
@@ -45,11 +47,11 @@ class Part(NamedTuple):
 
     table: str
     columns: tuple[str, ...]
-    """Stored ones, in order; generated columns are not."""
+    """Stored columns in order, without generated ones."""
     key: tuple[str, ...]
     """Its primary key."""
     rowid: str
-    """The name its rowid answers to; empty for a table without."""
+    """The name of its rowid; empty for a table without."""
     rowid_is_column: bool
     """Whether a column is the rowid (INTEGER PRIMARY KEY), as with messages."""
     condition: str
@@ -58,7 +60,7 @@ class Part(NamedTuple):
 
 
 class Loose(NamedTuple):
-    """A column that refers to what is deleted and is set to NULL: a parent, or what a foreign key asks for."""
+    """A column that a delete sets to NULL: a parent, or one whose foreign key says so."""
 
     table: str
     column: str
@@ -67,10 +69,10 @@ class Loose(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """All that refers to sessions in one store."""
+    """All rows and columns of one store that refer to sessions."""
 
     parts: tuple[Part, ...]
-    """In the order in which rows can be put back: what others refer to first."""
+    """In the order in which rows can be restored: those that others refer to first."""
     loose: tuple[Loose, ...]
 
 
@@ -159,14 +161,14 @@ def discover(source: Rows) -> Layout:
         source: The store.
 
     Raises:
-        RefusedError: Something refers to them in a way that a delete cannot keep true.
+        RefusedError: A table refers to them in a way that a restore could not bring back.
     """
     tables = Tables(source)
     conditions = {"sessions": '"id" IN ({keys})'}
     order = ["sessions"]
     loose: list[Loose] = []
     edges = [each for each in tables.references if each.table != each.target]
-    # Salvaged stores lack it.
+    # Salvaged stores lack this foreign key.
     if not any(each.table == "messages" and each.column == "session_id" for each in edges):
         edges.append(_Reference("messages", "session_id", "sessions", "id", "NO ACTION"))  # not shown
     edges.sort(key=lambda each: (each.table != "messages", each.table, each.column))  # messages before the rest
@@ -202,7 +204,7 @@ def discover(source: Rows) -> Layout:
         taken.append(tables.part("state_meta", goals, Fate.TAKEN))
     known = {part.table for part in (*shared, *taken)}
     mentioned = [part for table in tables.names if table not in known for part in _mentioned(tables, table)]
-    return Layout((*(p for p in shared if p.fate is Fate.SHARED), *taken, *mentioned), tuple(loose))
+    return Layout((*shared, *taken, *mentioned), tuple(loose))
 
 
 def _shared(tables: Tables, conditions: dict[str, str]) -> list[Part]:
@@ -238,7 +240,7 @@ def fill(condition: str, count: int) -> str:
     return condition.replace("{keys}", ",".join(marks)).replace("{values}", ",".join(f"({mark})" for mark in marks))
 
 
-def chunks(ids: Sequence[str], size: int = _KEYS_AT_ONCE) -> Iterator[list[str]]:
+def chunks(ids: Sequence[T], size: int = _KEYS_AT_ONCE) -> Iterator[list[T]]:
     """Yield the ids in portions that any SQLite takes as parameters."""
     for start in range(0, len(ids), size):
         yield list(ids[start : start + size])

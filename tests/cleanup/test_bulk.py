@@ -19,7 +19,7 @@ from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connect import Store
 from hermes_browse.store.edit.flags import archive
 from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError
-from hermes_browse.tui.cli import carrying
+from hermes_browse.tui.cli import prune
 
 Capture = pytest.CaptureFixture[str]
 
@@ -216,5 +216,5 @@ def test_broken_off_on_the_command_line(
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     monkeypatch.setattr(bulk, "_BUSY_PAUSE", 0.0)
     with pytest.raises(type(error)):
-        carrying.carry_out(Store(path), plan_of(path), fails_at_the_third([], error))
+        prune.carry_out(Store(path), plan_of(path), fails_at_the_third([], error))
     assert "Stopped after 2 of 5" in capsys.readouterr().err

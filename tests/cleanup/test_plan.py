@@ -12,7 +12,7 @@ from hermes_browse.store.cleanup.plan import Plan, make_plan, parents_first
 from hermes_browse.store.cleanup.protection import Families, Standing
 from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.sizes import Sizes, measure
-from hermes_browse.store.edit.delete_plan import close_over
+from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.errors import QueryInterruptedError
 
 CRON = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
@@ -90,6 +90,14 @@ def test_subagents_go_along_as_hermes_deletes_them(fixture_store: Fixture) -> No
         assert set(gone) <= going(plan)
         extra = {"20260101_091500_aaad01"} if "20260101_090000_aaa001" in segments else set()
         assert going(plan) - segments == set(gone) - segments | extra
+
+
+def test_what_loses_its_parent_is_listed_in_the_order_of_the_plan(fixture_store: Fixture) -> None:
+    """Each run prints the same document."""
+    plan = plan_of(fixture_store("state-v31"), Rules(older_than=DAY, include_archived=True))
+    order = [session_id for each in plan.would for session_id in each.session_ids]
+    parents = [order.index(session.parent_id or "") for session in plan.reparented]
+    assert len(parents) > 3 and parents == sorted(parents)
 
 
 def test_a_family(tmp_path: Path) -> None:
@@ -253,9 +261,9 @@ def test_what_goes_along_is_what_a_delete_takes(fixture_store: Fixture, tmp_path
             families = Families(catalog.forest)
             taken = 0
             for root, chain in catalog.forest.chains.items():
-                closure = close_over(catalog.forest, [root])
+                affected = affected_by_delete(catalog.forest, [root])
                 along = families.along(chain)
-                assert {each.root.id for each in along} == {each.root.id for each in closure.along}
+                assert {each.root.id for each in along} == {each.root.id for each in affected.along}
                 taken += len(along)
         assert taken > 0 or path.name == "hostile.db"
 
@@ -283,3 +291,16 @@ def test_no_rule_reads_nothing(tmp_path: Path) -> None:
         before = reader.statements
         assert make_plan(reader, catalog, Rules(), NOW) == Plan((), (), ())
         assert reader.statements == before
+
+
+def test_what_loses_its_parent_stands_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    """It stood in that of a set of texts, which is another one in each process."""
+    names = [f"{number:02}" for number in range(30)]
+    rows = [aged(name, 200 - place, end_reason="branched") for place, name in enumerate(names)]
+    rows += [
+        aged(f"child{name}", 5, parent_session_id=name, model_config=f'{{"_branched_from": "{name}"}}')
+        for name in names
+    ]
+    plan = plan_of(make_store(tmp_path / "state.db", "31", rows), Rules(older_than=30 * DAY))
+    assert [each.conversation.id for each in plan.would] == names
+    assert [session.id for session in plan.reparented] == [f"child{name}" for name in names]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from commandline import call
 
-from hermes_browse.tui.cli.arguments import make_parser
-from hermes_browse.tui.cli.completing import completions, places
+from hermes_browse.tui.cli.completions import completions, places
+from hermes_browse.tui.cli.registry import make_parser
 
 Capture = pytest.CaptureFixture[str]
 ASKED = [

@@ -46,6 +46,29 @@ def test_help_and_the_demo_neither(line: str) -> None:
     assert imported(*line.split()) <= {"sqlite3", "argparse"}
 
 
+def commands_imported(*arguments: str) -> set[str]:
+    """Which modules of commands a command line imports."""
+    program = (
+        "import contextlib, io, sys\n"
+        "from hermes_browse.tui.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n    main(sys.argv[1:])\n"
+        "from hermes_browse.tui.cli.registry import COMMANDS\n"
+        "modules = {place.partition('.')[0] for place, _ in COMMANDS.values()}\n"
+        "print(*(name for name in modules if f'hermes_browse.tui.cli.{name}' in sys.modules))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    return set(ended.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [("--help", set()), ("show --help", {"show"}), ("--demo lineage nothing", {"lineage"}), ("unpin x", {"edit"})],
+)
+def test_only_the_command_that_runs_is_imported(line: str, wanted: set[str]) -> None:
+    """Each has its own dependencies, and nobody waits for those of the others."""
+    assert commands_imported(*line.split()) == wanted
+
+
 def test_the_version_needs_next_to_nothing() -> None:
     """It is asked by scripts and package managers: not even the arguments are parsed."""
     assert imported("--version") == set()

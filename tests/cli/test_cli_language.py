@@ -13,10 +13,10 @@ from commandline import Ended, call, copy_store
 from words import collected, compiled, po_path, translations
 
 from hermes_browse.store import wording
-from hermes_browse.tui.cli.arguments import make_parser
-from hermes_browse.tui.cli.columns import cells
-from hermes_browse.tui.cli.completing import places
-from hermes_browse.tui.cli.parsing import OWN_WORDS, wrapped
+from hermes_browse.tui.cli.completions import places
+from hermes_browse.tui.cli.output import cells
+from hermes_browse.tui.cli.parser import OWN_WORDS, wrapped
+from hermes_browse.tui.cli.registry import make_parser
 
 _MARK = "译"
 _VOLATILE = {"elapsed_ms", "disk", "terminal"}  # a terminal has its locale in it

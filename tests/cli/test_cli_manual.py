@@ -10,9 +10,9 @@ import subprocess
 import pytest
 from commandline import call
 
-from hermes_browse.tui.cli.arguments import make_parser
-from hermes_browse.tui.cli.completing import places
-from hermes_browse.tui.cli.manual import manual
+from hermes_browse.tui.cli.completions import places
+from hermes_browse.tui.cli.man import manual
+from hermes_browse.tui.cli.registry import make_parser
 
 
 def test_everything_the_arguments_know_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:

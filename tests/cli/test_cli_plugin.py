@@ -117,7 +117,7 @@ def test_loading_it_imports_next_to_nothing() -> None:
     code = (
         "import sys, hermes_browse.tui.cli.plugin\n"
         "print([n for n in sys.modules if n.split('.')[0] in ('textual', 'rich', 'sqlite3')"
-        " or n.startswith(('hermes_browse.store', 'hermes_browse.tui.cli.run'))])"
+        " or n.startswith(('hermes_browse.store', 'hermes_browse.tui.cli.entry'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

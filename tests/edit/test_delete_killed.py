@@ -37,10 +37,6 @@ from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.bulk import carry_out, delete_unit
 from hermes_browse.store.edit.restore import restore
-from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.write.carry import carry_out, delete_unit
-from hermes_browse.store.write.restore import restore
 NOW = 1784538000.0
 def prune(store, trash, names):
     with store.reader() as reader:

@@ -7,7 +7,7 @@ from builders import T0
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store.edit.delete_plan import Closure, close_over
+from hermes_browse.store.edit.delete_plan import Affected, affected_by_delete
 from hermes_browse.store.forest import Forest
 from hermes_browse.store.models import Session
 
@@ -24,23 +24,23 @@ def ended(name: str, parent: str | None = None, reason: str = "compression", **c
     return one._replace(end_reason=reason, ended_at=one.started_at)
 
 
-def closure(*sessions: Session, of: str = "a1") -> Closure:
+def affected(*sessions: Session, of: str = "a1") -> Affected:
     """What a delete of one takes."""
-    return close_over(Forest(sessions), [of])
+    return affected_by_delete(Forest(sessions), [of])
 
 
 def test_all_segments_and_what_lost_a_race() -> None:
     """A sibling beside the continuation is reachable from nowhere else."""
-    found = closure(ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"))
+    found = affected(ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"))
     assert set(found.sessions) == {"a1", "a2", "a3", "a4"} and found.orphaned == ()
     assert [chain.root.id for chain in found.along] == ["a4"]
-    alone = closure(ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"), of="a4")
+    alone = affected(ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"), of="a4")
     assert alone.sessions == ("a4",)
 
 
 def test_subagents_by_marker_wherever_their_parent_is() -> None:
     """Nested ones, ones whose parent link is gone or leads to another, and with all their segments."""
-    found = closure(
+    found = affected(
         session("a1"),
         session("b2", "a1", delegate_from="a1"),
         session("c3", "b2", delegate_from="b2"),
@@ -56,13 +56,13 @@ def test_subagents_by_marker_wherever_their_parent_is() -> None:
 
 def test_a_child_nobody_marked_stays_unless_its_source_says_subagent() -> None:
     """It may be a person's chat: Hermes keeps it too."""
-    found = closure(session("a1"), session("b2", "a1"), session("c3", "a1", "subagent"), session("d4", "a1", "tool"))
+    found = affected(session("a1"), session("b2", "a1"), session("c3", "a1", "subagent"), session("d4", "a1", "tool"))
     assert set(found.sessions) == {"a1", "c3", "d4"} and [each.id for each in found.orphaned] == ["b2"]
 
 
 def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker() -> None:
     """Unlike Hermes 0.19, which follows the marker into a branch of a subagent."""
-    found = closure(
+    found = affected(
         session("a1"),
         session("b2", "a1", branched_from="a1", delegate_from="a1"),
         session("c3", "a1", reset_from="a1"),
@@ -72,13 +72,13 @@ def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker() -> None
 
 def test_a_segment_that_inherited_a_marker_stays_with_its_conversation() -> None:
     """A continuation has the settings of whoever compressed: what it is says the root."""
-    found = closure(session("a1"), ended("b2"), session("b3", "b2", delegate_from="a1"))
+    found = affected(session("a1"), ended("b2"), session("b3", "b2", delegate_from="a1"))
     assert found.sessions == ("a1",) and found.orphaned == ()
 
 
 def test_markers_that_lead_back() -> None:
     """A ring of markers takes each once, and what is asked for is not its own subagent."""
-    found = closure(
+    found = affected(
         session("a1", delegate_from="c3"),
         session("b2", "a1", delegate_from="a1"),
         session("c3", "b2", delegate_from="b2"),
@@ -88,14 +88,14 @@ def test_markers_that_lead_back() -> None:
 
 def test_a_subagent_alone_leaves_its_parent() -> None:
     """Upwards nothing goes."""
-    found = closure(session("a1"), session("b2", "a1", delegate_from="a1"), of="b2")
+    found = affected(session("a1"), session("b2", "a1", delegate_from="a1"), of="b2")
     assert found.sessions == ("b2",) and found.above == ("a1",)
 
 
 def test_what_is_no_session_is_an_error() -> None:
     """The caller has looked it up before."""
     with pytest.raises(KeyError):
-        closure(session("a1"), of="b")
+        affected(session("a1"), of="b")
 
 
 NAMES = [f"s{number}" for number in range(8)]
@@ -113,7 +113,7 @@ ANY = st.builds(
 def test_any_family_is_parted_cleanly(sessions: list[Session], data: st.DataObject) -> None:
     """Whole conversations go, and all others stay; whoever loses a parent is named, rings or not."""
     forest = Forest(sessions)
-    found = close_over(forest, [data.draw(st.sampled_from([each.id for each in sessions]))])
+    found = affected_by_delete(forest, [data.draw(st.sampled_from([each.id for each in sessions]))])
     gone = set(found.sessions)
     assert len(found.sessions) == len(gone)
     for chain in forest.chains.values():

@@ -15,8 +15,9 @@ from hermes_browse.store.edit import delete, flags, restore, titles  # loaded be
 from hermes_browse.store.edit.flags import Change, RowChange
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.cli import changing, exporting, pruning, trashing  # noqa: F401  (loaded before a fork)
-from hermes_browse.tui.cli.run import run
+from hermes_browse.tui.cli import delete as delete_command  # noqa: F401  (loaded before a fork)
+from hermes_browse.tui.cli import edit, export, prune, trash  # noqa: F401  (loaded before a fork)
+from hermes_browse.tui.cli.entry import run
 from hermes_browse.tui.config.start import Memory, write_memory
 
 NOW = 1784538000.0

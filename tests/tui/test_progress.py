@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
 from trashing import differences, dump
 
-from hermes_browse.store.edit import delete as deleting
+from hermes_browse.store.edit import delete_plan
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
 from hermes_browse.tui.screens.trash import TrashScreen
@@ -66,7 +66,7 @@ async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.Monk
         await browser.press("D")
         assert "cannot write" not in browser.card()
         await browser.press("escape")
-        monkeypatch.setattr(deleting, "_PATIENT", 1.0)
+        monkeypatch.setattr(delete_plan, "_PATIENT", 1.0)
         await browser.press("D")
         assert "3,000 messages" in browser.card() and "about 2 seconds Hermes cannot write" in browser.card()
         await browser.press("escape")

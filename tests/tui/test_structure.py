@@ -53,8 +53,8 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def test_the_first_rows_need_nothing_heavy() -> None:
     """What is imported before the first rows are on screen, with the arguments of a bare start."""
     program = (
-        "import sys; before = set(sys.modules); import hermes_browse.tui.cli.run as run; "
-        "assert run.read_quickly(['--db', 'x']); import hermes_browse.tui.launch; "
+        "import sys; before = set(sys.modules); import hermes_browse.tui.cli.entry as entry; "
+        "assert entry.read_quickly(['--db', 'x']); import hermes_browse.tui.launch; "
         f"print(*[name for name in {HEAVY!r} if name in sys.modules and name not in before])"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

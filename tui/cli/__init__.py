@@ -18,15 +18,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 done, 1 unexpected, 2 usage, 3 no store, 4 not found, 5 refused, 130 interrupted.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments = [*(sys.argv[1:] if argv is None else argv)]
     try:
-        if arguments == ["--version"] and sys.stdout is not None:  # worth a way of its own: it imports next to nothing
-            from .version import version
+        if arguments == ["--version"] and sys.stdout is not None:
+            from ..version import version  # start time: `--version` imports next to nothing
 
-            with suppress(OSError):  # told, and hushed, by the way of all commands
+            with suppress(OSError):  # the general way below reports it
                 print(f"hermes-browse {version()}", flush=True)
                 return 0
-        from .run import run
+        from .entry import run  # start time: see above
 
         return run(arguments)
     except KeyboardInterrupt:  # while Python still imports

@@ -16,11 +16,13 @@ from hermes_browse.store.homes import Location
 from hermes_browse.store.models import Conversation, Hit, Reading, State, View
 from hermes_browse.store.preview import with_details
 from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.search import parse, search
 from hermes_browse.store.text import one_line
 from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from .naming import count_hits, view_name
+from ..formats import counted
+from .output import print_text
 from .plain_words import (
     HELP,
     choices,
@@ -31,8 +33,9 @@ from .plain_words import (
     name_of,
     page_line,
     snippet_of,
+    view_name,
 )
-from .resuming import as_configured
+from .resume import as_configured, run_plan
 
 PAGE = 10
 """Conversations or hits said at once."""
@@ -133,10 +136,8 @@ class Dialogue:
             self._say(f"{number}. {conversation_line(each, self._now)}")
         counts = catalog.counts()
         each_view = _("{count:,} {view}")
-        others = [
-            each_view.format(count=counts[view], view=view_name(view.value)) for view in View if view is not self._view
-        ]
-        self._say(page_line(self._at + 1, self._at + len(page), total, view_name(self._view.value)))
+        others = [each_view.format(count=counts[view], view=view_name(view)) for view in View if view is not self._view]
+        self._say(page_line(self._at + 1, self._at + len(page), total, view_name(self._view)))
         self._say(_("Elsewhere: {views}.").format(views=pgettext("list", ", ").join(others)))
 
     def _say_hits(self) -> None:
@@ -148,8 +149,6 @@ class Dialogue:
         self._say(page_line(self._at + 1, self._at + len(page), len(self._hits), _("hits")))
 
     def _search(self, text: str) -> None:
-        from hermes_browse.store.search import parse, search
-
         self._open, self._at, self._query = None, 0, text
         if not text:
             self._say_list()
@@ -162,7 +161,7 @@ class Dialogue:
         named = {each.root_id: each for each in details}
         self._hits = [(hit, named.get(each.root_id) if each is not None else None) for hit, each in found]
         self._lines(one_line(each) for each in (*(problem.text for problem in answer.problems), *answer.notes))
-        hits = count_hits(len(self._hits))
+        hits = counted(len(self._hits), "hit")
         if answer.more:
             hits = _("more than {hits}").format(hits=hits)
         is_scanned = answer.engine in ("scan", "mixed")
@@ -329,11 +328,5 @@ def talk(location: Location) -> int:
     Returns:
         The exit code; does not return when Hermes takes over.
     """
-    from .columns import print_text
-
     plan = Dialogue(location, input, print_text).run()
-    if plan is None:
-        return 0
-    from .resuming import run_plan
-
-    return run_plan(plan)
+    return run_plan(plan) if plan is not None else 0

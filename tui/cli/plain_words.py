@@ -1,17 +1,15 @@
-"""What the linear mode says: one thing a line, in whole words, no columns, no drawing, nothing told by its place."""
+"""The sentences of the `--plain` dialogue: one thing in each line, in whole words, without columns or drawing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 
 from hermes_browse.store.messages import split_summary, without_injections
-from hermes_browse.store.models import ChatMessage, Conversation, Hit, State, Status
+from hermes_browse.store.models import ChatMessage, Conversation, Hit, State, Status, View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from .columns import money
-from .naming import count_messages, status_name
+from ..formats import counted, day_key, dollars, status, timestamp
 
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
@@ -25,7 +23,7 @@ Archiving, deleting and exporting are commands: leave with q, then see hermes-br
 
 _STATUS = {Status.LIVE: N_("live now"), Status.OPEN: N_("not ended"), Status.ENDED: "", Status.EMPTY: ""}
 _TOOL_LETTERS = 200
-"""Letters of a tool's output that are read out, unless all of it is asked for."""
+"""Letters of a tool's output that are said unless all of it is asked for."""
 
 
 def ago(moment: float | None, now: float) -> str:
@@ -44,21 +42,17 @@ def ago(moment: float | None, now: float) -> str:
     if seconds < 30 * 86_400:
         count = int(seconds // 86_400)
         return ngettext("{count:,} day ago", "{count:,} days ago", count).format(count=count)
-    return _("on {date}").format(date=_date(moment))
+    return _("on {date}").format(date=day_key(moment) or _("an unknown day"))
 
 
-def _date(moment: float) -> str:
-    try:
-        return datetime.fromtimestamp(moment).strftime("%Y-%m-%d")
-    except (ValueError, OverflowError, OSError):
-        return _("an unknown day")
-
-
-def _clock(moment: float | None) -> str:
-    try:
-        return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M") if moment is not None else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
+def view_name(view: View) -> str:
+    """What a view is called."""
+    return {
+        View.CHATS: pgettext("view", "chats"),
+        View.AUTOMATION: pgettext("view", "automation"),
+        View.ARCHIVED: pgettext("view", "archived"),
+        View.ALL: pgettext("view", "all"),
+    }[view]
 
 
 def name_of(conversation: Conversation) -> str:
@@ -68,25 +62,23 @@ def name_of(conversation: Conversation) -> str:
 
 def conversation_line(conversation: Conversation, now: float) -> str:
     """A conversation in a sentence."""
-    status, segments, subagents = _STATUS[conversation.status], len(conversation.segments), conversation.subagents
-    many_segments = ngettext("{count:,} segment", "{count:,} segments", segments)
-    many_subagents = ngettext("{count:,} subagent", "{count:,} subagents", subagents)
+    standing, segments, subagents = _STATUS[conversation.status], len(conversation.segments), conversation.subagents
     parts = [
         name_of(conversation).rstrip("."),
         ago(conversation.last_active, now),
         one_line(conversation.source, 20),
-        count_messages(conversation.message_count),
-        _(status) if status else "",
-        status_name("pinned") if conversation.pinned else "",
-        status_name("archived") if conversation.archived else "",
-        many_segments.format(count=segments) if segments > 1 else "",
-        many_subagents.format(count=subagents) if subagents else "",
+        counted(conversation.message_count, "message"),
+        _(standing) if standing else "",
+        status("pinned") if conversation.pinned else "",
+        status("archived") if conversation.archived else "",
+        counted(segments, "segment") if segments > 1 else "",
+        counted(subagents, "subagent") if subagents else "",
     ]
     return _("{words}.").format(words=_clauses(parts))
 
 
 def _clauses(parts: Iterable[str]) -> str:
-    """What is said one after the other; empty ones are left out."""
+    """Parts of a sentence in one; empty ones are left out."""
     return pgettext("clauses", ", ").join(part for part in parts if part)
 
 
@@ -99,10 +91,10 @@ def facts(conversation: Conversation, now: float) -> Iterator[str]:
         (_("Model"), conversation.model),
         (_("Directory"), conversation.cwd),
         (pgettext("git", "Branch"), conversation.git_branch),
-        (_("Started"), _clock(conversation.root.started_at)),
+        (_("Started"), timestamp(conversation.root.started_at)),
         (_("Last active"), ago(conversation.last_active, now)),
         (_("Messages"), f"{conversation.message_count:,}"),
-        (_("Cost"), money(conversation.cost_usd)),
+        (_("Cost"), dollars(conversation.cost_usd)),
     )
     line = _("{label}: {text}")
     yield from (line.format(label=label, text=one_line(text)) for label, text in pairs if text)
@@ -124,7 +116,7 @@ def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
     if summary and not said:
         who = _("Compaction")
     state = {State.LIVE: "", State.COMPACTED: _("compacted"), State.REWOUND: _("taken back")}[message.state]
-    yield one_line(_("{words}:").format(words=_clauses([who, _clock(message.timestamp) or _("no time"), state])))
+    yield one_line(_("{words}:").format(words=_clauses([who, timestamp(message.timestamp) or _("no time"), state])))
     if summary and is_full:
         yield from printable(summary).strip().split("\n")
     elif summary:
@@ -148,7 +140,7 @@ def snippet_of(hit: Hit) -> str:
 
 
 def is_said(hit: Hit, lines: Iterable[str]) -> bool:
-    """Whether what matched is in lines that were said; else it is in a part that was left out.
+    """Whether what matched stands in the lines that were said, rather than in a part that was left out.
 
     Args:
         hit: Which message, and what matched in it.
@@ -159,13 +151,13 @@ def is_said(hit: Hit, lines: Iterable[str]) -> bool:
 
 
 def page_line(first: int, last: int, total: int, what: str) -> str:
-    """Where one is.
+    """Which part of a list was said.
 
     Args:
-        first: From 1.
-        last: Likewise.
+        first: Number of the first item, from 1.
+        last: Number of the last one.
         total: How many there are.
-        what: Their name, as it is shown.
+        what: Their translated name.
     """
     if not total:
         return _("No {what}.").format(what=what)
@@ -174,5 +166,5 @@ def page_line(first: int, last: int, total: int, what: str) -> str:
 
 
 def choices(words: Sequence[str]) -> str:
-    """What can be typed, in a sentence."""
+    """The words that can be typed, in a sentence."""
     return _("Type {words} or {last}.").format(words=pgettext("list", ", ").join(words[:-1]), last=words[-1])

@@ -2,7 +2,7 @@
 
 Hermes (0.19) looks for distributions with an entry point in the group `hermes_agent.plugins`, loads the module of
 those that are named in `plugins.enabled` of its configuration, and calls `register`. It does so in every one of its
-processes, gateways included, so nothing else is imported here before the command runs.
+processes, gateways included, so nothing that takes time is imported here before the command runs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol
+
+from . import main
 
 HELP = "Browse, search, resume and clean up conversations (hermes-browse)"  # not shown by us: Hermes speaks English
 _STORES = ("--home", "--db", "--demo")
@@ -41,9 +43,9 @@ def register(ctx: PluginContext) -> None:
 
 
 def _take_everything(parser: argparse.ArgumentParser) -> None:
-    """All that follows `hermes browse` is ours to read, `--help` too.
+    """Take every word behind `hermes browse` as it stands, `--help` too.
 
-    Without a character that options begin with, everything is an argument.
+    argparse knows options by their first character; without such a character every word is an argument.
     """
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     parser.prefix_chars = ""
@@ -53,8 +55,8 @@ def arguments_for(words: Sequence[str], home: str | None) -> list[str]:
     """Our arguments for what follows `hermes browse`.
 
     By the time the command runs, Hermes has settled which profile is meant (`-p NAME` anywhere, a sticky profile,
-    HERMES_HOME) and put its folder into HERMES_HOME. That has to be said, or a sticky profile would win over
-    `hermes -p default browse`.
+    HERMES_HOME) and put its folder into HERMES_HOME. We pass it on as --home: we would read the sticky profile
+    again, and it would win over `hermes -p default browse`.
 
     Args:
         words: What was typed.
@@ -66,7 +68,5 @@ def arguments_for(words: Sequence[str], home: str | None) -> list[str]:
 
 
 def _browse(arguments: argparse.Namespace) -> None:
-    from . import main
-
     # A handler's result is dropped (0.19), so the exit code has to be raised.
     sys.exit(main(arguments_for(arguments.arguments, os.environ.get("HERMES_HOME", "").strip())))

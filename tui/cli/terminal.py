@@ -15,11 +15,9 @@ from rich.text import Text
 
 from hermes_browse.store.text import printable
 
-from .reading import Line
-
 _GAP = 2
 _LEAST = 24
-"""Cells the flexible column wants before an optional one is left out."""
+"""Cells that the flexible column needs; an optional one is left out where it would have fewer."""
 _NARROWEST = 12
 _WIDEST_FIXED = 36
 _STYLES = {
@@ -45,7 +43,7 @@ def print_rich_table(
     flexible: int,
     optional: Sequence[int],
 ) -> None:
-    """Print printable rows in the width there is; see `columns.print_table`."""
+    """Print printable rows in the width of the terminal; see `output.print_table`."""
     console = _console()
     natural = [max(map(cell_len, column)) for column in zip(headers, *rows, strict=True)]
     shown = list(range(len(headers)))
@@ -65,7 +63,7 @@ def print_rich_table(
             Text(headers[index]),
             justify="right" if index in right else "left",
             width=min(width, natural[index]),
-            # What is fixed (ids) is folded rather than cut: it is there to be copied.
+            # The other columns hold ids, which are there to be copied: folded rather than cut.
             overflow="ellipsis" if index == flexible else "fold",
             no_wrap=index == flexible,
         )
@@ -74,7 +72,7 @@ def print_rich_table(
     console.print(table)
 
 
-def lit(text: str, ranges: Iterable[Sequence[int]]) -> Text:
+def _lit(text: str, ranges: Iterable[Sequence[int]]) -> Text:
     """A stored text, made printable, with ranges of code points in bold."""
     made, last = Text(), 0
     for start, end in ranges:
@@ -83,12 +81,13 @@ def lit(text: str, ranges: Iterable[Sequence[int]]) -> Text:
     return made.append(printable(text[last:]))
 
 
-def print_hit_group(heading: str, rows: Sequence[tuple[str, str, Text, str, bool]]) -> None:
+def print_hit_group(heading: str, rows: Sequence[tuple[str, str, str, Sequence[Sequence[int]] | None, str]]) -> None:
     """Print hits of one conversation: its name above, the texts wrapped in their own column.
 
     Args:
         heading: Printable.
-        rows: Time, role, text, message id, and whether it is a hit rather than something beside one.
+        rows: Time, role, text, ranges of code points that matched (None for a message beside a hit), message id. The
+            text of a hit may be as stored, everything else is printable.
     """
     console = _console()
     console.print(Text(heading, style="bold", overflow="fold"))
@@ -98,24 +97,24 @@ def print_hit_group(heading: str, rows: Sequence[tuple[str, str, Text, str, bool
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True)
     table.expand = True
-    for time, role, text, number, is_hit in rows:
+    for time, role, text, ranges, number in rows:
         table.add_row(
             Text(time, style="dim"),
             Text(role, style="dim"),
-            text,
+            Text(text) if ranges is None else _lit(text, ranges),
             Text(number, style="dim"),
-            style="" if is_hit else "dim",
+            style="dim" if ranges is None else "",
         )
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
-def print_lines(lines: Iterable[Line]) -> None:
+def print_rich_lines(lines: Iterable[tuple[str, str, int]]) -> None:
     """Print lines by kind, bodies indented and wrapped at words.
 
     Args:
-        lines: Printable.
+        lines: Kind, printable text and indent of each, as in `output.Line`.
     """
     console = _console()
-    for line in lines:
-        text = Text(line.text, style=_STYLES[line.kind], overflow="fold")
-        console.print(Padding(text, (0, 0, 0, line.indent)) if line.indent else text)
+    for kind, said, indent in lines:
+        text = Text(said, style=_STYLES[kind], overflow="fold")
+        console.print(Padding(text, (0, 0, 0, indent)) if indent else text)

@@ -23,11 +23,11 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..cli.version import version
 from ..commands.screens import EXPORTING
 from ..context import Context
 from ..exports import MANY, Document, make_redactor, not_live_words, plan_documents, redacted_words, save
 from ..store_paths import store_files
+from ..version import version
 from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 

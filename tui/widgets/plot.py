@@ -34,15 +34,15 @@ class Course(NamedTuple):
     """What each stands for."""
     values: Sequence[float]
     part: Sequence[float] | None = None
-    """How much of each belongs to what is chosen; None where bars themselves are chosen."""
+    """How much of each value belongs to what is chosen; None if a bar itself is chosen."""
     chosen: int | None = None
-    """The bar that is chosen."""
+    """The index of the chosen bar."""
     form: Callable[[float], str] = str
     """Prints a value in few cells."""
 
 
 class Layout(NamedTuple):
-    """Which bars are shown, and how wide."""
+    """Which bars are shown, and how wide they are."""
 
     first: int
     shown: int
@@ -56,7 +56,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(course: Course, width: int) -> Layout:
-    """Fit bars into a width; where not all of them fit, the last ones, or those around the chosen one.
+    """Fit bars into a width. If not all of them fit, show the last ones, or those around the chosen one.
 
     Args:
         course: What is to be shown.
@@ -72,7 +72,7 @@ def lay_out(course: Course, width: int) -> Layout:
 
 
 def axis(course: Course, layout: Layout, width: int) -> str:
-    """The line below the bars: the first, the last, and an arrow to the chosen one, as far as they do not meet.
+    """The line below the bars: the first label, the last, and an arrow to the chosen one, unless they would meet.
 
     Args:
         course: What is shown.
@@ -112,7 +112,7 @@ def _style(widget: Widget, name: str) -> str:
 
 
 def _rows(value: float, most: float, height: int) -> int:
-    """How many cells high a bar is: one at least, unless there is nothing."""
+    """How many cells high a bar is: at least one, unless its value is 0."""
     return 1 + math.floor(value / most * (height - 1) + 0.5) if value > 0 else 0
 
 
@@ -152,19 +152,20 @@ class BarPlot(Widget):
         layout = lay_out(course, self._room)
         shown = slice(layout.first, layout.first + layout.shown)
         values = course.values[shown]
-        part = course.part[shown] if course.part is not None else None
+        parts = [0.0] * len(values) if course.part is None else course.part[shown]
         most = max(values) or 1.0
         quiet, loud = _style(self, "primary"), _style(self, "accent")
         scale = {_rows(each, most, height) or 1: each for each in (0.0, most / 2, most)} if any(values) else {}
-        heights = [(_rows(each, most, height), _rows(part[place], most, height) if part is not None else 0)
-            for place, each in enumerate(values)]  # fmt: skip
+        heights = [
+            (_rows(value, most, height), _rows(part, most, height)) for value, part in zip(values, parts, strict=True)
+        ]
         drawn = Text(no_wrap=True)
         for row in range(height, 0, -1):
             label = f"{course.form(scale[row]):>{_SCALE - 1}} " if row in scale else ""
             drawn.append(f"{label:{_SCALE}}")
-            for place, (whole, loud_part) in enumerate(heights):
-                is_loud = row <= loud_part or (part is None and layout.first + place == course.chosen)
-                cell = " " if row > max(whole, loud_part) else "█" if is_loud or part is None else "░"
+            for place, (whole, part) in enumerate(heights):
+                is_loud = row <= part or (course.part is None and layout.first + place == course.chosen)
+                cell = " " if row > max(whole, part) else "█" if is_loud or course.part is None else "░"
                 drawn.append(cell * layout.bar, "" if cell == " " else loud if is_loud else quiet)
                 drawn.append(" " * (layout.step - layout.bar))
             drawn.append("\n")
@@ -182,7 +183,7 @@ class BarPlot(Widget):
 
 
 class WeekPlot(Widget):
-    """Hours of the week as shades: the more, the denser; an arrow at the chosen one."""
+    """Hours of the week as shades, denser for more, with an arrow at the chosen one."""
 
     class Chosen(Message):
         """An hour was clicked."""

@@ -1,43 +1,61 @@
-"""`config`: where the configuration is, what it sets and what in it does not hold."""
+"""`config`: where the configuration is, what it sets, and which of its lines have no effect."""
 
 from __future__ import annotations
 
+import argparse
 import os
 from types import SimpleNamespace
 
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
+from hermes_browse.tui.config.keymap import sample
 
 from ..commands import final_keys
 from ..config.folders import config_path
-from ..config.keymap import known_commands, resolve_keymap, sample, troubles_of
-from ..config.options import Options
+from ..config.keymap import known_commands, resolve_keymap, troubles_of
 from ..config.reading import read_config
-from .columns import note, print_text
-from .jsonform import Json
-from .run import print_json
+from .context import Command
+from .output import note, print_json, print_text
+
+_SHOWN = (
+    "view", "sort", "theme", "mouse", "glyphs", "time", "dates", "density", "language", "columns", "resume", "surface",
+    "trash", "keymap",
+)  # fmt: skip
+"""The options in the order they are shown in; the keys follow them."""
 
 
-def config(arguments: SimpleNamespace) -> int:
-    """`config show|path|init`."""
-    if arguments.what == "init":
-        return _init(as_json=arguments.json)
-    if arguments.what == "path":
+class ConfigCommand(Command):
+    """The configuration file of this user."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "what",
+            nargs="?",
+            choices=["show", "path", "init"],
+            default="show",
+            help=_("show what holds (default), its path, or write a commented sample; an existing file stays as it is"),
+        )
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """Run without a store."""
+        if arguments.what == "init":
+            return _init(as_json=arguments.json)
+        if arguments.what == "show":
+            return _show(as_json=arguments.json)
         path = config_path()
         if arguments.json:
             print_json({"path": str(path), "exists": path.exists()})
         else:
             print_text(str(path))
         return 0
-    return _show(as_json=arguments.json)
 
 
 def _init(*, as_json: bool) -> int:
     path = config_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Exclusively: a configuration that came meanwhile is not written over.
+        # O_EXCL: a file that another process has written meanwhile stays as it is.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
         there = _("{path} is there already and stays as it is.").format(path=path)
@@ -52,25 +70,6 @@ def _init(*, as_json: bool) -> int:
     else:
         print_text(_("written: {path}").format(path=path))
     return 0
-
-
-def _values(options: Options) -> Json:
-    return {
-        "view": options.view.value if options.view is not None else None,
-        "sort": options.sort.value if options.sort is not None else None,
-        "theme": options.theme,
-        "mouse": options.mouse,
-        "glyphs": options.glyphs,
-        "time": options.time,
-        "dates": options.dates,
-        "density": options.density,
-        "language": options.language,
-        "columns": list(options.columns),
-        "resume": options.resume,
-        "surface": dict(options.surface),
-        "trash": options.trash,
-        "keymap": options.keymap,
-    }
 
 
 def _toml(value: object) -> str:
@@ -88,7 +87,8 @@ def _toml(value: object) -> str:
 def _show(*, as_json: bool) -> int:
     configuration = read_config()
     troubles = troubles_of(configuration)
-    values = _values(configuration.options)
+    values = {name: getattr(configuration.options, name) for name in _SHOWN}
+    values |= {"columns": list(values["columns"]), "surface": dict(values["surface"])}
     keymap, _troubles = resolve_keymap(configuration)
     keys = {each.id: list(dict.fromkeys(each.key_names)) for each in final_keys(known_commands(), keymap) if each.id}
     if as_json:

@@ -1,14 +1,17 @@
-"""`man`: the manual page, made from the very tables the arguments are read with, so that it is never stale."""
+"""`man`: the manual page, made from the tables that the arguments are read with, so that it is never stale."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 from hermes_browse.store.wording import N_, _
 
 from ..config.folders import config_path, memory_path
 from ..logfile import log_path
+from ..version import version
+from .context import Command
 
 _ABOUT = N_("""\
 Without a command the browser opens: a list of conversations, the transcript of the one under the cursor, and a search
@@ -17,25 +20,33 @@ to standard output, as one JSON document with --json.
 """)
 
 
+class ManCommand(Command):
+    """The manual page."""
+
+    takes_common_options = False
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """Print it; needs no store."""
+        from .registry import make_parser  # the registry loads this module by name
+
+        print(manual(make_parser(), version()))
+        return 0
+
+
 def _text(text: str) -> str:
-    """Words for roff: no sign of them is an instruction of its."""
+    """Words for roff, in which no sign is an instruction."""
     plain = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("%%", "%")
     named = "".join(letter if letter.isascii() else f"\\[u{ord(letter):04X}]" for letter in plain)
     return f"\\&{named}" if named.startswith(".") else named
 
 
-def _quoted(text: str) -> str:
-    """An argument of several words."""
-    return f'"{_text(text)}"'
-
-
 def _part(head: str, text: str = "") -> str:
-    """A head, and roff below it."""
+    """A section of the page."""
     return f".SH {_text(head)}\n{text}".rstrip("\n")
 
 
 def _taken(text: str) -> str:
-    """What stands for something else."""
+    """A word that stands for a value, in italics."""
     return f"\\fI{_text(text)}\\fR"
 
 
@@ -52,7 +63,7 @@ def _option(action: argparse.Action) -> str:
 
 
 def _options(parser: argparse.ArgumentParser, known: frozenset[str]) -> Iterator[str]:
-    """Each option and argument of a place that is not known from above, with its help."""
+    """The options and arguments of a command with their help, without those that every command takes."""
     for action in parser._actions:  # argparse has no other way to ask
         is_below = isinstance(action, argparse._SubParsersAction)
         if is_below or action.help == argparse.SUPPRESS or known.intersection(action.option_strings):
@@ -62,7 +73,7 @@ def _options(parser: argparse.ArgumentParser, known: frozenset[str]) -> Iterator
 
 
 def _commands(parser: argparse.ArgumentParser, name: str, known: frozenset[str]) -> Iterator[str]:
-    """Every command below a place, with its own options."""
+    """Every command and action below a parser, with its own options."""
     for action in parser._actions:
         if not isinstance(action, argparse._SubParsersAction):
             continue
@@ -89,7 +100,7 @@ def manual(parser: argparse.ArgumentParser, version: str) -> str:
     codes, _blank, ids = (parser.epilog or "").partition("\n\n")
     name, options = "\\fBhermes\\-browse\\fR", _taken(_("options"))
     command, arguments = _taken(_("command")), _taken(_("arguments"))
-    title = ["HERMES\\-BROWSE", "1", '""', f'"hermes\\-browse {_text(version)}"', _quoted(_("User Commands"))]
+    title = ["HERMES\\-BROWSE", "1", '""', f'"hermes\\-browse {_text(version)}"', f'"{_text(_("User Commands"))}"']
     parts = [
         f".TH {' '.join(title)}\n.ad l",
         _part(_("NAME"), "hermes\\-browse \\- " + _text(_("browse the session store of Hermes Agent"))),

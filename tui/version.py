@@ -11,7 +11,7 @@ def version() -> str:
     Read from the name of the metadata folder beside the package where that is enough: the
     standard library's reader costs more than the interpreter's own start.
     """
-    beside = Path(__file__).resolve().parents[3]
+    beside = Path(__file__).resolve().parents[2]
     for entry in beside.glob("hermes_browse-*.dist-info"):
         return entry.name.removeprefix("hermes_browse-").removesuffix(".dist-info")
     from importlib.metadata import PackageNotFoundError

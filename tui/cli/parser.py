@@ -1,14 +1,17 @@
-"""The parser that commands are read with: argparse in the language of the program, wrapped by cells."""
+"""Argparse in the language of the program, wrapped by cells; and the options and values that several commands take."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from hermes_browse.store.models import View
+from hermes_browse.store.text import as_text
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .columns import cells, note
+from .output import cells, note
 
 OWN_WORDS = (
     N_("usage: "),
@@ -29,26 +32,28 @@ OWN_WORDS = (
     N_("invalid choice: %(value)r (choose from %(choices)s)"),
     N_("invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)"),
 )
-"""What argparse says of its own (Python 3.11 to 3.14), where we do not say it for it."""
+"""Texts of argparse itself (Python 3.11 to 3.14) that the program shows, listed here to be translated."""
 
 _NEVER_FIRST, _NEVER_LAST = "，。；：、？！）》”…", "（《“"
-"""Signs that do not begin a line, and that do not end one."""
+"""Signs that may not begin a line, and signs that may not end one."""
+_MOST = 2**53 - 1
+"""The largest whole number that every reader of JSON, and SQLite, can hold."""
 
 
 def _form(one: str, many: str, count: int) -> str:
-    """The one text of argparse that goes by number, as a text of ours."""
+    """The only text of argparse that has a plural, as a text that our catalogs translate."""
     if many == "expected %s arguments":
         return ngettext("expected %s argument", "expected %s arguments", count)
     return one if count == 1 else many
 
 
 def speak_argparse() -> None:
-    """Have argparse, which looks its words up in GNU gettext when it says them, look in the program's."""
+    """Let argparse translate its texts with the program's catalogs; by itself it asks GNU gettext for its own."""
     vars(argparse).update({"_": _, "ngettext": _form})
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A text as lines, by cells; a line also ends between two wide characters, which have no spaces between them.
+    """Wrap a text by cells, at spaces and between wide characters, which are written without spaces.
 
     Args:
         text: Without line ends.
@@ -81,7 +86,7 @@ def _is_wide(text: str) -> bool:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help in columns; argparse counts letters, which is right where each takes one cell."""
+    """Help in columns of cells; argparse counts letters, which is wrong where a letter takes two cells."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
@@ -118,3 +123,60 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         note(_("{prog}: {message}. See `{prog} --help`.").format(prog=self.prog, message=message))
         raise SystemExit(2)
+
+
+def count(text: str) -> int:
+    """Read a whole number, 0 or more."""
+    value = int(text) if text.isdecimal() and len(text) < 20 else -1
+    if not 0 <= value <= _MOST:
+        raise argparse.ArgumentTypeError(_("wants a whole number, 0 or more, not {text!r}").format(text=text))
+    return value
+
+
+def named(text: str) -> str:
+    """Read a name. An empty one is refused: an unset variable in a script must not mean this user's own store."""
+    if not text:
+        raise argparse.ArgumentTypeError(_("wants a name, not an empty text"))
+    return text
+
+
+def text(given: str) -> str:
+    """Read words of the user; bytes that the locale could not decode are UTF-8, or become U+FFFD."""
+    return as_text(os.fsencode(given)) or ""
+
+
+def add_store_options(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
+    """Add the options that name a store. They are taken before a command, behind it, and behind its actions.
+
+    Args:
+        parser: Of the place.
+        top: Whether it stands before the command; behind it an option that is not given changes nothing.
+    """
+    default, flag = (None, False) if top else (argparse.SUPPRESS, argparse.SUPPRESS)
+    group = parser.add_argument_group(_("which store"))
+    which = group.add_mutually_exclusive_group()
+    home = _("a Hermes root (default $HERMES_HOME)")
+    group.add_argument("--home", metavar="DIR", type=named, default=default, help=home)
+    group.add_argument("--profile", metavar="NAME", type=named, default=default, help=_("one of its profiles"))
+    which.add_argument("--db", metavar="FILE", type=named, default=default, help=_("any store file"))
+    which.add_argument("--demo", action="store_true", default=flag, help=_("a built-in sample store"))
+    old = _("the old transcripts beside the store: files without a session in it")
+    group.add_argument("--old", action="store_true", default=flag, help=old)
+    debug = _("write down in the log what is done: statements and failures, no text of any conversation")
+    parser.add_argument("--debug", action="store_true", default=flag, help=debug)
+    if top:  # for `make run`: someone without Hermes should see something
+        group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
+
+
+def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """Add `--view` and `--source`, which narrow what is listed or searched.
+
+    Args:
+        parser: Of the command.
+        default: The view that holds when none is named; None for everything.
+    """
+    told = _("default {view}").format(view=default) if default else _("default everything")
+    parser.add_argument("--view", choices=[view.value for view in View], default=default, help=told)
+    parser.add_argument(
+        "--source", action="append", type=text, default=[], metavar="S", help=_("only this source; repeatable")
+    )

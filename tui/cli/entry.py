@@ -1,0 +1,211 @@
+"""From the words of a command line to an exit code: the browser or a command, and every failure as a sentence."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.homes import Location
+from hermes_browse.store.wording import ENGLISH, _, speak
+from hermes_browse.tui.config.folders import chosen_language
+
+from ..glyphs import is_unicode, replace_unencodable
+from ..version import version
+from .context import opened_location
+from .output import complain, note, print_text
+
+USAGE = 2
+INTERRUPTED = 130
+_WITH_VALUE = {"--home": "home", "--profile": "profile", "--db": "db"}
+
+
+def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
+    """The arguments of a browser, read without argparse: importing that takes a tenth of the start.
+
+    Args:
+        argv: Without the program's name.
+
+    Returns:
+        The same as from `registry.parse`; None for everything that does more than name a store, mistakes included.
+    """
+    named: dict[str, str | None] = {"home": None, "profile": None, "db": None}
+    flags = {"demo": False, "or_demo": False, "print_command": False, "old": False, "plain": False}
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in _WITH_VALUE:
+            value = value if equals else next(words, "")
+            if not value or named[_WITH_VALUE[name]] is not None or (not equals and value.startswith("-")):
+                return None
+            named[_WITH_VALUE[name]] = value
+        elif word in ("--demo", "--or-demo", "--print-command", "--plain"):
+            flags[word[2:].replace("-", "_")] = True
+        else:
+            return None
+    if (named["db"] is not None) + flags["demo"] + (named["home"] is not None or named["profile"] is not None) > 1:
+        return None
+    return SimpleNamespace(command=None, version=False, **named, **flags)
+
+
+def _browse(location: Location, arguments: SimpleNamespace) -> int:
+    """Open the browser, or what stands in for it where nothing can be drawn."""
+    cannot_draw = os.environ.get("TERM") == "dumb" and not arguments.print_command and sys.stdin.isatty()
+    if cannot_draw and not arguments.plain:
+        note(_("This terminal cannot draw (TERM=dumb): --plain is what it can do."))
+    if arguments.plain or cannot_draw:
+        from .plain import talk  # start time: the browser does without
+
+        return talk(location)
+    if arguments.print_command:
+        return _print_command(location)
+    # Textual paints on standard error, so that one has to be a terminal as well.
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        complain(_("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`."))
+        return USAGE
+    from hermes_browse.tui.launch import choose  # the command line never loads the screen
+
+    code, plan = choose(location)
+    if plan is None:
+        return code
+    from .resume import run_plan  # start time: the browser does without
+
+    return run_plan(plan)
+
+
+@contextmanager
+def _standard_streams_on(terminal: int) -> Iterator[None]:
+    """Let standard streams that are no terminal be this one as long as the block, and then what they were.
+
+    Args:
+        terminal: An open descriptor.
+    """
+    elsewhere = [(number, os.dup(number)) for number in (0, 1, 2) if not os.isatty(number)]
+    try:
+        for number, _kept in elsewhere:
+            os.dup2(terminal, number)
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        for number, kept in elsewhere:
+            os.dup2(kept, number)
+            os.close(kept)
+
+
+def _print_command(location: Location) -> int:
+    """`--print-command`: run the browser, and print the command that resumes what was chosen.
+
+    For `eval "$(hermes-browse --print-command)"` and for shell key bindings: there the shell reads standard output,
+    so the screen goes to the terminal itself.
+    """
+    location.refuse_without_home("resume")
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        complain(_("--print-command needs a terminal for its screen; try `hermes-browse resume ID --print`."))
+        return USAGE
+    from hermes_browse.tui.launch import choose  # the command line never loads the screen
+
+    try:
+        with _standard_streams_on(terminal):
+            code, plan = choose(location, is_printed=True)
+    finally:
+        os.close(terminal)
+    if plan is not None:
+        print_text(plan.shell())
+    return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    arguments, command = read_quickly(argv), None
+    if arguments is None:
+        from .registry import parse  # start time: the browser does without argparse
+
+        try:
+            arguments, command = parse(argv)
+        except SystemExit as ended:  # argparse has printed help (0), or the mistake has been reported (2)
+            return int(ended.code or 0) if not isinstance(ended.code, str) else USAGE
+    if arguments.version:
+        print(f"hermes-browse {version()}")
+        return 0
+    if getattr(arguments, "debug", False):
+        from ..logfile import start_debugging  # start time: only needed with --debug
+
+        path = start_debugging(arguments.command or "browser")
+        complain(_("writing down what is done: {path}").format(path=path))
+    if getattr(arguments, "json", False):
+        speak(ENGLISH)  # programs read the same sentences in every language
+    if command is not None:
+        return command.start(arguments)
+    with opened_location(arguments) as location:
+        return _browse(location, arguments)
+
+
+def _discard_output() -> None:
+    """Send what is still buffered nowhere: Python would report at its end that it cannot be written."""
+    try:
+        number = sys.stdout.fileno()
+    except OSError:  # not a real file: nothing will be reported
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def _replace_what_cannot_be_encoded() -> None:
+    """Print ASCII signs and question marks where the encoding of the output is not UTF-8, rather than fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if is_unicode(stream.encoding):
+            stream.reconfigure(errors="replace" if stream is sys.stdout else stream.errors)
+            continue
+        codecs.register_error("hermes-browse", replace_unencodable)
+        stream.reconfigure(errors="hermes-browse")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run a command line.
+
+    Args:
+        argv: Arguments without the program's name.
+
+    Returns:
+        The exit code.
+    """
+    speak(chosen_language())
+    if sys.stdout is None:
+        complain(_("standard output is closed, so there is nowhere to write to."))
+        return 1
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        _replace_what_cannot_be_encoded()
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except BrowseError as error:
+        from ..logfile import log_expected  # start time: only needed after a failure
+
+        log_expected()
+        complain(str(error))
+        return error.exit_code
+    except BrokenPipeError:  # the reader of a pipe may leave early, as `head` does
+        _discard_output()
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # the border of the program: a person gets a sentence, the log gets the rest
+        from ..logfile import log_failure  # start time: only needed after a failure
+
+        what = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else type(error).__name__
+        told = _("something unexpected went wrong ({what}). Details: {path}")
+        complain(told.format(what=what, path=log_failure()))
+        if isinstance(error, OSError):  # a full disk refuses the rest as well
+            _discard_output()
+        return 1

@@ -1,0 +1,171 @@
+"""`export`: conversations into files, or to standard output, without the secrets in them."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hermes_browse.store.export.files import Format, export_pieces
+from hermes_browse.store.export.redact import Redactor
+from hermes_browse.store.export.source import Tally
+from hermes_browse.store.models import Conversation, State
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, pgettext
+
+from ..exports import Document, make_redactor, not_live_words, plan_documents, redacted_words, save
+from ..formats import counted
+from ..version import version
+from .context import Command, Context
+from .output import note, print_json
+from .parser import named, text
+
+USAGE = 2
+STDOUT = "-"
+_SUFFIXES = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".html": "html",
+    ".htm": "html",
+}
+
+
+class ExportCommand(Command):
+    """Write one or many conversations, whole, in one of three formats."""
+
+    reads_old_transcripts = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("ids", metavar="ID", nargs="+", type=text)
+        parser.add_argument(
+            "--format",
+            choices=["markdown", "jsonl", "html"],
+            default=None,
+            help=_("default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"),
+        )
+        parser.add_argument(
+            "--everything",
+            action="store_true",
+            help=_(
+                "rewound and hidden messages too. Without it JSONL holds only live messages, with it compacted ones "
+                "too: Hermes 0.22 and later import those as they were, earlier versions as live messages"
+            ),
+        )
+        parser.add_argument(
+            "--output",
+            metavar="PATH",
+            type=named,
+            default=None,
+            help=_("a file, a folder, or - for standard output (default: a file here, named after the title)"),
+        )
+        parser.add_argument("--no-redact", action="store_true", help=_("keep keys, tokens and passwords as they are"))
+        parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
+
+    def run(self, context: Context) -> int:
+        wanted = context.arguments
+        form_name = wanted.format or _SUFFIXES.get(Path(wanted.output or "").suffix.lower(), "markdown")
+        form = Format(form_name)
+        to_stdout = wanted.output == STDOUT
+        if to_stdout and context.json:
+            return _refuse(_("--json and the export both want standard output; name a file with --output."))
+        with context.store.reader() as reader:
+            found = {each.root_id: each for _session, each in context.find(reader, wanted.ids)}
+            conversations = with_details(reader, list(found.values()))
+        if to_stdout and form is Format.MARKDOWN and len(conversations) > 1:
+            return _refuse(_("several Markdown documents do not go to standard output; name a folder."))
+        redactor = make_redactor(context.location, note, active=not wanted.no_redact)
+
+        def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
+            exporter = f"hermes-browse {version()}"
+            return export_pieces(
+                context.store,
+                some,
+                form,
+                redactor=redactor,
+                tally=tally,
+                exporter=exporter,
+                now=context.now,
+                everything=wanted.everything,
+            )
+
+        if to_stdout:
+            whole = Tally()
+            _print(pieces(conversations, whole))
+            sys.stdout.flush()
+            _say_not_live(whole.not_live, form, everything=wanted.everything)
+            _say_redacted(redactor)
+            return 0
+        documents = plan_documents(conversations, form, redactor, wanted.output)
+        files: list[dict[str, object]] = []
+        not_live: Counter[State] = Counter()
+        for saved in save(context.store, documents, pieces, force=wanted.force):
+            files.append(
+                {
+                    "path": str(saved.document.path),
+                    "conversations": [each.id for each in saved.document.conversations],
+                    "sessions": saved.tally.sessions,
+                    "messages": saved.tally.messages,
+                    "bytes": saved.bytes,
+                }
+            )
+            not_live += saved.tally.not_live
+            if not context.json:
+                _say_written(saved.document, saved.tally)
+        _say_not_live(not_live, form, everything=wanted.everything)
+        _say_redacted(redactor)
+        if context.json:
+            counts = dict(sorted(redactor.counts.items()))
+            left_out = {} if wanted.everything else {state.value: count for state, count in sorted(not_live.items())}
+            print_json(
+                {
+                    "format": form.value,
+                    "files": files,
+                    "everything": wanted.everything,
+                    "left_out": left_out,
+                    "redact": redactor.active,
+                    "redacted": counts,
+                }
+            )
+        return 0
+
+
+def _refuse(told: str) -> int:
+    note(f"hermes-browse export: {told}")  # not shown
+    return USAGE
+
+
+def _print(pieces: Iterator[str]) -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    for piece in pieces:
+        sys.stdout.write(piece)
+
+
+def _say_redacted(redactor: Redactor) -> None:
+    if not redactor.active:
+        note(_("Secrets are kept as they are (--no-redact): look through it before you share it."))
+    elif redactor.total:
+        note(_("{sentence} --no-redact keeps them.").format(sentence=redacted_words(redactor)))
+    else:
+        note(redacted_words(redactor))
+
+
+def _say_not_live(counts: Counter[State], form: Format, *, everything: bool) -> None:
+    words = not_live_words(counts, form, everything=everything)
+    if words:
+        note(words if everything else _("{sentence} --everything takes them along.").format(sentence=words))
+
+
+def _say_written(document: Document, tally: Tally) -> None:
+    many = len(document.conversations)
+    counts = [counted(tally.sessions, "session"), counted(tally.messages, "message")]
+    if many > 1:
+        counts.insert(0, counted(many, "conversation"))
+    told = _("{path}  ({counts})")
+    print(told.format(path=one_line(str(document.path)), counts=pgettext("list", ", ").join(counts)))

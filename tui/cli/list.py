@@ -1,0 +1,171 @@
+"""`list`: a page of conversations, and what it leaves out; of one store or of all profiles."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+from hermes_browse.store.catalog import read_catalog, read_sizes
+from hermes_browse.store.connect import Store
+from hermes_browse.store.health import summarize
+from hermes_browse.store.legacy.finding import count_files
+from hermes_browse.store.models import Conversation, Hidden, Sort, View
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.transcript import count_rows
+from hermes_browse.store.wording import _
+from hermes_browse.tui.store_paths import sessions_folder
+
+from .. import formats
+from ..profiles import Found
+from .context import Command, Context
+from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview
+from .parser import add_view_options, count
+from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
+
+
+class ListCommand(Command):
+    """A page of conversations."""
+
+    reads_old_transcripts = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_view_options(parser, View.CHATS.value)
+        parser.add_argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value)
+        parser.add_argument("--reverse", action="store_true", help=_("the other way round"))
+        parser.add_argument("--limit", type=count, default=50, metavar="N", help=_("most rows, 0 for all (default 50)"))
+        parser.add_argument("--all-profiles", action="store_true", help=_("of all profiles, as one list by activity"))
+        parser.add_argument("--offset", type=count, default=0, metavar="N", help=_("rows to leave out first"))
+
+    def contradiction(self, arguments: SimpleNamespace) -> str:
+        """All profiles have one order only."""
+        if not arguments.all_profiles:
+            return ""
+        if arguments.sort != Sort.ACTIVITY.value or arguments.reverse:
+            return refuse_a_store_with_all_profiles(arguments) or _("--all-profiles lists by activity, newest first")
+        return refuse_a_store_with_all_profiles(arguments)
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """List one store, or all profiles."""
+        return _list_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
+
+    def run(self, context: Context) -> int:
+        wanted = context.arguments
+        view, sort = View(wanted.view), Sort(wanted.sort)
+        with context.store.reader() as reader:
+            summary = summarize(reader, context.store, context.location)
+            catalog = read_catalog(reader, context.now)
+            sizes = read_sizes(reader, list(catalog.forest.sessions)) if sort is Sort.SIZE else {}
+            chosen = catalog.order(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
+            if sort is Sort.MESSAGES:  # the stored counters are hints: order by what is shown
+                counts = count_rows(reader, list(catalog.forest.sessions))
+                segments = {chain.root.id: chain.segments for chain in catalog.in_view(view)}
+                chosen = sorted(
+                    chosen,
+                    key=lambda root: sum(counts.get(segment.id, 0) for segment in segments[root]),
+                    reverse=not wanted.reverse,
+                )
+            page = with_details(reader, [catalog.conversation(root) for root in chosen[_page(wanted)]])
+            radar = context.radar(reader) if context.json else None
+            old = count_files(sessions_folder(context.location), reader)
+        if sizes:
+            page = [each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
+        total, hidden = len(catalog.chains), catalog.hidden(view, len(page))
+        if context.json:
+            print_json(
+                {
+                    "store": store_json(summary),
+                    "view": view.value,
+                    "shown": len(page),
+                    "total": total,
+                    "hidden": hidden._asdict(),
+                    "old_transcripts": old.files,
+                    "conversations": [conversation_json(each, radar) for each in page],
+                }
+            )
+            return 0
+        for warning in summary.warnings:
+            note(warning)
+        print_table(_headers(), [_row(each) for each in page], right=(3, 4), flexible=5, optional=(4, 2, 1, 3, 0))
+        told = _("{count:,} old transcripts: --old").format(count=old.files) if old.files else ""
+        note(" · ".join(part for part in (_shown_line(len(page), total, hidden), told) if part))
+        return 0
+
+
+def _page(wanted: SimpleNamespace) -> slice:
+    """Which rows of an ordered list were asked for."""
+    return slice(wanted.offset, wanted.offset + wanted.limit if wanted.limit else None)
+
+
+def _headers() -> list[str]:
+    return [_("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
+
+
+def _cells(each: Conversation, state: str, name: str) -> list[str]:
+    return [
+        formats.timestamp(each.last_active),
+        formats.status(state),
+        each.source,
+        formats.long_number(each.message_count),
+        formats.dollars(each.cost_usd),
+        name,
+        each.id,
+    ]
+
+
+def _row(each: Conversation) -> list[str]:
+    state = "pinned" if each.pinned else "archived" if each.archived else each.status.value
+    name = title_or_preview(each)
+    if each.note:
+        name = _("{name} ({note})").format(name=name, note=each.note)
+    return _cells(each, state, name)
+
+
+def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
+    parts = [_("{count:,} of {total:,} shown").format(count=shown, total=total)]
+    if hidden.automation:
+        parts.append(_("{count:,} automation").format(count=hidden.automation))
+    if hidden.archived:
+        parts.append(_("{count:,} archived").format(count=hidden.archived))
+    if hidden.other:
+        others = _("{count:,} others (subagents, hidden, other sources or pages)")
+        parts.append(others.format(count=hidden.other))
+    return " · ".join(parts)
+
+
+def _detailed(page: list[Found]) -> list[Conversation]:
+    """The conversations of a page with previews and counts; each store is opened once."""
+    detailed: dict[tuple[Path, str], Conversation] = {}
+    for path in {each.location.path for each in page}:
+        wanted = [each.conversation for each in page if each.location.path == path]
+        with Store(path).reader() as reader:
+            detailed.update({(path, each.root_id): each for each in with_details(reader, wanted)})
+    return [detailed[each.location.path, each.conversation.root_id] for each in page]
+
+
+def _list_all_profiles(arguments: SimpleNamespace) -> int:
+    """`list --all-profiles`: one list by activity, each row with its profile."""
+    view = View(arguments.view)
+    everywhere = read_all_profiles(arguments.home, time.time(), view, arguments.source)
+    page = list(everywhere.found[_page(arguments)])
+    shown = list(zip(page, _detailed(page), strict=True))
+    total = sum(len(catalog.chains) for _where, catalog in everywhere.catalogs)
+    if arguments.json:
+        print_json(
+            {
+                "store": None,
+                "profiles": [location.profile for location, _catalog in everywhere.catalogs],
+                "broken": broken_json(everywhere),
+                "view": view.value,
+                "shown": len(page),
+                "total": total,
+                "conversations": [{"profile": found.profile} | conversation_json(each) for found, each in shown],
+            }
+        )
+        return 0
+    rows = [[found.profile, *_cells(each, each.status.value, title_or_preview(each))] for found, each in shown]
+    print_table([_("profile"), *_headers()], rows, right=(4, 5), flexible=6, optional=(5, 3, 2, 4, 1))
+    told = _("{count:,} of {total:,} shown · {profiles:,} profiles")
+    note(told.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))
+    return 0

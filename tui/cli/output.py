@@ -1,0 +1,208 @@
+"""What commands print: one JSON document, or tables and text for people; never a raw control character of a store."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
+from hermes_browse.store.wording import _
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.retention import Radar
+    from hermes_browse.store.health import StoreSummary
+    from hermes_browse.store.models import Conversation
+    from hermes_browse.store.trash.shelf import Bundle
+
+Json = dict[str, object]
+_ONE_LINE = {0x09: "␉", 0x0A: "␊"}
+
+
+class Line(NamedTuple):
+    """Printable text of one kind; a body may hold several lines."""
+
+    kind: str
+    """`title`, `seam`, `user`, `assistant`, `other` (headings), `said` or `tool` (bodies)."""
+    text: str
+    indent: int = 0
+    """Cells."""
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document in UTF-8 whatever the locale; text as stored, controls escaped."""
+    import json  # start time: the browser does without
+
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    # Legal inside JSON strings, but a terminal, or the pager behind a pipe, would act on them.
+    print(re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or ""))
+
+
+def store_json(summary: StoreSummary) -> Json:
+    """A STORE of the JSON contract, in which keys are added, never renamed or dropped."""
+    return {
+        "path": str(summary.path),
+        "profile": summary.profile,
+        "schema_version": summary.schema_version,
+        "journal_mode": summary.journal_mode,
+        "bytes": summary.size,
+        "wal_bytes": summary.wal_size,
+        "sessions": summary.sessions,
+        "messages": summary.messages,
+        "read_only": summary.read_only,
+        "warnings": list(summary.warnings),
+    }
+
+
+def conversation_json(conversation: Conversation, radar: Radar | None = None) -> Json:
+    """A CONVERSATION of the JSON contract.
+
+    Args:
+        conversation: With its preview and rows.
+        radar: Knows when Hermes deletes it by itself; None leaves that out.
+    """
+    return {
+        "id": conversation.id,
+        "root_id": conversation.root_id,
+        "segments": [segment.id for segment in conversation.segments],
+        "title": conversation.title,
+        "preview": conversation.preview,
+        "source": conversation.source,
+        "model": conversation.model,
+        "cwd": conversation.cwd,
+        "git_branch": conversation.git_branch,
+        "started_at": conversation.root.started_at,
+        "last_active": conversation.last_active,
+        "ended_at": conversation.tip.ended_at,
+        "end_reason": conversation.tip.end_reason,
+        "status": conversation.status.value,
+        "archived": conversation.archived,
+        "pinned": conversation.pinned,
+        "hidden": conversation.hidden,
+        "prune_in_days": radar.fate(conversation).prune_in_days if radar is not None else None,
+        "kind": conversation.kind.value,
+        "relation": conversation.relation.value,
+        "note": conversation.note or None,
+        "message_count": conversation.message_count,
+        "tool_call_count": conversation.tool_call_count,
+        "branches": conversation.branches,
+        "subagents": conversation.subagents,
+        "tokens": conversation.tokens._asdict(),
+        "cost_usd": conversation.cost_usd,
+        "bytes": conversation.size,
+    }
+
+
+def bundle_json(bundle: Bundle) -> Json:
+    """A BUNDLE of the JSON contract."""
+    return {
+        "name": bundle.name,
+        "created_at": bundle.created_at,
+        "sessions": list(bundle.sessions),
+        "messages": bundle.messages,
+        "bytes": bundle.bytes,
+        "title": bundle.title,
+        "conversations": list(bundle.conversations),
+        "store": bundle.store or None,
+        "restored_at": bundle.restored_at,
+        "damage": bundle.damage or None,
+    }
+
+
+def title_or_preview(conversation: Conversation) -> str:
+    """What stands in the column of titles."""
+    return conversation.title or one_line(conversation.preview, 80) or no_text()
+
+
+def no_text() -> str:
+    """Stands for a title or a message that is empty."""
+    return _("(no text)")
+
+
+def no_title() -> str:
+    """Stands for a title where nothing else is known."""
+    return _("(no title)")
+
+
+def cells(text: str) -> int:
+    """Terminal cells of a printable text: wide characters count two, marks and joiners none."""
+    width = 0
+    for letter in text:
+        if letter.isascii():
+            width += 1
+        elif unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+            continue
+        else:
+            width += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+    return width
+
+
+def print_table(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    flexible: int = -1,
+    optional: Sequence[int] = (),
+) -> None:
+    """Print rows under headers: by Rich on a terminal, in aligned columns in a pipe. Without rows nothing is printed.
+
+    Args:
+        headers: One for each column.
+        rows: Texts straight from the store are fine: they are made printable here.
+        right: Columns that are aligned to the right.
+        flexible: The column that is cut to what a terminal has left; in a pipe nothing is cut.
+        optional: Columns that a narrow terminal leaves out, the first one first.
+    """
+    if not rows:
+        return
+    safe = [[one_line(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        from .terminal import print_rich_table  # start time: output into a pipe goes without Rich
+
+        print_rich_table(headers, safe, right=right, flexible=flexible % len(headers), optional=optional)
+        return
+    widths = [max(map(cells, column)) for column in zip(headers, *safe, strict=True)]
+    for row in [list(headers), *safe]:
+        padded = [
+            " " * (width - cells(cell)) + cell if index in right else cell + " " * (width - cells(cell))
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(padded).rstrip())
+
+
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print lines of several kinds: coloured and wrapped on a terminal, plain in a pipe."""
+    if sys.stdout.isatty():
+        from .terminal import print_rich_lines  # start time: output into a pipe goes without Rich
+
+        print_rich_lines(lines)
+        return
+    # Not splitlines(): it would break at characters that end no line for anybody else.
+    plain = [f"{' ' * line.indent}{part}".rstrip() for line in lines for part in line.text.split("\n")]
+    print_text("\n".join(plain).rstrip())
+
+
+def print_text(text: str) -> None:
+    """Print text of several lines, made printable."""
+    print(printable(text))
+
+
+def note(text: str) -> None:
+    """Say something on standard error: printable, and on one line whatever is quoted in it."""
+    if sys.stderr is None:  # closed by the caller; print() would turn to standard output instead
+        return
+    try:
+        print(printable(text).translate(_ONE_LINE), file=sys.stderr)
+    except OSError:  # standard error cannot be written to; the exit code still says what happened
+        return
+
+
+def complain(text: str) -> None:
+    """Say on standard error what keeps the program from doing what was asked."""
+    note(f"hermes-browse: {text}")

@@ -1,0 +1,104 @@
+"""`profiles`: the stores of a Hermes root; and reading all of them for the commands that take `--all-profiles`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from types import SimpleNamespace
+
+from hermes_browse.store.connect import Store
+from hermes_browse.store.errors import RefusedError, StoreError, StoreMissingError
+from hermes_browse.store.health import summarize
+from hermes_browse.store.homes import Location, active_profile, locate, profiles
+from hermes_browse.store.models import View
+from hermes_browse.store.wording import _
+
+from ..formats import long_number
+from ..profiles import Everywhere, read_everywhere
+from .context import Command, Context
+from .output import Json, note, print_json, print_table
+
+
+class ProfilesCommand(Command):
+    """The root's own store and those of its profiles."""
+
+    def run(self, context: Context) -> int:
+        root = context.location.root
+        if context.location.demo:
+            raise RefusedError(_("The demo store belongs to no Hermes root, so it has no profiles."))
+        if root is None:
+            raise RefusedError(
+                _("{path} belongs to no Hermes root, so it has no profiles.").format(path=context.location.path),
+                remedy=_("Name a root with --home."),
+            )
+        active = active_profile(root) or "default"
+        found = [_read_profile(location, active) for location in profiles(root)]
+        if context.json:
+            print_json({"root": str(root), "active": active, "profiles": found})
+            return 0
+        rows = [
+            [
+                ("* " if each["active"] else "  ") + str(each["name"]),
+                "" if each["sessions"] is None else str(each["sessions"]),
+                f"{long_number(float(str(each['bytes'])))}B",
+                str(each["error"] or each["path"]),
+            ]
+            for each in found
+        ]
+        print_table([_("profile"), _("sessions"), _("size"), _("store")], rows, right=(1, 2), flexible=3)
+        return 0
+
+
+def _read_profile(location: Location, active: str) -> Json:
+    store = Store(location.path)
+    sessions: int | None = None
+    error: str | None = None
+    try:
+        with store.reader() as reader:
+            sessions = summarize(reader, store, location).sessions
+    except StoreError as problem:
+        error = problem.sentence
+    return {
+        "name": location.profile,
+        "path": str(location.path),
+        "active": location.profile == active,
+        "sessions": sessions,
+        "bytes": store.sizes()[0],
+        "error": error,
+    }
+
+
+def refuse_a_store_with_all_profiles(arguments: SimpleNamespace) -> str:
+    """What is wrong with the options that name a store beside `--all-profiles`; empty for nothing."""
+    if arguments.db is not None or arguments.demo or arguments.profile is not None or arguments.old:
+        return _("--all-profiles goes with --home alone: it means every profile of that root")
+    return ""
+
+
+def read_all_profiles(home: str | None, now: float, view: View, sources: Collection[str] = ()) -> Everywhere:
+    """The conversations of all profiles; notes those that cannot be read.
+
+    Args:
+        home: The Hermes root; None for the default one.
+        now: Unix seconds.
+        view: Which conversations.
+        sources: Only these; empty for any.
+
+    Raises:
+        RefusedError: The store belongs to no root.
+        StoreMissingError: Not one profile can be read.
+    """
+    location = locate(home=home)
+    if location.root is None:
+        rootless = _("{path} belongs to no Hermes root, so it has no profiles.")
+        raise RefusedError(rootless.format(path=location.path))
+    everywhere = read_everywhere(location.root, now, view, sources=sources, named=0)
+    for each in everywhere.broken:
+        note(_("{name} cannot be read: {error}").format(name=each.name, error=each.error))
+    if not everywhere.catalogs:
+        raise StoreMissingError(_("No profile of {root} has a store that can be read.").format(root=location.root))
+    return everywhere
+
+
+def broken_json(everywhere: Everywhere) -> list[Json]:
+    """The profiles that could not be read, each with the reason."""
+    return [{"profile": each.name, "path": str(each.location.path), "error": each.error} for each in everywhere.broken]

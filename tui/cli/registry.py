@@ -1,0 +1,128 @@
+"""All commands by name, and the parser made from them. To add one, write its module and name it here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from importlib import import_module
+from types import SimpleNamespace
+
+from hermes_browse.store.wording import N_, _
+
+from .context import Command
+from .parser import Parser, add_store_options, speak_argparse
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "list": ("list.ListCommand", N_("Conversations, newest activity first.")),
+    "search": ("search.SearchCommand", N_("Chat messages that contain what you ask for, newest first.")),
+    "show": ("show.ShowCommand", N_("A whole conversation.")),
+    "lineage": ("lineage.LineageCommand", N_("The family tree around a session.")),
+    "resume": ("resume.ResumeCommand", N_("Go on with a conversation in Hermes.")),
+    "rename": ("edit.RenameCommand", N_("Give a conversation another title; an empty one clears it.")),
+    "archive": ("edit.ArchiveCommand", N_("Put conversations away: hidden from lists, nothing lost.")),
+    "unarchive": ("edit.UnarchiveCommand", N_("Bring archived conversations back.")),
+    "pin": ("edit.PinCommand", N_("Keep conversations from what Hermes deletes by itself.")),
+    "unpin": ("edit.UnpinCommand", N_("Let go of pins.")),
+    "prune": (
+        "prune.PruneCommand",
+        N_("What could be cleaned up by rules, all of which must hold; without --archive or --delete it only tells."),
+    ),
+    "delete": (
+        "delete.DeleteCommand",
+        N_("Move whole conversations to the trash: all segments and their subagents; branches stay."),
+    ),
+    "trash": ("trash.TrashCommand", N_("What has been deleted: list it, put it back, drop it for good.")),
+    "export": ("export.ExportCommand", N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted.")),
+    "stats": ("stats.StatsCommand", N_("Sums of sessions, messages, tokens, cost and bytes.")),
+    "profiles": ("profiles.ProfilesCommand", N_("The profiles of the Hermes root.")),
+    "doctor": ("doctor.DoctorCommand", N_("What the store, its search index, Hermes and the terminal are like.")),
+    "config": ("config.ConfigCommand", N_("The configuration: where it is, what it sets, and a sample of it.")),
+    "completions": ("completions.CompletionsCommand", N_("A script that completes this command line in a shell.")),
+    "man": ("man.ManCommand", N_("The manual page, for `man`: roff on standard output.")),
+}
+"""Of each command its module and class, and its help; in the order of the help. A module is imported when its command
+is run, or the help of that command is printed."""
+
+_EXIT_CODES = N_("""\
+0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
+            5 refused: unsafe, protected or not confirmed · 130 interrupted""")
+"""The second line is indented to stand below the first one, which follows "exit codes: " in the help."""
+_IDS = N_("""\
+ID is a full session id, a unique prefix, or a title; any segment stands for its conversation.
+Ids may begin with a dash: `--` ends the options.
+""")
+
+
+def load(name: str) -> Command:
+    """The command of that name, its module imported."""
+    module, _dot, kind = COMMANDS[name][0].partition(".")
+    command = getattr(import_module(f".{module}", __package__), kind)()
+    assert isinstance(command, Command)
+    return command
+
+
+def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
+    """The parser of the whole command line.
+
+    Args:
+        wanted: Commands whose arguments are needed.
+    """
+    speak_argparse()
+    parser = Parser(
+        prog="hermes-browse",
+        description=_("Browse the session store of Hermes Agent. Without a command: the browser."),
+        epilog=" ".join((_("exit codes:"), _(_EXIT_CODES))) + "\n\n" + _(_IDS),
+    )
+    parser.add_argument("--version", action="store_true", help=_("say the version and end"))
+    add_store_options(parser, top=True)
+    parser.add_argument(
+        "--print-command",
+        action="store_true",
+        help=_("the browser prints the command of what is chosen, and runs nothing"),
+    )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help=_("a dialogue of lines, for screen readers and braille: nothing is drawn"),
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
+    for name, (_place, summary) in COMMANDS.items():
+        child = commands.add_parser(name, help=_(summary), description=_(summary))
+        if name in wanted:
+            command = load(name)
+            if command.takes_common_options:
+                child.add_argument("--json", action="store_true", help=_("one JSON document on standard output"))
+                add_store_options(child)
+            command.add_arguments(child)
+    return parser
+
+
+def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
+    """The arguments of a command line, and the command they are for; without one they are for the browser.
+
+    Args:
+        argv: Without the program's name.
+
+    Raises:
+        SystemExit: With 0 after help, with 2 when something is wrong; it has been reported.
+    """
+    # A word that names a command may be an id or a value: then one module too many is imported, and no harm is done.
+    parser = make_parser({word for word in argv if word in COMMANDS})
+    arguments = parser.parse_args(argv, namespace=SimpleNamespace())
+    # argparse does not see that an option before the command excludes one behind it.
+    stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
+    if sum(stores) > 1:
+        parser.error(_("one store at a time: --home and --profile, or --db, or --demo"))
+    if arguments.plain and (arguments.command is not None or arguments.print_command):
+        parser.error(_("--plain is a way to browse: it goes with no command"))
+    command = load(arguments.command) if arguments.command is not None else None
+    if arguments.old and (command is None or not command.reads_old_transcripts):
+        able = [name for name in COMMANDS if load(name).reads_old_transcripts]
+        told = _("--old goes with {commands}; the browser has them under the key 5")
+        parser.error(told.format(commands=", ".join(able)))
+    if arguments.old and arguments.demo:
+        parser.error(_("--old is about files beside a store of your own, and --demo has none"))
+    if arguments.print_command and command is not None:
+        parser.error(_("--print-command goes with the browser; a command has `resume ID --print`"))
+    if command is not None and (told := command.contradiction(arguments)):
+        parser.error(told)
+    return arguments, command

@@ -1,0 +1,116 @@
+"""`resume`: hand over to Hermes, after a note of what speaks against it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+from hermes_browse.store.connect import Reader
+from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.resolve import resolve_last, resolve_session
+from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.wording import _
+
+from .context import Command, Context
+from .output import note, print_json, print_text
+from .parser import text
+
+
+class ResumeCommand(Command):
+    """Run Hermes on the tip of a conversation, or print what would be run."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("id", metavar="ID", nargs="?", type=text)
+        which.add_argument("--last", action="store_true", help=_("the newest conversation, as `hermes -c`"))
+        parser.add_argument(
+            "--source", metavar="S", type=text, default=None, help=_("with --last: of this source (default cli)")
+        )
+        parser.add_argument("--print", action="store_true", dest="print_only", help=_("print the command, run nothing"))
+        parser.add_argument("--yes", action="store_true", help=_("resume in spite of warnings"))
+
+    def contradiction(self, arguments: SimpleNamespace) -> str:
+        """Options that only mean something beside another one."""
+        if arguments.source is not None and not arguments.last:
+            return _("--source goes with --last")
+        if arguments.json and not arguments.print_only:
+            return _("--json goes with --print: what is not printed is run")
+        return ""
+
+    def run(self, context: Context) -> int:
+        wanted = context.arguments
+        context.location.refuse_without_home("resume")
+        with context.store.reader() as reader:
+            session_id = _last(reader, wanted.source or "cli") if wanted.last else resolve_session(reader, wanted.id)
+            plan = plan_resume(reader, context.location, session_id, context.now)
+        plan = as_configured(plan)
+        if context.json:
+            print_json(
+                {
+                    "argv": list(plan.argv),
+                    "env": plan.env,
+                    "target": plan.target.id,
+                    "reason": plan.target.reason,
+                    "warnings": [{"code": warning.code, "text": warning.text} for warning in plan.warnings],
+                }
+            )
+            return 0
+        for warning in plan.warnings:
+            note(warning.text)
+        if wanted.print_only:
+            print_text(plan.shell())
+            return 0
+        if plan.executable is None:
+            raise RefusedError(_("Nothing was run. The command is:"), remedy=plan.shell())
+        if plan.is_risky and not wanted.yes:
+            raise RefusedError(_("Nothing was run."), remedy=_("Say --yes to resume all the same."))
+        return run_plan(plan)
+
+
+def _last(reader: Reader, source: str) -> str:
+    """The newest conversation of a source."""
+    session_id = resolve_last(reader, source)
+    if session_id is None:
+        nothing = _("There is no conversation of source {source}.").format(source=source)
+        raise NotFoundError(nothing, remedy=_("Name another with --source."))
+    return session_id
+
+
+def as_configured(plan: ResumePlan) -> ResumePlan:
+    """The plan on the surface (terminal UI or classic) that the user has set for its source."""
+    from ..config.start import read_start  # start time: only needed for a resume
+
+    surfaces = read_start().options.surface
+    if not surfaces:
+        return plan
+    from hermes_browse.store.surface import on_surface  # start time: rarely set
+
+    return on_surface(plan, surfaces)
+
+
+def run_plan(plan: ResumePlan) -> int:
+    """Become Hermes; on Windows, where a process cannot become another, run it and end as it ends.
+
+    Args:
+        plan: With an executable.
+
+    Raises:
+        RefusedError: The system would not start it.
+    """
+    assert plan.executable is not None
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    try:
+        if sys.platform == "win32":
+            return subprocess.run([plan.executable, *plan.argv[1:]], env=plan.environment(), check=False).returncode
+        # Python ignores SIGPIPE, and the program that follows would inherit that.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.execve(plan.executable, list(plan.argv), plan.environment())
+    except OSError as error:
+        failed = _("{path} could not be started: {reason}.").format(path=plan.executable, reason=error.strerror)
+        raise RefusedError(failed, remedy=_("The command is: {command}").format(command=plan.shell())) from error

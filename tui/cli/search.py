@@ -1,0 +1,255 @@
+"""`search`: hits, what is around them, and what the search did not cover; in one store or in all profiles."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from itertools import groupby
+from types import SimpleNamespace
+
+from hermes_browse.store.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood
+from hermes_browse.store.models import Conversation, Hit, View
+from hermes_browse.store.search import (
+    Answer,
+    Conditions,
+    Scope,
+    make_conditions,
+    parse,
+    read_context,
+    read_coverage,
+    unknown_filters,
+)
+from hermes_browse.store.search import search as run_search
+from hermes_browse.store.search.suggest import Suggestion, suggest
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, pgettext
+
+from ..formats import timestamp
+from ..profiles import search_everywhere
+from .context import Command, Context
+from .output import Json, no_text, note, print_json, print_table
+from .parser import add_view_options, count, text
+from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
+
+Around = list[tuple[int, str, str]] | None
+"""Id, role and text of the chat messages around a hit, itself included; None when not asked for."""
+
+
+class SearchCommand(Command):
+    """Chat messages that match a query."""
+
+    reads_old_transcripts = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "query",
+            metavar="QUERY",
+            nargs="+",
+            type=text,
+            help=_(
+                'words, "a phrase", OR, -word, prefix*, *part*, source:cli …; -is:rewound leaves out messages '
+                "that were taken back"
+            ),
+        )
+        parser.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
+        parser.add_argument("--limit", type=count, default=50, metavar="N", help=_("most hits, 0 for all (default 50)"))
+        said = _("messages before and after each hit")
+        parser.add_argument("--context", type=count, default=0, metavar="N", help=said)
+        add_view_options(parser, None)
+        parser.add_argument("--all-profiles", action="store_true", help=_("in all profiles; newest hits first"))
+        parser.add_argument(
+            "--role", action="append", type=text, default=[], metavar="R", help=_("only this role; repeatable")
+        )
+
+    def contradiction(self, arguments: SimpleNamespace) -> str:
+        """Options that do not go together, and filters without the number or the date they need.
+
+        Such a filter means nothing, and the query without it would find everything.
+        """
+        if arguments.all_profiles:
+            if told := refuse_a_store_with_all_profiles(arguments):
+                return told
+            narrowing = arguments.view or arguments.source or arguments.role
+            if narrowing or arguments.sort != "newest" or arguments.context:
+                return _("--all-profiles searches everything, newest first; say source: and role: in the query")
+        problems = parse(" ".join(arguments.query)).problems
+        return next((problem.text for problem in problems if problem.is_value), "")
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """Search one store, or all profiles."""
+        return _search_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
+
+    def run(self, context: Context) -> int:
+        wanted = context.arguments
+        query = parse(" ".join(wanted.query))
+        conditions = make_conditions(query, context.now)
+        narrowed = bool(wanted.view or wanted.source or conditions.conversation)
+        with context.store.reader() as reader:
+            catalog = read_catalog(reader, context.now) if narrowed else None
+            scope = _scope(catalog, wanted, conditions)
+            answer = run_search(reader, query, limit=wanted.limit, sort=wanted.sort, scope=scope)
+            suggestions: tuple[Suggestion, ...] = ()
+            covered = ""
+            if not answer.hits:
+                # A suggestion widens the query, not the view, sources and roles asked for beside it.
+                admitted = _scope(catalog, wanted, conditions, filters=False)
+                suggestions = suggest(reader, query, sessions=admitted.sessions, roles=admitted.roles, now=context.now)
+                covered = read_coverage(reader).reason if query.groups else ""
+            if catalog is None:
+                catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), context.now)
+            found = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
+            contexts = [read_context(reader, hit, wanted.context) if wanted.context else None for hit in answer.hits]
+        notes = [problem.text for problem in (*answer.problems, *conditions.problems, *unknown_filters(query))]
+        if not query.text.strip():
+            notes.append(_("The query is empty: nothing was looked for."))
+        notes += [*answer.notes, *([covered] if covered else [])]
+        for sentence in notes:
+            note(sentence)
+        if context.json:
+            hits = []
+            for hit, around in zip(answer.hits, contexts, strict=True):
+                conversation = found[hit.session_id]
+                hits.append(_hit_json(hit, conversation.id if conversation is not None else hit.session_id, around))
+            print_json(
+                {
+                    "query": query.text,
+                    "engine": answer.engine,
+                    "complete": answer.complete,
+                    "more": answer.more,
+                    "elapsed_ms": round(answer.elapsed_ms, 3),
+                    "total": None if answer.at_least else answer.total,
+                    "hits": hits,
+                    "suggestions": [
+                        {"text": each.text, "query": each.query, "hits": each.hits} for each in suggestions
+                    ],
+                    "notes": notes,
+                }
+            )
+            return 0
+        (_print_groups if sys.stdout.isatty() else _print_columns)(answer, contexts, found)
+        note(_summary(answer))
+        for each in suggestions:
+            found_so = f"{each.hits:,}{'+' if each.at_least else ''}"
+            note(_("{label}: {text}").format(label=each.text, text=found_so))
+        return 0
+
+
+def _scope(catalog: Catalog | None, wanted: SimpleNamespace, conditions: Conditions, *, filters: bool = True) -> Scope:
+    """Which rows may be hits: view, sources and roles asked for, and the filters of the query."""
+    sessions = None
+    if catalog is not None:
+        view = View(wanted.view) if wanted.view else View.ALL
+        condition = conditions.conversation if filters else None
+        sessions = allowed_sessions(catalog, view, frozenset(wanted.source), condition).__contains__
+    return Scope(sessions, frozenset(wanted.role), conditions.message if filters else None)
+
+
+def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
+    """A HIT of the JSON contract, with its context when that was asked for."""
+    found: Json = {
+        "message_id": hit.message_id,
+        "session_id": hit.session_id,
+        "conversation_id": conversation_id,
+        "role": hit.role,
+        "timestamp": hit.timestamp,
+        "snippet": hit.snippet,
+        "match": [list(span) for span in hit.match],
+        "state": hit.state.value,
+    }
+    if context is not None:
+        found["context"] = [{"message_id": key, "role": role, "text": said} for key, role, said in context]
+    return found
+
+
+def _summary(answer: Answer) -> str:
+    total = (
+        f"{answer.total:,}{'+' if answer.at_least else ''}" if answer.total is not None else pgettext("total", "more")
+    )
+    line = _("{count:,} of {total} hits · {engine} · {took:.0f} ms")
+    line = line.format(count=len(answer.hits), total=total, engine=answer.engine, took=answer.elapsed_ms)
+    return line if answer.complete else _("{line} · not everything was searched").format(line=line)
+
+
+def _name(conversation: Conversation | None) -> str:
+    return one_line(conversation.title or "", 40) if conversation is not None else ""
+
+
+def _rows(hit: Hit, around: Around) -> list[tuple[int, str, str, bool]]:
+    """Message id, role, text, and whether it is the hit, in reading order."""
+    if around is None:
+        return [(hit.message_id, hit.role, hit.snippet, True)]
+    return [
+        (key, role, hit.snippet if key == hit.message_id else said, key == hit.message_id) for key, role, said in around
+    ]
+
+
+def _print_columns(answer: Answer, contexts: list[Around], found: dict[str, Conversation | None]) -> None:
+    rows = []
+    for hit, around in zip(answer.hits, contexts, strict=True):
+        title = _name(found[hit.session_id])
+        for key, role, said, is_hit in _rows(hit, around):
+            when = timestamp(hit.timestamp) if is_hit else ""
+            rows.append([when, role, title if is_hit else "", said, hit.session_id, str(key)])
+    headers = [_("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session"), _("message")]
+    print_table(headers, rows, right=(5,))
+
+
+def _print_groups(answer: Answer, contexts: list[Around], found: dict[str, Conversation | None]) -> None:
+    """Hits under the name of their conversation; those of one that follow each other share it."""
+    from .terminal import print_hit_group  # start time: output into a pipe goes without Rich
+
+    pairs = zip(answer.hits, contexts, strict=True)
+    for session_id, group in groupby(pairs, key=lambda pair: pair[0].session_id):
+        name = _name(found[session_id])
+        rows = [
+            (
+                timestamp(hit.timestamp) if is_hit else "",
+                one_line(role, 9),
+                said if is_hit else one_line(said) or no_text(),
+                hit.match if is_hit else None,
+                str(key),
+            )
+            for hit, around in group
+            for key, role, said, is_hit in _rows(hit, around)
+        ]
+        print_hit_group(f"{name} · {one_line(session_id)}" if name else one_line(session_id), rows)
+
+
+def _search_all_profiles(arguments: SimpleNamespace) -> int:
+    """`search --all-profiles`: hits of all profiles, newest first, each row with its profile."""
+    now, query, begun = time.time(), " ".join(arguments.query), time.perf_counter()
+    everywhere = read_all_profiles(arguments.home, now, View.ALL)
+    answer = search_everywhere(everywhere, query, now, limit=arguments.limit)
+    shown = answer.found[: arguments.limit] if arguments.limit else answer.found
+    hits = [(each, each.hit) for each in shown if each.hit is not None]
+    took = (time.perf_counter() - begun) * 1000
+    for sentence in answer.notes:
+        note(sentence)
+    if arguments.json:
+        print_json(
+            {
+                "query": query,
+                "engine": answer.engine,
+                "complete": answer.complete,
+                "more": answer.more or len(shown) < len(answer.found),
+                "elapsed_ms": round(took, 3),
+                "total": None if answer.more else len(answer.found),
+                "hits": [{"profile": each.profile} | _hit_json(hit, each.conversation.id, None) for each, hit in hits],
+                "suggestions": [],
+                "notes": list(answer.notes),
+                "broken": broken_json(everywhere),
+            }
+        )
+        return 0
+    rows = [
+        [each.profile, timestamp(hit.timestamp), hit.role, _name(each.conversation), hit.snippet, hit.session_id]
+        for each, hit in hits
+    ]
+    headers = [_("profile"), _("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session")]
+    print_table(headers, rows)
+    total = f"{len(answer.found):,}{'+' if answer.more else ''}"
+    told = _("{count:,} of {total} hits · {profiles:,} profiles · {engine} · {took:.0f} ms")
+    profiles = len(everywhere.catalogs)
+    note(told.format(count=len(rows), total=total, profiles=profiles, engine=answer.engine, took=took))
+    return 0

@@ -1,0 +1,144 @@
+"""`show`: a whole conversation, or one segment of it, as text, as Markdown or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from hermes_browse.store.messages import split_summary, without_injections
+from hermes_browse.store.models import ChatMessage, Conversation, Reading, State
+from hermes_browse.store.preview import with_details
+from hermes_browse.store.text import fenced, one_line, printable
+from hermes_browse.store.transcript import read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.wording import N_, _
+
+from ..formats import long_number, state, timestamp
+from .context import Command, Context
+from .output import Json, Line, conversation_json, print_json, print_lines, print_text
+from .parser import text
+
+_NAMES = {"user": N_("you"), "assistant": N_("assistant")}
+
+
+class ShowCommand(Command):
+    """Every chat message of a conversation."""
+
+    reads_old_transcripts = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("id", metavar="ID", type=text)
+        reading = parser.add_mutually_exclusive_group()
+        for name, said in (
+            ("said", _("what was said: live and compacted messages (default)")),
+            ("live", _("what the model still sees")),
+            ("everything", _("rewound and hidden messages too")),
+        ):
+            reading.add_argument(
+                f"--{name}", dest="reading", action="store_const", const=name, default="said", help=said
+            )
+        parser.add_argument("--segment", action="store_true", help=_("that one session alone"))
+        parser.add_argument("--markdown", action="store_true", help=_("as Markdown"))
+
+    def run(self, context: Context) -> int:
+        wanted, reading = context.arguments, Reading(context.arguments.reading)
+        with context.store.reader() as reader:
+            ((session_id, conversation),) = context.find(reader, [wanted.id])
+            conversation = with_details(reader, [conversation])[0]
+            segments = [each for each in conversation.segments if not wanted.segment or each.id == session_id]
+            messages = read_messages(reader, read_skeleton(reader, segments, reading).bones)
+            prompt = read_system_prompt(reader, segments[0].id) if reading is Reading.EVERYTHING else None
+            radar = context.radar(reader) if context.json else None
+        if context.json:
+            print_json(
+                {
+                    "conversation": conversation_json(conversation, radar),
+                    "messages": [_message_json(message) for message in messages],
+                    "system_prompt": prompt,
+                }
+            )
+        elif wanted.markdown:
+            print_text(_as_markdown(conversation, messages))
+        else:
+            print_lines(_as_lines(conversation, messages))
+        return 0
+
+
+def _message_json(message: ChatMessage) -> Json:
+    """A MESSAGE of the JSON contract."""
+    return {
+        "id": message.id,
+        "session_id": message.session_id,
+        "role": message.role,
+        "text": message.text,
+        "parts": [
+            {"type": part.kind, "text": part.text, "mime": part.mime, "url": part.url, "bytes": part.size}
+            for part in message.parts
+        ],
+        "tool_calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls],
+        "tool_call_id": message.tool_call_id,
+        "tool_name": message.tool_name,
+        "reasoning": message.reasoning,
+        "timestamp": message.timestamp,
+        "finish_reason": message.finish_reason,
+        "state": message.state.value,
+        "is_summary": message.is_summary,
+        "is_hidden": message.is_hidden,
+    }
+
+
+def _name(conversation: Conversation) -> str:
+    return one_line(conversation.title or conversation.preview or conversation.id)
+
+
+def _heading(message: ChatMessage) -> str:
+    name = _(_NAMES[message.role]) if message.role in _NAMES else message.role
+    if message.role == "tool" and message.tool_name:
+        name = _("tool {name}").format(name=message.tool_name)
+    if message.state is not State.LIVE:
+        name = _("{name} ({note})").format(name=name, note=state(message.state))
+    return one_line(f"{timestamp(message.timestamp, seconds=True)}  {name}")
+
+
+def _body(message: ChatMessage) -> str:
+    summary, said = split_summary(without_injections(message.text))
+    lines = [_("[compaction summary left out]")] if summary else []
+    if said:
+        lines.append(said)
+    lines += [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
+    return printable("\n".join(lines))
+
+
+def _as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Iterator[Line]:
+    """The conversation as printable lines, with a seam where a segment ends and the next one continues it."""
+    yield Line("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
+    yield Line("said", "")
+    segment = conversation.root_id
+    for message in messages:
+        if message.session_id != segment:
+            segment = message.session_id
+            seam = _("continued in {id}").format(id=one_line(segment))
+            yield Line("seam", f"── {seam} ──")
+            yield Line("said", "")
+        yield Line(message.role if message.role in _NAMES else "other", _heading(message))
+        if body := _body(message):
+            yield Line("said" if message.role in _NAMES else "tool", body, 2)
+        yield Line("said", "")
+
+
+def _as_markdown(conversation: Conversation, messages: Sequence[ChatMessage]) -> str:
+    """The conversation as Markdown: a heading for each message, tool output in fences."""
+    lines = [f"# {_name(conversation)}", ""]
+    facts = [f"`{conversation.id}`", conversation.source, conversation.model or ""]
+    facts.append(_("{count} messages").format(count=long_number(conversation.message_count)))
+    facts.append(timestamp(conversation.root.started_at))
+    lines += [one_line(" · ".join(fact for fact in facts if fact)), ""]
+    segment = conversation.root_id
+    for message in messages:
+        if message.session_id != segment:
+            segment = message.session_id
+            seam = _("continued in `{id}`").format(id=one_line(segment))
+            lines += ["---", "", f"*{seam}*", ""]
+        lines += [f"### {_heading(message)}", ""]
+        if body := _body(message):
+            lines += [fenced(body) if message.role == "tool" else body, ""]
+    return "\n".join(lines).rstrip()

@@ -1,0 +1,189 @@
+"""`stats`: sums of sessions, messages, tokens, cost and bytes, over all time or a period."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hermes_browse.store.catalog import read_catalog
+from hermes_browse.store.insights.facts import read_facts, read_tools
+from hermes_browse.store.insights.periods import UNITS, first_day
+from hermes_browse.store.insights.sums import Group, Report, make_report, read_statistics, tool_report
+from hermes_browse.store.wording import _, pgettext
+
+from ..formats import dollars, long_number
+from .context import Command, Context
+from .output import Json, note, print_json, print_table
+
+_BY = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
+_WITH_BYTES = ("model", "source", "day", "tool")
+"""What bytes are counted by as well, over all time (`read_statistics`)."""
+
+
+class StatsCommand(Command):
+    """Sums of the whole store, archived and automation included."""
+
+    reads_old_transcripts = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        hour = _("default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory")
+        parser.add_argument("--by", choices=_BY, default="source", help=hour)
+        back = _("what began, was said or called since then (default all, with bytes by model, source, day and tool)")
+        parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=back)
+
+    def run(self, context: Context) -> int:
+        by, period = context.arguments.by, context.arguments.period
+        if period != "all" or by not in _WITH_BYTES:
+            return _print_period(context, by, period)
+        with context.store.reader() as reader:
+            catalog = read_catalog(reader, context.now)
+            found = read_statistics(reader, catalog, by)
+        file_bytes = context.store.sizes()[0]
+        if context.json:
+            total = _without_key(_whole_json(found.total)) | _costs_json(found.total)
+            # Scripts may compare the last digits, in which a sum of sums differs from one over all sessions.
+            total["cost_usd"] = sum((each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0)
+            total["file_bytes"] = file_bytes
+            print_json({"total": total, "grouped_by": by, "by": [_whole_json(each, by) for each in found.rows]})
+            return 0
+        calls = [_("calls")] if by == "tool" else []
+        tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache")]
+        headers = [_("sessions"), _("msgs"), *calls, *tokens, _("cost"), _("size")]
+        whole = replace(found.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in found.rows))
+        _print_sums(by, headers, [_whole_row(each, by) for each in (*found.rows, whole)])
+        told = _("The file has {size}B; sizes above are without the search index.")
+        note(told.format(size=long_number(file_bytes)))
+        return 0
+
+
+def _print_sums(by: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    names = [_grouping_name(by), _("convs"), *headers]
+    print_table(names, rows, right=range(1, len(names)), flexible=0, optional=(1, 2))
+
+
+def _without_key(sums: Json) -> Json:
+    return {name: value for name, value in sums.items() if name != "key"}
+
+
+def _sums_json(group: Group) -> Json:
+    """The sums that every grouping has."""
+    tokens = group.tokens
+    return {
+        "key": group.key,
+        "conversations": len(group.conversations),
+        "sessions": group.sessions,
+        "messages": group.messages,
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "reasoning_tokens": tokens.reasoning,
+        "cost_usd": group.cost_usd,
+        "bytes": group.bytes,
+    }
+
+
+def _costs_json(group: Group) -> Json:
+    """What is known of a cost, and what is not."""
+    return {
+        "cost_estimated_usd": group.estimated_usd,
+        "cost_actual_usd": group.actual_usd,
+        "cost_unknown_sessions": group.unknown,
+        "cost_included_sessions": group.included,
+    }
+
+
+def _whole_json(group: Group, by: str = "") -> Json:
+    calls: Json = {"calls": group.calls} if by == "tool" else {}
+    return {**_sums_json(group), **calls, "archived_sessions": group.archived}
+
+
+def _period_json(group: Group, by: str) -> Json:
+    found: Json = {**_sums_json(group), "bytes": None, **_costs_json(group)}
+    if by == "tool":
+        found |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
+    return found
+
+
+def _start(group: Group) -> list[str]:
+    """The cells that every row begins with."""
+    return [group.key, f"{len(group.conversations):,}", f"{group.sessions:,}"]
+
+
+def _tokens(group: Group) -> list[str]:
+    tokens = group.tokens
+    return [*map(long_number, (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write))]
+
+
+def _whole_row(group: Group, by: str) -> list[str]:
+    calls = [f"{group.calls:,}"] if by == "tool" else []
+    ends = [dollars(group.cost_usd), f"{long_number(group.bytes)}B"]
+    return [*_start(group), f"{group.messages:,}", *calls, *_tokens(group), *ends]
+
+
+def _period_row(group: Group, by: str) -> list[str]:
+    if by == "tool":
+        rate = "" if group.failure_rate is None else f"{group.failure_rate:.1%}"
+        return [*_start(group), f"{group.calls:,}", f"{group.messages:,}", f"{group.failed:,}", rate]
+    guessed, unknown = "~" if group.estimated_usd else "", "?" if group.unknown else ""
+    ends = [long_number(group.tokens.reasoning), f"{guessed}{dollars(group.cost_usd)}{unknown}"]
+    return [*_start(group), f"{group.messages:,}", *_tokens(group), *ends]
+
+
+def _read_report(context: Context, by: str, period: str) -> Report:
+    """Sum up `store.insights`; rows that are not periods of time are ordered by what is most."""
+    with context.store.reader() as reader:
+        catalog = read_catalog(reader, context.now)
+        if by == "tool":
+            found = tool_report(read_tools(reader, catalog), period, context.now)
+        else:
+            found = make_report(read_facts(reader, catalog), by, period, context.now)
+    if by in (*UNITS, "hour"):
+        return found
+    ordered = sorted(found.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key))
+    return found._replace(rows=tuple(ordered))
+
+
+def _print_period(context: Context, by: str, period: str) -> int:
+    """Sums of a period; they tell estimated from actual cost, and failures of tools, and know no bytes."""
+    found = _read_report(context, by, period)
+    if context.json:
+        day = first_day(period, context.now)
+        print_json(
+            {
+                "total": _without_key(_period_json(found.total, by)),
+                "grouped_by": by,
+                "period": period,
+                "since": day.isoformat() if day is not None else None,
+                "by": [_period_json(each, by) for each in found.rows],
+            }
+        )
+        return 0
+    if by == "tool":
+        headers = [_("sessions"), _("calls"), _("answers"), _("failed"), pgettext("column", "rate")]
+    else:
+        tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache"), pgettext("column", "thought")]
+        headers = [_("sessions"), _("msgs"), *tokens, _("cost")]
+    whole = replace(found.total, key=pgettext("sum", "all"))
+    _print_sums(by, headers, [_period_row(each, by) for each in (*found.rows, whole)])
+    if found.total.cost_usd or found.total.unknown:
+        told = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")
+        actual, estimated = (dollars(each) or "$0" for each in (found.total.actual_usd, found.total.estimated_usd))
+        note(told.format(actual=actual, estimated=estimated, count=found.total.unknown))
+    return 0
+
+
+def _grouping_name(by: str) -> str:
+    names = {
+        "model": pgettext("grouping", "model"),
+        "source": pgettext("grouping", "source"),
+        "day": pgettext("grouping", "day"),
+        "week": pgettext("grouping", "week"),
+        "month": pgettext("grouping", "month"),
+        "hour": pgettext("grouping", "hour"),
+        "project": pgettext("grouping", "project"),
+        "conversation": pgettext("grouping", "conversation"),
+        "tool": pgettext("grouping", "tool"),
+    }
+    return names[by]

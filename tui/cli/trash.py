@@ -1,0 +1,137 @@
+"""`trash list`, `trash restore` and `trash drop`: the bundles of what was deleted."""
+
+from __future__ import annotations
+
+import argparse
+
+from hermes_browse.store.edit.restore import Restored, check_index, restore
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
+from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.tui.store_paths import sessions_folder, trash_folder
+
+from ..formats import long_number, timestamp
+from .context import Command, Context
+from .output import bundle_json, no_title, note, print_json, print_table, print_text
+from .parser import add_store_options, text
+
+
+class TrashCommand(Command):
+    """What has been deleted."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"), required=True)
+        for name, said in (
+            ("list", _("The bundles in the trash, newest first.")),
+            ("restore", _("Put bundles back into the store.")),
+            ("drop", _("Remove bundles for good.")),
+        ):
+            action = actions.add_parser(name, help=said, description=said)
+            action.add_argument(
+                "--json", action="store_true", default=argparse.SUPPRESS, help=_("one JSON document on standard output")
+            )
+            add_store_options(action)
+            if name != "list":
+                action.add_argument(
+                    "bundles", metavar="BUNDLE", nargs="+", type=text, help=_("a name, or how it begins")
+                )
+            if name == "drop":
+                action.add_argument("--yes", action="store_true", help=_("do not ask"))
+            if name == "restore":
+                said = _("also into another store than it is from")
+                action.add_argument("--yes", action="store_true", help=said)
+
+    def run(self, context: Context) -> int:
+        return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](context)
+
+
+def _list(context: Context) -> int:
+    trash = trash_folder(context.location)
+    bundles = list_bundles(trash)
+    if context.json:
+        print_json({"bundles": [bundle_json(each) for each in bundles], "folder": str(trash)})
+        return 0
+    deleted, name = pgettext("column", "deleted"), pgettext("column", "name")
+    headers = [deleted, _("sessions"), _("msgs"), _("size"), _("title"), name]
+    print_table(headers, [_row(each) for each in bundles], right=(1, 2, 3), flexible=4, optional=(1, 2))
+    size = long_number(sum(each.bytes for each in bundles))
+    told = ngettext("{count:,} bundle, {size}B in {folder}", "{count:,} bundles, {size}B in {folder}", len(bundles))
+    note(told.format(count=len(bundles), size=size, folder=trash))
+    return 0
+
+
+def _row(bundle: Bundle) -> list[str]:
+    title = bundle.title or no_title()
+    if bundle.damage:
+        title = _("damaged: {damage}").format(damage=bundle.damage)
+    elif bundle.restored_at is not None:
+        title = _("{title} (restored {time})").format(title=title, time=timestamp(bundle.restored_at))
+    return [
+        timestamp(bundle.created_at),
+        f"{len(bundle.sessions):,}",
+        f"{bundle.messages:,}",
+        f"{long_number(bundle.bytes)}B",
+        title,
+        bundle.name,
+    ]
+
+
+def _restore(context: Context) -> int:
+    trash = trash_folder(context.location)
+    names = list(dict.fromkeys(find(trash, each).name for each in context.arguments.bundles))
+    done: list[Restored] = []
+    for name in names:
+        try:
+            one = restore(
+                context.store,
+                trash,
+                name,
+                now=context.now,
+                sessions_folder=sessions_folder(context.location),
+                any_store=context.arguments.yes,
+                check=len(names) == 1,
+            )
+        except BrowseError:
+            if done:
+                for said in check_index(context.store):
+                    note(said)
+                before = pgettext("list", ", ").join(each.name for each in done)
+                note(_("Restored before that: {bundles}.").format(bundles=before))
+            raise
+        done.append(one)
+        for each in one.notes:
+            note(each)
+        if not context.json:
+            print_text(_("{sentence} from {bundle}").format(sentence=one.sentence, bundle=one.name))
+    said_of_all = check_index(context.store) if len(names) > 1 else ()
+    for each in said_of_all:
+        note(each)
+    if context.json:
+        print_json(
+            {
+                "restored": [session for one in done for session in one.sessions],
+                "messages": sum(one.messages for one in done),
+                "verified": all(one.verified for one in done) and not said_of_all,
+                "files": sum(one.files for one in done),
+                "bundles": [one.name for one in done],
+                "notes": [*(each for one in done for each in one.notes), *said_of_all],
+            }
+        )
+    return 0
+
+
+def _drop(context: Context) -> int:
+    wanted, trash = context.arguments, trash_folder(context.location)
+    bundles = [describe(folder) for folder in dict.fromkeys(find(trash, each) for each in wanted.bundles)]
+    if not wanted.yes:
+        for each in bundles:
+            note("  ".join(_row(each)))
+        what = ngettext("remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles))
+        context.confirm(len(bundles), what.format(count=len(bundles)))
+    for each in bundles:
+        drop(trash, each.name)
+        if not context.json:
+            print_text(_("dropped {name}").format(name=each.name))
+    if context.json:
+        print_json({"dropped": [bundle_json(each) for each in bundles]})
+    return 0
