@@ -276,9 +276,10 @@ class SpacePane:
             if self._screen.is_whole:
                 self.show()
 
-        main.context.page_worker.submit(
-            "map names", lambda reader: with_details(reader, wanted), done, main.context.failed
-        )  # not shown
+        def work(reader: Reader) -> list[Conversation]:
+            return with_details(reader, wanted)
+
+        main.context.page_worker.submit("map names", work, done, main.context.failed)  # not shown
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Conversations of some lines that have no title and whose beginning has not been read."""
