@@ -267,6 +267,10 @@ class BrowseApp(_App):
         return screen
 
     def on_mount(self) -> None:
+        """Take signals before there is a screen."""
+        self._leave_in_order()
+
+    def _leave_in_order(self) -> None:
         """End like `q` when told to from outside, so that the terminal is restored."""
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():

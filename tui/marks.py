@@ -100,27 +100,3 @@ class Undoable(NamedTuple):
         RefusedError: It cannot be taken back any more; nothing was changed.
         BrowseError: Not now; nothing was changed.
     """
-
-
-class Journal:
-    """What was done in this sitting, taken back in reverse order."""
-
-    def __init__(self) -> None:
-        self._done: list[Undoable] = []
-
-    def __len__(self) -> int:
-        return len(self._done)
-
-    def add(self, entry: Undoable) -> None:
-        """Note something that was done."""
-        self._done.append(entry)
-
-    @property
-    def last(self) -> Undoable | None:
-        """The entry that an undo would take back."""
-        return self._done[-1] if self._done else None
-
-    def forget(self, entry: Undoable) -> None:
-        """Remove an entry that was taken back, or never can be."""
-        if entry in self._done:
-            self._done.remove(entry)

@@ -319,7 +319,7 @@ class Judge:
         The index has decided for plain words: checking them again could only disagree with FTS5 about
         what a letter is. Everything else is checked in the text.
         """
-        return self._is_decided or said is None or self.plan.accepts_said(said)
+        return self._is_decided or said is None or said.is_accepted(self.plan)
 
     def walk(self, walk: Walk, ids: Iterator[int] | None = None, *, batch: int = 0) -> Iterator[Found]:
         """The hits of a run in its order; batches grow as long as nothing is found in them.

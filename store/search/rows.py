@@ -22,7 +22,7 @@ from ..text import as_text
 from ..values import as_time
 from .coverage import Holes, find_holes
 from .fold import fold, has_marks
-from .terms import Matcher
+from .terms import Matcher, Plan
 from .times import TimeOrder, read_edges, time_order
 
 MOST_BYTES = 8_000_000
@@ -68,6 +68,13 @@ class RowText:
     def content(self) -> str:
         """The content as stored, without the mark of a multimodal one, which nobody wrote."""
         return self.stored.removeprefix(SENTINEL)
+
+    def is_accepted(self, plan: Plan) -> bool:
+        """Whether the row contains what a plan looks for, and nothing that it leaves out."""
+        # Most rows have the words as they are stored, and their JSON need not be read.
+        if not plan.excluded and plan.accepts_folded(self.folded, self.is_marked):
+            return True
+        return bool(self.unescaped or plan.excluded) and plan.accepts_folded(self.folded_all)
 
     @property
     def _is_multimodal(self) -> bool:

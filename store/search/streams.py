@@ -57,7 +57,7 @@ def _checked(walk: Walk, group: Sequence[Matcher], ids: Iterator[int], only: str
             chunk = [key for key in chunk if key in kept]
         rows = read_rows(walk.reader, chunk, walk.kept)
         said = ((key, rows[key].said) for key in chunk if key in rows)
-        yield from (key for key, text in said if text is not None and plan.accepts_said(text))
+        yield from (key for key, text in said if text is not None and text.is_accepted(plan))
 
 
 def _other_spellings(walk: Walk, words: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> Iterator[int]:

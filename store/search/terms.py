@@ -13,13 +13,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 from .fold import JOINERS, MARKS, caseless_part, fold, has_cjk, has_marks
 from .query import Query, Term, TermKind
-
-if TYPE_CHECKING:
-    from .rows import RowText
 
 _MARK = "json"
 """The word that the index makes of it (`messages.SENTINEL`)."""
@@ -255,13 +251,6 @@ class Plan:
     def accepts(self, text: str) -> bool:
         """Whether a text contains what is looked for and nothing that is left out."""
         return self.accepts_folded(fold(text))
-
-    def accepts_said(self, said: RowText) -> bool:
-        """The same of what is searched of a row."""
-        # Most rows have the words as they are stored, and their JSON need not be read.
-        if not self.excluded and self.accepts_folded(said.folded, said.is_marked):
-            return True
-        return bool(said.unescaped or self.excluded) and self.accepts_folded(said.folded_all)
 
     def accepts_folded(self, folded: str, marked: bool | None = None) -> bool:
         """The same of a text that is folded already; `marked` is what `has_marks` says of it, where that is known."""

@@ -184,11 +184,11 @@ def scanned(
             rows = ids = [int(str(row[0])) for row in walk.reader.rows(plainly, [start, end])]
             read = read_rows(walk.reader, ids, walk.kept)
             said = ((key, read[key].said) for key in ids if key in read)
-            yield from (key for key, text in said if text is not None and plan.accepts_said(text))
+            yield from (key for key, text in said if text is not None and text.is_accepted(plan))
         else:
             rows = read_now = walk.reader.rows(statement, [start, end, *values])
             for message_id, *parts in read_now:
-                if not looked_at or plan.accepts_said(RowText(*parts)):
+                if not looked_at or RowText(*parts).is_accepted(plan):
                     yield int(str(message_id))
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
         size = min(size * 2, _SLICE)

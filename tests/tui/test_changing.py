@@ -301,8 +301,6 @@ async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: 
         await browser.press("a")
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        undo = browser.screen.controllers.changing.journal.last
-        assert undo is not None
         monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
         monkeypatch.setattr("hermes_browse.store.edit.flags.PATIENCE", 0.1)
         monkeypatch.setattr("hermes_browse.store.edit.flags.undo.__kwdefaults__", {"patience": 0.1})

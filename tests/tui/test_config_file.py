@@ -17,9 +17,9 @@ from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.commands import final_keys
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
-from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.reading import parse_config, read_config
+from hermes_browse.tui.config.start import Memory, read_memory, write_memory
 from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.list import row_format
 

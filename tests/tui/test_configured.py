@@ -18,9 +18,8 @@ from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
-from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
 from hermes_browse.tui.config.options import COLUMNS, DATES, Options
-from hermes_browse.tui.config.start import keep, read_start, set_rows
+from hermes_browse.tui.config.start import Memory, keep, read_memory, read_start, set_rows, write_memory
 from hermes_browse.tui.list.row_format import format_below, format_row
 from hermes_browse.tui.list.rows import ConversationRow
 from hermes_browse.tui.screens.doctor import DoctorScreen

@@ -11,8 +11,7 @@ from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.tui.config.folders import memory_path
-from hermes_browse.tui.config.memory import Memory, read_memory, write_memory
-from hermes_browse.tui.config.start import Start, keep, read_start
+from hermes_browse.tui.config.start import Memory, Start, keep, read_memory, read_start, write_memory
 from hermes_browse.tui.pane_sizes import LEAST, MOST, PaneSizes
 
 

@@ -14,7 +14,7 @@ from hermes_browse.store.wording import N_, _
 from hermes_browse.tui.list.rows import ListRow
 
 from ..context import Context
-from ..marks import Journal, Marks, Undoable, conversations_of
+from ..marks import Marks, Undoable, conversations_of
 from .panes import Panes
 from .renaming import RenameScreen
 
@@ -73,7 +73,8 @@ class Changing:
 
     def __init__(self, context: Context, panes: Panes, marks: Marks, around: Around) -> None:
         self._context, self._panes, self.marks, self._around = context, panes, marks, around
-        self.journal = Journal()
+        self.journal: list[Undoable] = []
+        """What was done in this sitting, and can be taken back."""
         self._anchor: str | None = None
 
     # What is meant
@@ -212,31 +213,30 @@ class Changing:
             entry: For the undo.
             touched: Sessions that were changed, deleted or put back.
         """
-        self.journal.add(entry)
+        self.journal.append(entry)
         self.clear()
         self._context.say(_("{done} · u undoes").format(done=entry.sentence))
         self._around.touched(touched)
 
     def undo(self) -> None:
         """Take back what was done last."""
-        entry = self.journal.last
-        if entry is None:
+        if not self.journal:
             self._context.say(_("nothing to undo in this sitting"))
             return
+        entry = self.journal.pop()  # a second u while this runs is about what was done before
 
         def done(result: tuple[str, tuple[str, ...]]) -> None:
             sentence, touched = result
-            if len(self.journal):
+            if self.journal:
                 sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
             self._context.say(sentence)
             self._around.touched(touched)
 
         def failed(error: BrowseError) -> None:
             if not isinstance(error, RefusedError):  # a refusal would be the same the next time
-                self.journal.add(entry)
+                self.journal.append(entry)
             self._context.failed(error)
 
-        self.journal.forget(entry)  # a second u while this runs is about what was done before
         self._context.say(_("undoing: {done} …").format(done=entry.sentence))
         self._context.writer.submit(entry.undo, done, failed)
 
