@@ -10,7 +10,7 @@ from typing import Any
 
 from builders import DAY, make_store
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 
 DATA = Path(__file__).parent / "data"

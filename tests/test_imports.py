@@ -95,7 +95,7 @@ def test_the_command_line_knows_no_screen() -> None:
 
 def test_widgets_know_neither_screens_nor_readers() -> None:
     """Widgets are given what they show."""
-    forbidden = ("screens", "worker", "hermes_browse.store.connect")
+    forbidden = ("screens", "worker", "hermes_browse.store.connection.connect")
     names = ("list/conversation_list", "shared/lines", "transcript/scroll", "transcript/view", "transcript/page")
     widgets = [each for each in imports_of("tui") if each.path.with_suffix("").as_posix()[4:].startswith(names)]
     assert {each.path.stem for each in widgets} == {name.partition("/")[2] for name in names}

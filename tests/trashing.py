@@ -9,7 +9,7 @@ from pathlib import Path
 
 from builders import T0, make_store, tool_call
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.trash.format import quoted, reading

@@ -25,24 +25,24 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme, ThemeProvider
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.homes import Location
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, language
+from hermes_browse.tui.commands.panes import APP, MAIN, TRANSCRIPT
+from hermes_browse.tui.config.start import Start, set_rows
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.shared.glyphs import are_plain
 from hermes_browse.tui.shared.header import failure
 
 from .bindings import bindings
-from .commands.panes import APP, MAIN, TRANSCRIPT
-from .config.start import Start, set_rows
 from .context import Arrival
 from .logfile import log_failure
 from .textual_private import end_with, forget_colours
 
 if TYPE_CHECKING:
-    from hermes_browse.store.resume import ResumePlan
+    from hermes_browse.store.hermes.resume import ResumePlan
 
     from .early_keys import EarlyKeys
 
@@ -164,7 +164,7 @@ class BrowseApp(_App):
 
             self.glyph_filter = GlyphFilter(encoding)
         if self.start.configuration is not None:
-            from .config.keymap import settle  # start: nothing to look at without a configuration
+            from hermes_browse.tui.config.keymap import settle  # start: nothing to look at without a configuration
 
             self.keymap, self.trouble = settle(self.start.configuration, self.available_themes)
             self.set_keymap(self.keymap)

@@ -9,19 +9,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import StoreError
-from hermes_browse.store.health import Problem, StoreSummary, hermes_version, problems_of, summarize
-from hermes_browse.store.holders import Holder, holders
-from hermes_browse.store.homes import Location
-from hermes_browse.store.index_health import SearchHealth, search_health
+from hermes_browse.store.hermes.health import Problem, StoreSummary, hermes_version, problems_of, summarize
+from hermes_browse.store.hermes.holders import Holder, holders
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.index_health import SearchHealth, search_health
+from hermes_browse.store.hermes.resume import find_hermes
 from hermes_browse.store.legacy.finding import count_files
-from hermes_browse.store.resume import find_hermes
 from hermes_browse.store.wording import _, ngettext
+from hermes_browse.tui.config.keymap import troubles_of
+from hermes_browse.tui.config.reading import Configuration, read_config
 from hermes_browse.tui.shared.clipboard import route
 
-from .config.keymap import troubles_of
-from .config.reading import Configuration, read_config
 from .formats import long_number
 from .logfile import log_path
 from .store_paths import sessions_folder

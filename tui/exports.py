@@ -14,12 +14,12 @@ from .store_paths import env_files, store_files
 if TYPE_CHECKING:
     from collections import Counter
 
-    from hermes_browse.store.connect import Store
+    from hermes_browse.store.connection.connect import Store
     from hermes_browse.store.export.files import Format
     from hermes_browse.store.export.redact import Redactor
     from hermes_browse.store.export.source import Tally
-    from hermes_browse.store.homes import Location
-    from hermes_browse.store.models import State
+    from hermes_browse.store.hermes.homes import Location
+    from hermes_browse.store.messages.models import State
     from hermes_browse.store.sessions.models import Conversation
 
 MANY = "hermes-export"
@@ -135,7 +135,7 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
         everything: Whether they were written.
     """
     from hermes_browse.store.export.files import Format
-    from hermes_browse.store.models import State
+    from hermes_browse.store.messages.models import State
 
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
     parts = [

@@ -8,16 +8,16 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.homes import Location
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.tui.config.start import keep, read_start, set_rows
 from hermes_browse.tui.shared.glyphs import are_plain
 
-from .config.start import keep, read_start, set_rows
 from .list_model import read_first
 from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
-    from hermes_browse.store.resume import ResumePlan
+    from hermes_browse.store.hermes.resume import ResumePlan
 
 
 def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:

@@ -6,15 +6,14 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import overload
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.preview import with_names
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, read_first_page
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import N_, _, pgettext
-
-from .list.rows import ConversationRow, JobRow, ListRow, NoteRow
+from hermes_browse.tui.list.rows import ConversationRow, JobRow, ListRow, NoteRow
 
 _EMPTY = {
     View.CHATS: N_("No chats in this store · 2 automation · 3 archived · 4 everything"),

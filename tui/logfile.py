@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from hermes_browse.store import reader
+from hermes_browse.store.connection import reader
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

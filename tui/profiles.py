@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissingError
-from hermes_browse.store.health import summarize
-from hermes_browse.store.homes import Location, profiles
-from hermes_browse.store.models import Hit
-from hermes_browse.store.preview import with_names
+from hermes_browse.store.hermes.health import summarize
+from hermes_browse.store.hermes.homes import Location, profiles
+from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog, read_first_page
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
-from hermes_browse.store.homes import Location, profiles
+from hermes_browse.store.hermes.homes import Location, profiles
 from hermes_browse.store.search import (
     Conditions,
     Coverage,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 
-from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Hit
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.search import (
     Answer,
     Coverage,
@@ -18,8 +18,7 @@ from hermes_browse.store.search import (
 )
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
-
-from .list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from hermes_browse.tui.list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),

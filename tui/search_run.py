@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from hermes_browse.store.connect import Reader
-from hermes_browse.store.models import Hit
-from hermes_browse.store.preview import with_names
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
 from hermes_browse.store.search.judge import split_by_edits
 from hermes_browse.store.search.terms import Plan

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.homes import Location, default_root
+from hermes_browse.store.hermes.homes import Location, default_root
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import Radar
-    from hermes_browse.store.connect import Reader
+    from hermes_browse.store.connection.connect import Reader
 
 
 def trash_folder(location: Location) -> Path:

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from textual.message import Message
 
-from hermes_browse.store.connect import Fingerprint, Reader, Store
+from hermes_browse.store.connection.connect import Fingerprint, Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError
 from hermes_browse.store.wording import _
 

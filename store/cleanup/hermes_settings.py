@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import yaml
 
-from ..wording import _
+from hermes_browse.store.wording import _
 
 Value = bool | int | float
 

@@ -22,8 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from ..connect import Reader, Row, Store
-from ..errors import (
+from hermes_browse.store.connection.connect import Reader, Row, Store
+from hermes_browse.store.connection.reader import decode, rows_in, translate
+from hermes_browse.store.connection.schema import Schema
+from hermes_browse.store.errors import (
     BrowseError,
     QueryInterruptedError,
     RefusedError,
@@ -33,10 +35,9 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..reader import decode, rows_in, translate
-from ..schema import Schema
-from ..trash.progress import never
-from ..wording import _
+from hermes_browse.store.trash.progress import never
+from hermes_browse.store.wording import _
+
 from .guards import Needs, check_writable
 
 __all__ = ["PATIENCE", "Needs", "Transaction", "write"]

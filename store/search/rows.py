@@ -14,12 +14,21 @@ from functools import cached_property
 from itertools import islice
 from sys import getsizeof
 
-from ..connect import Reader, Row
-from ..messages import SENTINEL, decode_content, decode_tool_calls, is_hidden, select, state_of, to_message
-from ..models import ChatMessage, Hit, State
-from ..schema import FtsIndex
-from ..text import as_text
-from ..values import as_time
+from hermes_browse.store.connection.connect import Reader, Row
+from hermes_browse.store.connection.schema import FtsIndex
+from hermes_browse.store.connection.values import as_time
+from hermes_browse.store.messages.decode import (
+    SENTINEL,
+    decode_content,
+    decode_tool_calls,
+    is_hidden,
+    select,
+    state_of,
+    to_message,
+)
+from hermes_browse.store.messages.models import ChatMessage, Hit, State
+from hermes_browse.store.text import as_text
+
 from .coverage import Holes, find_holes
 from .fold import fold, has_marks
 from .terms import Matcher, Plan

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..connect import Reader
-from ..text import as_text
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.text import as_text
+
 from .times import read_edges, time_order
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..wording import _
+from hermes_browse.store.wording import _
+
 from .format import FILES, Kept, Piece
 from .tables import Rows
 

@@ -20,7 +20,7 @@ from ptys import environment
 
 from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.rules import MINUTE, Rules
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 
 _ALONE = 400

@@ -14,8 +14,8 @@ import pyte
 from figures import Bench, Figure, Line, Skipped, copied, in_turns, timed
 from ptys import Program, environment
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_first_page
 
 _BARE = """

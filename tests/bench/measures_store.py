@@ -18,10 +18,10 @@ from typing import Any
 
 from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.models import Reading
-from hermes_browse.store.preview import with_names
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import Answer, count, parse, search
 from hermes_browse.store.sessions.catalog import read_catalog, read_first_page
 from hermes_browse.tui.transcript.page import Page

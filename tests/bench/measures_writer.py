@@ -15,7 +15,7 @@ from figures import Bench, Figure, Line, copied, percentile
 from ptys import environment
 from textual.message import Message
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark

@@ -16,7 +16,7 @@ from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Step, carry_out
 from hermes_browse.store.cleanup.plan import Plan, Planned, make_plan
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.flags import archive
 from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError
 from hermes_browse.tui.cli import prune

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from commandline import call, copy_store
 
-from hermes_browse.store import reader
+from hermes_browse.store.connection import reader
 from hermes_browse.tui import logfile
 from hermes_browse.tui.cli import stats
 from hermes_browse.tui.logfile import log_failure, log_path, stop_debugging

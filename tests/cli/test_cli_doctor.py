@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
 
-from hermes_browse.store.health import Problem
-from hermes_browse.store.holders import Holder
+from hermes_browse.store.hermes.health import Problem
+from hermes_browse.store.hermes.holders import Holder
 from hermes_browse.tui import checkup
 from hermes_browse.tui.checkup import terminal
 from hermes_browse.tui.config.folders import config_path

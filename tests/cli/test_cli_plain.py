@@ -13,8 +13,8 @@ from builders import make_store
 from commandline import PROGRAM, call, copy_store
 from store_builder import T0
 
-from hermes_browse.store.homes import locate_file
-from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.hermes.resume import ResumePlan
 from hermes_browse.tui.cli.plain import Dialogue
 from hermes_browse.tui.formats import ago
 

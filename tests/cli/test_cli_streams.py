@@ -163,7 +163,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
     """130, quietly, whenever it comes; a demo store in the making is cleared away."""
     script = tmp_path / "sitecustomize.py"
     script.write_text(
-        "import time, pathlib, os\nimport hermes_browse.store.connect as c\nreal = c.Store.open\n"
+        "import time, pathlib, os\nimport hermes_browse.store.connection.connect as c\nreal = c.Store.open\n"
         "def slow(self):\n    pathlib.Path(os.environ['READY']).touch()\n    time.sleep(30)\n    return real(self)\n"
         "c.Store.open = slow\n"
     )

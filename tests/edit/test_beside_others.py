@@ -14,7 +14,7 @@ from builders import big_store
 from trashing import dump
 from writing import NEEDS, another_process, check, retitle, small_store
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.transaction import Transaction, write
 from hermes_browse.store.errors import QueryInterruptedError, StoreBusyError, StoreError
 

@@ -16,7 +16,7 @@ from trashing import NOW, dump, family, health, opened, put_back, remove
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles, transaction
 from hermes_browse.store.edit.flags import undo
 from hermes_browse.store.errors import BrowseError, StoreBusyError, StoreUnreadableError, WriteInDoubtError

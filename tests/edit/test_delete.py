@@ -13,7 +13,7 @@ from builders import big_store, hostile_store, make_store
 from effort import slow_but
 from trashing import FAMILY, NOW, differences, dump, family, health, matches, opened, put_back, remove
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.search import EVERYTHING, parse, search
 from hermes_browse.store.sessions.catalog import read_catalog

@@ -14,7 +14,7 @@ import pytest
 from builders import big_store
 from trashing import NOW, dump, family, health, opened, put_back, remove
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import search_index
 from hermes_browse.store.edit.delete import delete
@@ -24,7 +24,7 @@ from hermes_browse.store.trash.shelf import list_bundles
 _DELETE = """
 import sys
 from pathlib import Path
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.restore import restore

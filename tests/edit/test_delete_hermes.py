@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from trashing import NOW, differences, dump, family, health, opened, put_back, remove
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import read_catalog

@@ -28,7 +28,7 @@ CHATS = [f"chat{number}" for number in range(6)]
 _CLEANER = """
 import random, sys
 from pathlib import Path
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import drop, list_bundles
 from hermes_browse.store.edit.delete import delete

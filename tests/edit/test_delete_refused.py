@@ -8,7 +8,7 @@ import pytest
 from builders import T0
 from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles

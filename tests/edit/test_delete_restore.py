@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from trashing import FAMILY, NOW, Dump, dump, family, health, matches, opened, put_back, remove
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import restore, transaction
 from hermes_browse.store.edit.restore import check_index
 from hermes_browse.store.errors import BrowseError, RefusedError, StoreBusyError, WriteUnverifiedError

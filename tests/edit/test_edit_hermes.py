@@ -15,7 +15,7 @@ import pytest
 from builders import T0, make_store
 from trashing import Dump, dump, health
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from builders import T0, make_store
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.edit.flags import Change, undo
 from hermes_browse.store.errors import NotFoundError, RefusedError, StoreBusyError

@@ -13,7 +13,7 @@ import pytest
 from builders import T0, make_store
 from trashing import dump, family
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import write

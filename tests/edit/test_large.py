@@ -14,7 +14,7 @@ from trashing import dump, health, opened, put_back, remove
 from hermes_browse.store.cleanup.bulk import Step, carry_out, delete_unit
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import list_bundles
@@ -95,7 +95,7 @@ def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
 _MEASURED = """
 import resource, sys
 from pathlib import Path
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.restore import restore
 store, trash = Store(Path(sys.argv[1])), Path(sys.argv[2])

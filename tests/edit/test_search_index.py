@@ -8,7 +8,7 @@ import pytest
 import shapes
 from trashing import dump, family, health, matches, opened, put_back, remove
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import check_index
 
 _INDEXES = ("messages_fts", "messages_fts_trigram")

@@ -13,7 +13,7 @@ import pytest
 from trashing import dump
 from writing import NEEDS, check, handles, retitle, small_store
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.transaction import Transaction, write
 from hermes_browse.store.errors import (
     BrowseError,
@@ -199,8 +199,8 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
                 found[where] |= {part for part in node.value.replace("?", "&").split("&") if part.startswith("mode=")}
     modes = {where: {each.split()[0] for each in said} for where, said in found.items()}
     writer = "store/edit/transaction.py"
-    assert modes.keys() == {"store/connect.py", writer, "store/demo/writer.py", "store/legacy/shelf.py"}
-    assert modes["store/connect.py"] == {"mode=ro"}
+    assert modes.keys() == {"store/connection/connect.py", writer, "store/demo/writer.py", "store/legacy/shelf.py"}
+    assert modes["store/connection/connect.py"] == {"mode=ro"}
     assert modes[writer] == {"mode=rw"}
 
 

@@ -10,7 +10,7 @@ import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
 from trashing import differences, dump, health
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.edit.flags import Change, undo
 from hermes_browse.store.errors import RefusedError

@@ -17,7 +17,7 @@ import pytest
 from builders import hostile_store, make_store, tool_call
 from exports import conversations, document
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.jsonl import jsonl_pieces

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.legacy.finding import count_files, find_files, session_of
 from hermes_browse.store.legacy.parsing import UNREADABLE, Note, read_pieces
 from hermes_browse.store.legacy.shelf import Shelf
-from hermes_browse.store.models import ChatMessage
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.transcript import read_messages, read_skeleton
 
 META = {"role": "session_meta", "model": "m-1", "platform": "telegram", "timestamp": "2026-01-02T10:00:00"}
 SAID = [

@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.extend(str(Path(__file__).parents[1] / name) for name in ("", "cli"))
 
 from hermes_browse.store.cleanup import bulk
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete, flags, restore, titles  # loaded before a fork
 from hermes_browse.store.edit.flags import Change, RowChange
 from hermes_browse.store.errors import BrowseError

@@ -17,7 +17,7 @@ import signal
 import sys
 import tempfile
 
-from hermes_browse.store import fuse
+from hermes_browse.store.connection import time_limit as fuse
 from hermes_browse.tui import cli
 from hermes_browse.tui.cli import main
 

@@ -21,18 +21,18 @@ from rich.cells import cell_len
 from search_stores import write_store
 from test_rendering_property import LOOK, PIECES, TEXT, cannot_act, read
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.images import decode_data_url, suffix_of
-from hermes_browse.store.messages import COLUMNS, decode_content, decode_tool_calls, injected_context, to_message
-from hermes_browse.store.models import Hit, State
-from hermes_browse.store.outcomes import has_failed
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.values import as_count, as_flag, as_mapping, as_money, as_time
+from hermes_browse.store.messages.decode import COLUMNS, decode_content, decode_tool_calls, injected_context, to_message
+from hermes_browse.store.messages.images import decode_data_url, suffix_of
+from hermes_browse.store.messages.models import Hit, State
+from hermes_browse.store.messages.outcomes import has_failed
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.judge import make_conditions
 from hermes_browse.store.search.terms import make_plan
 from hermes_browse.store.sessions import rows
 from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.text import as_text, one_line, printable
-from hermes_browse.store.values import as_count, as_flag, as_mapping, as_money, as_time
 from hermes_browse.tui.list.row_format import format_below, format_row
 from hermes_browse.tui.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.shared.styled import line_text, line_width

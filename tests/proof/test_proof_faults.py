@@ -22,7 +22,7 @@ from counts import Tell
 from faults import COMPILER, Answer, Faults, Traced
 from trashing import Dump, dump, family, health, opened
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.errors import BrowseError

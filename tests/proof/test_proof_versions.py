@@ -22,17 +22,17 @@ from releases import Releases, offered, open_and_ask, write_and_ask
 from test_schemas import MESSAGES, SESSIONS, read_all
 from watching import digest
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.models import Reading, State
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.models import Reading, State
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.search import EVERYTHING, parse, search
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import read_messages, read_skeleton
 
 IDEA = "every Hermes"
 RELEASES = offered()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.models import Reading
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
-from hermes_browse.store.transcript import read_messages, read_skeleton
 
 hermes_state = pytest.importorskip("hermes_state")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
     BrowseError,
     NotAStoreError,

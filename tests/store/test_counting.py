@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from builders import T0, make_store
 
-from hermes_browse.store import transcript as module
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages import transcript as module
+from hermes_browse.store.messages.transcript import Skeleton, count_rows, read_skeleton
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import Skeleton, count_rows, read_skeleton
 
 TEXTS = ("", "ok", "a lantern", None)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from store_builder import StoreBuilder
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.details import Details, read_details
-from hermes_browse.store.models import State
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.details import Details, read_details
+from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.transcript import count_rows
 
 NOW = 1_780_000_000.0
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.models import Reading
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_skeleton
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import read_skeleton
 
 DATA = Path(__file__).parent.parent / "data"
 VERSIONS = (11, 14, 22, 31)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from builders import make_store
 
-from hermes_browse.store import fuse
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection import time_limit as fuse
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreDamagedError
 
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT count(*) FROM n"

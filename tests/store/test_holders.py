@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.holders import holders
+from hermes_browse.store.hermes.holders import holders
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not tell")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.homes import Location, active_profile, locate, locate_file, profiles
+from hermes_browse.store.hermes.homes import Location, active_profile, locate, locate_file, profiles
 
 Set = Callable[[str], None]
 

@@ -11,15 +11,16 @@ from pathlib import Path
 import builders
 import pytest
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.health import problems_of, summarize, warnings_of
-from hermes_browse.store.homes import locate_file
-from hermes_browse.store.index_health import search_health
-from hermes_browse.store.models import Reading
-from hermes_browse.store.preview import with_details
-from hermes_browse.store.recap import read_recap
-from hermes_browse.store.resume import plan_resume
+from hermes_browse.store.hermes.health import problems_of, summarize, warnings_of
+from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.hermes.index_health import search_health
+from hermes_browse.store.hermes.resume import plan_resume
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.recap import read_recap
+from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.search import EVERYTHING, parse, search
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_first_page, read_neighbourhood, read_sizes
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
@@ -27,7 +28,6 @@ from hermes_browse.store.sessions.models import Relation, Sort, View
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
-from hermes_browse.store.transcript import read_messages, read_skeleton
 
 NOW = builders.T0 + builders.DAY
 BLOB = "\ufffdA"

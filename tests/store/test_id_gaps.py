@@ -9,11 +9,11 @@ from pathlib import Path
 from gone import mixed_store, without
 from store_builder import StoreBuilder, tool_call
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.id_gaps import IdGap
-from hermes_browse.store.models import Reading
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.gaps import IdGap
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.transcript import Skeleton, read_skeleton
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import Skeleton, read_skeleton
 
 
 def read(path: Path, reading: Reading = Reading.EVERYTHING, *names: str) -> Skeleton:

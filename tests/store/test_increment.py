@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from search_stores import change
 from store_builder import T0
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_increment, read_mark
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Sort, View

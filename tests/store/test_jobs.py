@@ -8,7 +8,7 @@ import pytest
 from builders import make_store
 
 from hermes_browse.store.cleanup.space_map import read_space_map
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.relations import job_of

@@ -17,17 +17,17 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.models import Reading, State
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.models import Reading, State
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_skeleton
 from hermes_browse.store.search import EVERYTHING, parse, search
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES
 from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
-from hermes_browse.store.transcript import read_skeleton
 
 hermes_state = pytest.importorskip("hermes_state")
 

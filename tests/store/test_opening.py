@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
     NotAStoreError,
     StoreBusyError,
@@ -20,8 +20,8 @@ from hermes_browse.store.errors import (
     StoreError,
     StoreMissingError,
 )
-from hermes_browse.store.health import warnings_of
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.hermes.health import warnings_of
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.models import Reading
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_first_page
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import read_messages, read_skeleton, read_system_prompt
 
 DATA = Path(__file__).parent.parent / "data"
 VERSIONS = (11, 14, 22, 31)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from builders import T0, make_store
 
-from hermes_browse.store import preview as module
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages import preview as module
 from hermes_browse.store.sessions.session import Session
 
 

@@ -16,20 +16,20 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.health import summarize, warnings_of
-from hermes_browse.store.homes import Location
-from hermes_browse.store.index_health import search_health
-from hermes_browse.store.models import Reading
-from hermes_browse.store.preview import with_details
-from hermes_browse.store.recap import read_recap
+from hermes_browse.store.hermes.health import summarize, warnings_of
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.index_health import search_health
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.recap import read_recap
+from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.search import EVERYTHING, count, parse, search
 from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_neighbourhood, read_sizes
 from hermes_browse.store.sessions.lineage import read_lineage
 from hermes_browse.store.sessions.models import Relation, Sort, View
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
-from hermes_browse.store.transcript import read_messages, read_skeleton
 
 NOW = T0 + 86_400.0
 

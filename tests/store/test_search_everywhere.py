@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from search_stores import NOW, rows
 from shapes import NAMES
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.search import count, parse, search
 from hermes_browse.store.search.fold import fold
 

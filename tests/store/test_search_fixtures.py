@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from search_stores import DATA, FIXTURES, containing, copy_fixture, found
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.models import State
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.models import State
 from hermes_browse.store.search import parse, search
 
 LITERAL = {

@@ -9,7 +9,7 @@ from builders import make_store
 from effort import slow_but
 from search_stores import ask, change, copy_fixture, found, ids, write_store
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search import count, parse, read_coverage, search, streams, suggest
 
 QUERIES = [

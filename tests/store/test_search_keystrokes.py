@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from builders import make_store
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.search import Answer, parse, search, streams, trigrams
 from hermes_browse.store.search import rows as rows_read
 from hermes_browse.store.search.rows import KeptRows

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_stores import NOW, ask, change, copy_fixture, found, ids, write_store
 
-from hermes_browse.store.connect import Reader, Store
-from hermes_browse.store.reader import Row
+from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.reader import Row
 from hermes_browse.store.search import parse, search, times
 from hermes_browse.store.search.times import time_order
 from hermes_browse.store.search.values import recent_tools

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.models import State
+from hermes_browse.store.messages.models import State
 from hermes_browse.store.search import (
     FILTER_KEYS,
     FILTERS,

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from search_stores import change, copy_fixture, found
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.health import problems_of, summarize
-from hermes_browse.store.homes import Location
-from hermes_browse.store.index_health import search_health
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.health import problems_of, summarize
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.index_health import search_health
 from hermes_browse.store.search import parse, read_coverage, search
 from hermes_browse.store.search.coverage import ASK_DOCTOR
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from search_stores import ask, change, containing, copy_fixture, found, ids, write_store
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreBusyError, StoreDamagedError
 from hermes_browse.store.search import EVERYTHING, count, parse, search
 from hermes_browse.store.search.coverage import left_out_of_trigram

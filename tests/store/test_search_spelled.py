@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from search_stores import ask, found, write_store
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.search import count, parse, search, streams, trigrams
 from hermes_browse.store.search.fold import fold
 

@@ -11,7 +11,7 @@ import pytest
 from builders import make_store
 from search_stores import change
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.fold import fold

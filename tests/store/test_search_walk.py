@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from search_stores import NOW, ask, change, found, ids, write_store
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search import Total, count, parse, read_context, search, suggest
 from hermes_browse.store.search.rows import WIDTH

@@ -9,7 +9,7 @@ from builders import DAY, make_store
 from shapes import NAMES
 from store_builder import T0, tool_call
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search import count, make_conditions, parse, search
 from hermes_browse.store.search.judge import Scope, edits_file, split_by_edits
 

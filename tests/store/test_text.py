@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hermes_browse.store.messages import SENTINEL, decode_content, decode_tool_calls
+from hermes_browse.store.connection.values import as_count, as_flag, as_mapping, as_money, as_time
+from hermes_browse.store.messages.decode import SENTINEL, decode_content, decode_tool_calls
 from hermes_browse.store.text import as_text, one_line, printable
-from hermes_browse.store.values import as_count, as_flag, as_mapping, as_money, as_time
 
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """All characters with the property Bidi_Control (Unicode, PropList.txt)."""

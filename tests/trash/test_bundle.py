@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from trashing import FAMILY, NOW, differences, dump, family, opened, remove
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash import bundle as bundles
 from hermes_browse.store.trash.bundle import Contents, Written, load, new_name, read_lines, verify, write_bundle

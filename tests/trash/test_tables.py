@@ -9,7 +9,7 @@ import shapes
 from builders import make_store
 from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.trash.format import Fate
 from hermes_browse.store.trash.tables import Layout, discover, read_links, read_part

@@ -22,11 +22,11 @@ from textual.screen import Screen
 from textual.visual import RichVisual
 from textual.widgets import Input, Static
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build
-from hermes_browse.store.homes import Location, locate_file
-from hermes_browse.store.preview import with_details
-from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.hermes.homes import Location, locate_file
+from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp

@@ -10,7 +10,7 @@ from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from textual.geometry import Offset
 from textual.widgets import Input
 
-from hermes_browse.store.homes import Location
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.clean_rows import FateRow, SparedRow
 from hermes_browse.tui.list.conversation_list import ConversationList

@@ -9,11 +9,11 @@ import pytest
 from test_transcript_view import SHEET, START
 from textual.app import App, ComposeResult
 
-from hermes_browse.store.id_gaps import IdGap
-from hermes_browse.store.models import ChatMessage, Part, Reading, State, ToolCall
+from hermes_browse.store.messages.gaps import IdGap
+from hermes_browse.store.messages.models import ChatMessage, Part, Reading, State, ToolCall
+from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.tui.app import DARK
 from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.view import TranscriptView

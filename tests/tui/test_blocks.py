@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from test_transcript_view import model_of
 
-from hermes_browse.store import blocks
-from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.messages import blocks
+from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.tui.cli.show import as_lines
 from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript.blocks import message_lines

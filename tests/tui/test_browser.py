@@ -12,10 +12,10 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from effort import slow_but
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.details import read_details
-from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Reading
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.details import read_details
+from hermes_browse.store.messages.models import Reading
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.commands.panes import MAIN, TRANSCRIPT
@@ -220,7 +220,7 @@ def _is_link(descriptor: str) -> bool:
 
 async def test_enter_resumes_by_ending_with_the_plan(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A harmless target needs no second key: the application ends with what to run."""
-    monkeypatch.setattr("hermes_browse.store.resume.find_hermes", lambda: "/usr/bin/hermes")
+    monkeypatch.setattr("hermes_browse.store.hermes.resume.find_hermes", lambda: "/usr/bin/hermes")
     app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
     async with browsing(app) as browser:
         row = browser.row
@@ -235,7 +235,7 @@ async def test_enter_resumes_by_ending_with_the_plan(hermes_home: Path, monkeypa
 
 async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway chat brings up the card with the recap; Enter does nothing there, y resumes."""
-    monkeypatch.setattr("hermes_browse.store.resume.find_hermes", lambda: "/usr/bin/hermes")
+    monkeypatch.setattr("hermes_browse.store.hermes.resume.find_hermes", lambda: "/usr/bin/hermes")
     app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
     async with browsing(app) as browser:
         await browser.press("slash")

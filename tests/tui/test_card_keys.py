@@ -13,7 +13,7 @@ from browsing import NOW, Browser, browsing, demo_app
 from test_configured import configured
 
 from hermes_browse.store.cleanup.space_map import FileSpace
-from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.hermes.resume import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.commands.screens import CARDS

@@ -14,9 +14,9 @@ from pruning import NOW, family
 from textual.widgets import Input
 from trashing import differences, dump, health
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import restore
-from hermes_browse.store.homes import Location
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.list.conversation_list import ConversationList

@@ -9,7 +9,7 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose
 from rich.cells import cell_len
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.sessions.catalog import read_first_page

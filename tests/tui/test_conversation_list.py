@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
 import hermes_browse.styles
-from hermes_browse.store.models import Hit
+from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable

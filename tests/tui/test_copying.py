@@ -13,9 +13,9 @@ import pytest
 from browsing import Browser, browsing, demo_app
 from store_builder import StoreBuilder
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.models import ChatMessage, ToolCall
-from hermes_browse.store.raw import read_raw
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.models import ChatMessage, ToolCall
+from hermes_browse.store.messages.raw import read_raw
 from hermes_browse.tui.screens.copying import code_blocks, said
 from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool

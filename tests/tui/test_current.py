@@ -16,7 +16,7 @@ from browsing import Browser, browsing, demo_app, open_app
 from effort import slow_but
 from textual.events import Key
 
-from hermes_browse.store.homes import Location
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line

@@ -8,9 +8,9 @@ import pytest
 from browsing import NOW, browsing, demo_app
 from builders import hostile_store
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.details import read_details
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.details import read_details
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.lines import LinesView

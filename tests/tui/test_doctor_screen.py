@@ -11,8 +11,8 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import make_store
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.reader import Reader
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.tui import checkup
 from hermes_browse.tui.cli import doctor
 from hermes_browse.tui.config.folders import config_path

@@ -13,11 +13,11 @@ from browsing import NOW, Browser, browsing, loose, open_app
 from effort import slow_but
 from store_builder import StoreBuilder, tool_call
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.models import ChatMessage, ToolCall
-from hermes_browse.store.reader import Reader, Row
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader, Row
+from hermes_browse.store.messages.models import ChatMessage, ToolCall
+from hermes_browse.store.messages.transcript import read_skeleton
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import read_skeleton
 from hermes_browse.tui.transcript import find as finding
 from hermes_browse.tui.transcript.find import Findings, contains, look_through, needle
 

@@ -15,8 +15,8 @@ from rich.segment import Segment
 from store_builder import T0
 from textual.color import Color
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.homes import Location, locate_file
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.options import Options
 from hermes_browse.tui.config.start import Start

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import make_store
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.tui.key_names import key_names

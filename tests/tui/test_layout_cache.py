@@ -10,11 +10,11 @@ import pytest
 from browsing import browsing, loose, open_app
 from builders import make_store
 
-from hermes_browse.store.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import Bone, Skeleton
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
 from hermes_browse.tui.transcript import layout_cache, tool_text
 from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OF, LayoutCache, Make, at_once, draw

@@ -12,11 +12,11 @@ from gone import mixed_store, without
 from store_builder import T0, StoreBuilder
 from test_transcript_view import model_of
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.messages import injected_context
-from hermes_browse.store.models import ChatMessage, Reading
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.decode import injected_context
+from hermes_browse.store.messages.models import ChatMessage, Reading
+from hermes_browse.store.messages.transcript import END, read_skeleton
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.transcript import END, read_skeleton
 from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript.blocks import message_lines
 from hermes_browse.tui.transcript.model import Look

@@ -10,7 +10,7 @@ from pathlib import Path
 from browsing import Browser, browsing, open_app
 from textual.widgets import Input
 
-from hermes_browse.store.homes import locate_file
+from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.rows import ConversationRow
 from hermes_browse.tui.screens.main import MainScreen

@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_builder import StoreBuilder
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo.player import SCENES
-from hermes_browse.store.images import decode_data_url, read_image, suffix_of
+from hermes_browse.store.messages.images import decode_data_url, read_image, suffix_of
 from hermes_browse.tui.transcript import images
 from hermes_browse.tui.transcript.images import Pictures, cells_of, is_image_file
 from hermes_browse.tui.transcript.references import ReferencesScreen

@@ -10,7 +10,7 @@ from browsing import Browser, browsing, demo_app, open_app
 from builders import make_store
 from store_builder import T0
 
-from hermes_browse.store.homes import Location, locate_file
+from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.tui.list.rows import ConversationRow, ListRow, NoteRow
 from hermes_browse.tui.profile_rows import FoundRow
 from hermes_browse.tui.screens.everywhere import EverywhereScreen

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from test_transcript_view import START, ViewApp, model_of
 
-from hermes_browse.store.models import ChatMessage, Part, State, ToolCall
+from hermes_browse.store.messages.models import ChatMessage, Part, State, ToolCall
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.styled import line_text, line_width

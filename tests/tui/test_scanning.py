@@ -11,8 +11,8 @@ from browsing import Browser, browsing, loose, open_app
 from builders import make_store
 from store_builder import T0
 
-from hermes_browse.store.connect import Reader, Row, Store
-from hermes_browse.store.models import Hit
+from hermes_browse.store.connection.connect import Reader, Row, Store
+from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.search import parse, search
 from hermes_browse.tui.list.rows import HitRow, ListRow, NoteRow
 

@@ -9,9 +9,9 @@ import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import make_store
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build
-from hermes_browse.store.homes import locate_file
+from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.search import count, make_conditions, parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View

@@ -13,7 +13,7 @@ from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import big_store, make_store
 from store_builder import T0, tool_call
 
-from hermes_browse.store.connect import Reader, Row, Store
+from hermes_browse.store.connection.connect import Reader, Row, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, read_coverage, search
 from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog

@@ -17,9 +17,9 @@ from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import big_store
 from effort import slow_but
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.preview import with_names
-from hermes_browse.store.reader import Reader, Row
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader, Row
+from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_increment
 from hermes_browse.tui.screens import listing

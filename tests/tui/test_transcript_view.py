@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
 import hermes_browse.styles
-from hermes_browse.store.models import ChatMessage, Reading, State, ToolCall
+from hermes_browse.store.messages.models import ChatMessage, Reading, State, ToolCall
+from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
-from hermes_browse.store.transcript import Bone, Skeleton
 from hermes_browse.tui.shared.styled import line_text, line_width
 from hermes_browse.tui.transcript import blocks
 from hermes_browse.tui.transcript.blocks import message_lines

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from browsing import browsing, demo_app, open_app
 
-from hermes_browse.store.connect import Store
-from hermes_browse.store.homes import locate_file
-from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.hermes.resume import ResumePlan, plan_resume
 from hermes_browse.tui.screens.preflight import PreflightScreen
 from hermes_browse.tui.terminal_windows import Windows, terminal_of
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError, StoreEmptyError, StoreMissingError
-from hermes_browse.store.homes import Location, locate
+from hermes_browse.store.hermes.homes import Location, locate
 from hermes_browse.store.wording import _
 from hermes_browse.tui.store_paths import read_radar_at, sessions_folder
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hermes_browse.store.cleanup.bulk import Step
     from hermes_browse.store.cleanup.retention import Radar
-    from hermes_browse.store.connect import Reader
+    from hermes_browse.store.connection.connect import Reader
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.progress import Stage
 

@@ -6,7 +6,7 @@ import argparse
 import shlex
 from collections.abc import Callable
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.sessions.models import Conversation

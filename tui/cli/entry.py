@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.homes import Location
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
 from hermes_browse.tui.config.folders import chosen_language
 from hermes_browse.tui.shared.glyphs import is_unicode, replace_unencodable
+from hermes_browse.tui.version import version
 
-from ..version import version
 from .context import opened_location
 from .output import complain, note, print_text
 
@@ -135,7 +135,7 @@ def _run(argv: Sequence[str]) -> int:
         print(f"hermes-browse {version()}")
         return 0
     if getattr(arguments, "debug", False):
-        from ..logfile import start_debugging  # start time: only needed with --debug
+        from hermes_browse.tui.logfile import start_debugging  # start time: only needed with --debug
 
         path = start_debugging(arguments.command or "browser")
         complain(_("writing down what is done: {path}").format(path=path))
@@ -190,7 +190,7 @@ def run(argv: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except BrowseError as error:
-        from ..logfile import log_expected  # start time: only needed after a failure
+        from hermes_browse.tui.logfile import log_expected  # start time: only needed after a failure
 
         log_expected()
         complain(str(error))
@@ -201,7 +201,7 @@ def run(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # the border of the program: a person gets a sentence, the log gets the rest
-        from ..logfile import log_failure  # start time: only needed after a failure
+        from hermes_browse.tui.logfile import log_failure  # start time: only needed after a failure
 
         what = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else type(error).__name__
         told = _("something unexpected went wrong ({what}). Details: {path}")

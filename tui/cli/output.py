@@ -14,7 +14,7 @@ from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import Radar
-    from hermes_browse.store.health import StoreSummary
+    from hermes_browse.store.hermes.health import StoreSummary
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.shelf import Bundle
 

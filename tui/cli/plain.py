@@ -9,20 +9,20 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.homes import Location
-from hermes_browse.store.models import Hit, Reading, State
-from hermes_browse.store.preview import with_details
-from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.resume import ResumePlan, plan_resume
+from hermes_browse.store.messages.models import Hit, Reading, State
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.tui.formats import counted
 
-from ..formats import counted
 from .output import print_text
 from .plain_words import (
     HELP,

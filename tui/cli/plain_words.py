@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from hermes_browse.store.blocks import CALL, RESULT, SAID, SUMMARY, blocks_of
-from hermes_browse.store.models import ChatMessage, Hit, State
+from hermes_browse.store.messages.blocks import CALL, RESULT, SAID, SUMMARY, blocks_of
+from hermes_browse.store.messages.models import ChatMessage, Hit, State
 from hermes_browse.store.sessions.models import Conversation, Status, View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
-
-from ..formats import counted, day_key, dollars, status, timestamp
+from hermes_browse.tui.formats import counted, day_key, dollars, status, timestamp
 
 HELP = N_("""\
 A number opens the conversation or the hit with that number.

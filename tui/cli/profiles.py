@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from types import SimpleNamespace
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreError, StoreMissingError
-from hermes_browse.store.health import summarize
-from hermes_browse.store.homes import Location, active_profile, locate, profiles
+from hermes_browse.store.hermes.health import summarize
+from hermes_browse.store.hermes.homes import Location, active_profile, locate, profiles
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
+from hermes_browse.tui.formats import long_number
+from hermes_browse.tui.profiles import Everywhere, read_everywhere
 
-from ..formats import long_number
-from ..profiles import Everywhere, read_everywhere
 from .context import Command, Context
 from .output import Json, note, print_json, print_table
 

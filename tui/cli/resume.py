@@ -9,9 +9,9 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-from hermes_browse.store.connect import Reader
+from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.resume import ResumePlan, plan_resume
+from hermes_browse.store.hermes.resume import ResumePlan, plan_resume
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session
 from hermes_browse.store.wording import _
 
@@ -82,12 +82,12 @@ def _last(reader: Reader, source: str) -> str:
 
 def as_configured(plan: ResumePlan) -> ResumePlan:
     """The plan on the surface (terminal UI or classic) that the user has set for its source."""
-    from ..config.start import read_start  # start time: only needed for a resume
+    from hermes_browse.tui.config.start import read_start  # start time: only needed for a resume
 
     surfaces = read_start().options.surface
     if not surfaces:
         return plan
-    from hermes_browse.store.resume import on_surface  # start time: rarely set
+    from hermes_browse.store.hermes.resume import on_surface  # start time: rarely set
 
     return on_surface(plan, surfaces)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from hermes_browse.store.blocks import SEAM, blocks_of
-from hermes_browse.store.models import ChatMessage, Reading, State
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.blocks import SEAM, blocks_of
+from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
-from hermes_browse.store.transcript import read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import N_, _
+from hermes_browse.tui.formats import long_number, state, timestamp
 
-from ..formats import long_number, state, timestamp
 from .context import Command, Context
 from .output import Json, Line, conversation_json, print_json, print_lines, print_text
 from .parser import text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from hermes_browse.store.models import Hit
+from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.sessions.models import Conversation, Lineage, Node, Relation, View
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.edit.flags import Change, archive, pin, unarchive, undo, unpin
 from hermes_browse.store.edit.titles import Renamed, rename
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
+from hermes_browse.tui.context import Context
 from hermes_browse.tui.list.rows import ListRow
+from hermes_browse.tui.marks import Marks, Undoable, conversations_of
 
-from ..context import Context
-from ..marks import Marks, Undoable, conversations_of
 from .panes import Panes
 from .renaming import RenameScreen
 

@@ -10,23 +10,23 @@ from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, 
 from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
 from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.connect import Reader
+from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import hold_up
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.edit.restore import check_index, restore
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.tui.context import Context
+from hermes_browse.tui.marks import Undoable
+from hermes_browse.tui.plan_words import along_line, spared_line, totals_line
+from hermes_browse.tui.store_paths import sessions_folder, trash_folder
+from hermes_browse.tui.writer import Written
 
-from ..context import Context
-from ..marks import Undoable
-from ..plan_words import along_line, spared_line, totals_line
-from ..store_paths import sessions_folder, trash_folder
-from ..writer import Written
 from .changing import taking_back
 from .deleting import NAMED, SPARED, DeleteScreen
 from .panes import Panes

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from textual.app import SuspendNotSupported
 
-from hermes_browse.store.connect import Reader
-from hermes_browse.store.messages import without_injections
-from hermes_browse.store.models import ChatMessage
-from hermes_browse.store.raw import read_raw
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.decode import without_injections
+from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages.raw import read_raw
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 from hermes_browse.tui import formats
+from hermes_browse.tui.context import Context
 from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.shared.programs import editor, pager, show
 from hermes_browse.tui.shared.styled import Line
@@ -26,7 +27,6 @@ from hermes_browse.tui.transcript.model import TranscriptModel
 from hermes_browse.tui.transcript.references import ReferencesScreen, references
 from hermes_browse.tui.transcript.tool_text import as_shown, what_it_said
 
-from ..context import Context
 from .panes import Panes
 
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 from textual.timer import Timer
 
-from hermes_browse.store.connect import Fingerprint, Reader
+from hermes_browse.store.connection.connect import Fingerprint, Reader
 from hermes_browse.store.search import Conditions, Coverage, make_conditions
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
+from hermes_browse.tui.context import Context
+from hermes_browse.tui.search_count import count_hits
+from hermes_browse.tui.search_model import Counted, Found
 
-from ..context import Context
-from ..search_count import count_hits
-from ..search_model import Counted, Found
 from .panes import Panes
 
 _REST = 0.15

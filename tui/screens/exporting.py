@@ -13,23 +13,31 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
 from hermes_browse.store.export.source import Tally
-from hermes_browse.store.models import State
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.tui import formats
+from hermes_browse.tui.commands.screens import EXPORTING
+from hermes_browse.tui.context import Context
+from hermes_browse.tui.exports import (
+    MANY,
+    Document,
+    make_redactor,
+    not_live_words,
+    plan_documents,
+    redacted_words,
+    save,
+)
+from hermes_browse.tui.store_paths import store_files
+from hermes_browse.tui.version import version
+from hermes_browse.tui.widgets.text_box import TextBox
 
-from .. import formats
-from ..commands.screens import EXPORTING
-from ..context import Context
-from ..exports import MANY, Document, make_redactor, not_live_words, plan_documents, redacted_words, save
-from ..store_paths import store_files
-from ..version import version
-from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 
 _ORDER = list(Format)

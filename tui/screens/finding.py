@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connect import Reader
-from hermes_browse.store.transcript import read_messages
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.transcript import read_messages
 from hermes_browse.store.wording import _, ngettext
+from hermes_browse.tui.context import Context
 from hermes_browse.tui.transcript.find import Findings, Slice
 from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.widgets.ask_line import AskInput, AskLine
 
-from ..context import Context
-from ..widgets.ask_line import AskInput, AskLine
 from .panes import Panes
 
 if TYPE_CHECKING:
-    from hermes_browse.store.models import ChatMessage
+    from hermes_browse.store.messages.models import ChatMessage
     from hermes_browse.store.search import Matcher
+    from hermes_browse.tui.transcript.find import Findings, Slice
     from hermes_browse.tui.transcript.scroll import Place
-
-    from ..transcript.find import Findings, Slice
 
 _WINDOW = 30
 
@@ -127,7 +126,7 @@ class Finding:
         """Look for another text; called within the keystroke."""
         if self._asks_for_id:
             return
-        from ..transcript.find import Findings, needle
+        from hermes_browse.tui.transcript.find import Findings, needle
 
         self._text = text
         wanted, model = needle(text), self._panes.transcript.model
@@ -155,7 +154,7 @@ class Finding:
         bones, wanted = model.skeleton.bones, findings.wanted
 
         def work(reader: Reader) -> Slice:
-            from ..transcript.find import look_through
+            from hermes_browse.tui.transcript.find import look_through
 
             return look_through(reader, bones, *part, wanted)
 
@@ -315,7 +314,7 @@ class Finding:
         if grown:
             findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
         else:
-            from ..transcript.find import Findings
+            from hermes_browse.tui.transcript.find import Findings
 
             self._findings = Findings(findings.wanted, len(model.skeleton.bones), 0)
             self._panes.transcript.is_finding = True

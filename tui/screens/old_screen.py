@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from hermes_browse.store.connect import Store
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.homes import Location
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.legacy.shelf import Shelf
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
+from hermes_browse.tui.bindings import bindings
+from hermes_browse.tui.commands.panes import MAIN
 from hermes_browse.tui.list.rows import ConversationRow, ListRow
 from hermes_browse.tui.shared import header
 
-from ..bindings import bindings
-from ..commands.panes import MAIN
 from .controllers import Controllers
 from .main import MainScreen
 

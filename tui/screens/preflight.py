@@ -11,17 +11,17 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.details import Details
-from hermes_browse.store.recap import RecapLine
-from hermes_browse.store.resume import ResumePlan
+from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.messages.details import Details
+from hermes_browse.store.messages.recap import RecapLine
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 from hermes_browse.tui import formats
+from hermes_browse.tui.commands.screens import PREFLIGHT
 from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.transcript.cards import BYTES_PER_TOKEN
 
-from ..commands.screens import PREFLIGHT
 from .card import Card, keys_line
 
 _CACHED = 0.1

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from hermes_browse.store.connect import Reader
+from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.models import ChatMessage, Reading, State
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation, Lineage
-from hermes_browse.store.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.wording import _
+from hermes_browse.tui.context import Context
 from hermes_browse.tui.list.rows import FixedRows, LineageRow, lineage_rows
 from hermes_browse.tui.shared import header
 from hermes_browse.tui.shared.styled import Line
@@ -21,7 +22,6 @@ from hermes_browse.tui.transcript.layout_cache import Key
 from hermes_browse.tui.transcript.model import EntryKind, TranscriptModel
 from hermes_browse.tui.transcript.page import draw_message
 
-from ..context import Context
 from .panes import Panes
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def open_conversation(
 
 def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
     """The recap as a transcript of its own."""
-    from hermes_browse.store.recap import read_recap  # start: few look at a recap
+    from hermes_browse.store.messages.recap import read_recap  # start: few look at a recap
 
     lines = read_recap(reader, conversation.segments)
     bones = tuple(

@@ -15,14 +15,14 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hermes_browse.store.cleanup.space_map import FileSpace, read_file_space
-from hermes_browse.store.connect import Reader
+from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.resume import find_hermes
+from hermes_browse.store.hermes.resume import find_hermes
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
+from hermes_browse.tui import formats
+from hermes_browse.tui.commands.screens import RECLAIM
 
-from .. import formats
-from ..commands.screens import RECLAIM
 from .card import Card, keys_line
 from .controllers import Controllers
 

@@ -9,17 +9,17 @@ from dataclasses import replace
 
 from textual.app import SuspendNotSupported
 
-from hermes_browse.store.connect import Reader, Store
-from hermes_browse.store.details import Details, read_details
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.homes import Location
-from hermes_browse.store.preview import with_details
-from hermes_browse.store.recap import RecapLine, read_recap
-from hermes_browse.store.resume import ResumePlan, on_surface, plan_resume
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.resume import ResumePlan, on_surface, plan_resume
+from hermes_browse.store.messages.details import Details, read_details
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.recap import RecapLine, read_recap
 from hermes_browse.store.wording import _
+from hermes_browse.tui.context import Context
 from hermes_browse.tui.terminal_windows import Outcome, Windows
 
-from ..context import Context
 from .panes import Panes
 from .preflight import PreflightScreen
 

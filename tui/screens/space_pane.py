@@ -11,24 +11,24 @@ from textual.timer import Timer
 
 from hermes_browse.store.cleanup.protection import Why
 from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap, read_space_map
-from hermes_browse.store.connect import Reader
+from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
+from hermes_browse.tui import formats
+from hermes_browse.tui.clean_rows import KindRow, SpaceRow
+from hermes_browse.tui.cleanup.treemap import Block
+from hermes_browse.tui.cleanup.widgets import TreeMap
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import FixedRows, ListRow
+from hermes_browse.tui.map_rows import below, freed_sums, space_blocks, space_rows
+from hermes_browse.tui.plan_view import PlanView, jobs_of
+from hermes_browse.tui.shared import header
+from hermes_browse.tui.worker import Worker
 
-from .. import formats
-from ..clean_rows import KindRow, SpaceRow
-from ..cleanup.treemap import Block
-from ..cleanup.widgets import TreeMap
-from ..map_rows import below, freed_sums, space_blocks, space_rows
-from ..plan_view import PlanView, jobs_of
-from ..shared import header
-from ..worker import Worker
 from .cleaning import Planned
 from .sub_screen import SubScreen
 

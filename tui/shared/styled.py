@@ -8,8 +8,7 @@ from itertools import pairwise
 from rich.cells import cell_len, split_graphemes
 
 from hermes_browse.store.text import printable
-
-from ..formats import clip
+from hermes_browse.tui.formats import clip
 
 Span = tuple[str, str]
 """Text and the names of its looks, separated by spaces."""

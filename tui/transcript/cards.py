@@ -11,23 +11,22 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.connect import Reader
-from hermes_browse.store.details import Details, ModelUse, read_details
-from hermes_browse.store.models import State
-from hermes_browse.store.preview import with_details
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.details import Details, ModelUse, read_details
+from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.tui import formats
+from hermes_browse.tui.commands.screens import DETAILS, RAW
+from hermes_browse.tui.context import Context
+from hermes_browse.tui.screens.card import Card, keys_line
+from hermes_browse.tui.shared import clipboard
+from hermes_browse.tui.shared.lines import LinesView
+from hermes_browse.tui.shared.styled import Line, line_text
 from hermes_browse.tui.store_paths import read_radar_at
-
-from .. import formats
-from ..commands.screens import DETAILS, RAW
-from ..context import Context
-from ..screens.card import Card, keys_line
-from ..shared import clipboard
-from ..shared.lines import LinesView
-from ..shared.styled import Line, line_text
 
 BYTES_PER_TOKEN = 4
 """By which Hermes guesses as well (agent/model_metadata.py, 0.19: four characters)."""

@@ -7,18 +7,18 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.blocks import CALL, RESULT, blocks_of
-from hermes_browse.store.connect import Reader
-from hermes_browse.store.messages import without_injections
-from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.blocks import CALL, RESULT, blocks_of
+from hermes_browse.store.messages.decode import without_injections
+from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages.transcript import Bone, read_messages
 from hermes_browse.store.search import find_ranges
 from hermes_browse.store.search.fold import fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
-from hermes_browse.store.transcript import Bone, read_messages
+from hermes_browse.tui.shared.styled import JOINT, SPACE_JOINT, Line, light, line_text
 
-from ..shared.styled import JOINT, SPACE_JOINT, Line, light, line_text
 from .blocks import MARKDOWN_LIMIT
 from .tool_text import as_shown
 

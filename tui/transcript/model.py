@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.blocks import SAID, SEAM, SUMMARY, blocks_of
-from hermes_browse.store.id_gaps import IdGap
-from hermes_browse.store.models import ChatMessage
+from hermes_browse.store.messages.blocks import SAID, SEAM, SUMMARY, blocks_of
+from hermes_browse.store.messages.gaps import IdGap
+from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.transcript import END, Bone, Skeleton
 from hermes_browse.store.wording import _, ngettext
-
-from .. import formats
+from hermes_browse.tui import formats
 
 GAP_SECONDS = 3600.0
 """Seconds between messages of one day from which on the pause is shown."""

@@ -12,10 +12,10 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
+from hermes_browse.tui.bindings import bindings
+from hermes_browse.tui.commands.panes import ASK
 from hermes_browse.tui.shared.lines import TextLine
 
-from ..bindings import bindings
-from ..commands.panes import ASK
 from .text_box import TextBox
 
 

@@ -16,8 +16,7 @@ from textual.events import Click, Resize
 from textual.screen import Screen
 
 from hermes_browse.store.wording import _
-
-from ..shared.lines import TextLine
+from hermes_browse.tui.shared.lines import TextLine
 
 
 class _Key(NamedTuple):

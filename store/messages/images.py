@@ -7,10 +7,11 @@ import binascii
 from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
-from .connect import Reader
-from .messages import DATA_URL, SENTINEL, image_url
-from .text import as_text
-from .values import read_json
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.values import read_json
+from hermes_browse.store.text import as_text
+
+from .decode import DATA_URL, SENTINEL, image_url
 
 LONGEST_HEAD = 16
 """Bytes by which an image is known."""

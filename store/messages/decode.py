@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from .connect import Row
+from hermes_browse.store.connection.connect import Row
+from hermes_browse.store.connection.schema import Schema
+from hermes_browse.store.connection.values import as_flag, as_mapping, as_time, read_json, write_json
+from hermes_browse.store.text import as_text
+
 from .models import ChatMessage, Part, State, ToolCall
-from .schema import Schema
-from .text import as_text
-from .values import as_flag, as_mapping, as_time, read_json, write_json
 
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); the NUL poisons SQL text functions."""

@@ -12,13 +12,14 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .connect import Reader
-from .id_gaps import IdGap, after_no_call, read_id_gaps, without_call
-from .messages import is_hidden, select, state_of, to_message
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.values import as_time
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.text import as_text
+
+from .decode import is_hidden, select, state_of, to_message
+from .gaps import IdGap, after_no_call, read_id_gaps, without_call
 from .models import ChatMessage, Reading, State
-from .sessions.session import Session
-from .text import as_text
-from .values import as_time
 
 _SLICE = 5000
 _IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .connect import Reader
-from .messages import split_summary
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _, ngettext
+
+from .decode import split_summary
 from .models import ChatMessage
-from .sessions.session import Session
-from .text import one_line, printable
 from .transcript import read_messages, read_skeleton
-from .wording import _, ngettext
 
 EXCHANGES = 10
 """The most user messages with what followed."""

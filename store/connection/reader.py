@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from . import fuse
-from .errors import (
+from hermes_browse.store.errors import (
     NotAStoreError,
     QueryInterruptedError,
     StoreBusyError,
@@ -18,8 +17,10 @@ from .errors import (
     StoreError,
     StoreUnreadableError,
 )
+from hermes_browse.store.wording import _
+
+from . import time_limit as fuse
 from .schema import Schema
-from .wording import _
 
 Row = tuple[object, ...]
 _Kept = TypeVar("_Kept")

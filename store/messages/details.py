@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hermes_browse.store.cleanup.sizes import bytes_sql
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.values import as_count, as_mapping, as_money
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import as_text
 
-from .cleanup.sizes import bytes_sql
-from .connect import Reader
 from .models import Reading, State
-from .text import as_text
 from .transcript import Bone, read_skeleton
-from .values import as_count, as_mapping, as_money
 
 _FACTS = (
     "title_source",

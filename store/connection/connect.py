@@ -17,16 +17,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import (
+from hermes_browse.store.errors import (
     NotAStoreError,
     StoreEmptyError,
     StoreError,
     StoreMissingError,
     StoreUnreadableError,
 )
+from hermes_browse.store.wording import _
+
 from .reader import Reader, Row, decode, translate
 from .schema import Schema, discover
-from .wording import _
 
 __all__ = ["BUSY_SECONDS", "Fingerprint", "Reader", "Row", "Store", "translate"]
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from .messages import injected_context, split_summary, without_injections
+from hermes_browse.store.wording import N_
+
+from .decode import injected_context, split_summary, without_injections
 from .models import ChatMessage
-from .wording import N_
 
 
 class _Texts(NamedTuple):

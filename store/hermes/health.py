@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .connect import Reader, Store
+from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.schema import NEWEST_KNOWN
+from hermes_browse.store.wording import _
+
 from .homes import Location
-from .schema import NEWEST_KNOWN
-from .wording import _
 
 if TYPE_CHECKING:
     from .index_health import SearchHealth  # loads the search, which counting does without

@@ -1,0 +1,1 @@
+"""Chat messages decoded: what a transcript is made of."""
