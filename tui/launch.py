@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.tui.config.start import keep, read_start, set_rows
-from hermes_browse.tui.shared.glyphs import are_plain
 
+from .config.start import keep, read_start, set_rows
 from .list_model import read_first
 from .prepaint import painted, terminal_size
+from .shared.glyphs import are_plain
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume import ResumePlan

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.cleanup.treemap import REST, Block, Entry, entries_of, lay_out
-from hermes_browse.tui.list.rows import ListRow, NoteRow
 
 from . import formats
 from .clean_rows import KindRow, SpaceRow
+from .cleanup.treemap import REST, Block, Entry, entries_of, lay_out
+from .list.rows import ListRow, NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.space_map import Space, SpaceMap

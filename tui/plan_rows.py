@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _
-from hermes_browse.tui.list.rows import ListRow, NoteRow
 
 from .clean_rows import PlanJobRow, PlanRow, SparedJobRow, SparedRow
+from .list.rows import ListRow, NoteRow
 from .list_model import job_name
 from .plan_words import spared_kinds
 

@@ -11,15 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.sessions.catalog import read_neighbourhood
-from hermes_browse.store.sessions.lineage import predict_resume, resume_target
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, ResumeTarget, Status
-from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
-from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader
+from ..errors import NotFoundError
+from ..sessions.catalog import read_neighbourhood
+from ..sessions.lineage import predict_resume, resume_target
+from ..sessions.models import Conversation, Kind, Relation, ResumeTarget, Status
+from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
+from ..text import one_line
+from ..wording import _
 from .homes import Location
 
 GATEWAY_SOURCES = frozenset(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.cleanup.sizes import bytes_sql
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.values import as_count, as_mapping, as_money
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import as_text
-
+from ..cleanup.sizes import bytes_sql
+from ..connection.connect import Reader
+from ..connection.values import as_count, as_mapping, as_money
+from ..sessions.models import Conversation
+from ..text import as_text
 from .models import Reading, State
 from .transcript import Bone, read_skeleton
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.tui import formats
-from hermes_browse.tui.list import row_format
-from hermes_browse.tui.pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
 
+from .. import formats
+from ..list import row_format
+from ..pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
 from .folders import config_path, memory_path
 from .options import DEFAULT_THEME, Options
 

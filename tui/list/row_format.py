@@ -11,9 +11,9 @@ from hermes_browse.store.messages.models import State
 from hermes_browse.store.sessions.models import Conversation, Kind, Node, Relation, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.shared.styled import Span
 
+from .. import formats
+from ..shared.styled import Span
 from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 _MODEL_WIDTH = 18

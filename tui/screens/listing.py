@@ -12,10 +12,10 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.list.rows import FixedRows, NoteRow, RowSource
-from hermes_browse.tui.list_model import CatalogRows, incomplete, make_rows
 
+from ..context import Context
+from ..list.rows import FixedRows, NoteRow, RowSource
+from ..list_model import CatalogRows, incomplete, make_rows
 from .panes import Panes
 
 _PAUSE = 0.4

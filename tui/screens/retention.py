@@ -19,18 +19,18 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.clean_rows import FateRow
-from hermes_browse.tui.cleanup.axis import coming
-from hermes_browse.tui.cleanup.widgets import TimeAxis
-from hermes_browse.tui.commands.screens import RETENTION
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.list_model import Details
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.store_paths import read_radar_at, sessions_folder, trash_folder
-from hermes_browse.tui.widgets.keys import KeyLine
 
+from ..clean_rows import FateRow
+from ..cleanup.axis import coming
+from ..cleanup.widgets import TimeAxis
+from ..commands.screens import RETENTION
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..list_model import Details
+from ..shared import header
+from ..shared.lines import TextLine
+from ..store_paths import read_radar_at, sessions_folder, trash_folder
+from ..widgets.keys import KeyLine
 from .controllers import Controllers
 from .sub_screen import SubScreen
 

@@ -19,18 +19,18 @@ from hermes_browse.store.trash.format import Manifest
 from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.clean_rows import BundleRow
-from hermes_browse.tui.commands.screens import TRASH
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.marks import Undoable
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.store_paths import sessions_folder, trash_folder
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.writer import Written
 
+from .. import formats
+from ..clean_rows import BundleRow
+from ..commands.screens import TRASH
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..marks import Undoable
+from ..shared import header
+from ..shared.lines import TextLine
+from ..store_paths import sessions_folder, trash_folder
+from ..widgets.keys import KeyLine
+from ..writer import Written
 from .controllers import Controllers
 from .deleting import DropScreen
 from .progress import ProgressScreen
