@@ -11,7 +11,7 @@ from ..connection.values import as_count, as_mapping, as_money
 from ..sessions.models import Conversation
 from ..text import as_text
 from .models import Reading, State
-from .transcript import Bone, read_skeleton
+from .transcript import Bone, read_skeleton, read_system_prompt
 
 _FACTS = (
     "title_source",
@@ -168,7 +168,6 @@ def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
 
 
 def _prompt_bytes(reader: Reader, session_id: str) -> int:
-    from .transcript import read_system_prompt
 
     return len((read_system_prompt(reader, session_id) or "").encode("utf-8", "replace"))
 

@@ -30,13 +30,19 @@ from hermes_browse.tui.widgets.ask_line import AskInput
 from hermes_browse.tui.widgets.search_box import SearchBox
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-_MODULES = {"profiles": "profiles_card", "dropping": "deleting"}
-"""Modules of cards that are called otherwise than their commands."""
+_MODULES = {
+    "profiles": "screens.profiles_card",
+    "dropping": "screens.deleting",
+    "raw": "transcript.cards",
+    "details": "transcript.cards",
+    "references": "transcript.references",
+}
+"""Modules of cards that are elsewhere, or called otherwise, than their commands say."""
 
 
 def _class_of(place: str) -> type[DOMNode]:
     """The screen or card that has the commands of a place."""
-    module = importlib.import_module(f"hermes_browse.tui.screens.{_MODULES.get(place, place)}")
+    module = importlib.import_module(f"hermes_browse.tui.{_MODULES.get(place, f'screens.{place}')}")
     table = {**SCREENS, **CARDS}[place]
     found = [each for each in vars(module).values() if isinstance(each, type) and vars(each).get("KEYS") is table]
     assert len(found) == 1, place
