@@ -22,9 +22,8 @@ from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 from hermes_browse.tui import formats
 from hermes_browse.tui.commands.screens import RECLAIM
-
-from .card import Card, keys_line
-from .controllers import Controllers
+from hermes_browse.tui.screens.card import Card, keys_line
+from hermes_browse.tui.screens.controllers import Controllers
 
 
 class Reclaim(NamedTuple):
