@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -99,7 +100,6 @@ class ResumePlan:
 
 def _quoted(text: str) -> str:
     """A word for a shell; as `$'…'` where characters must not be seen as they are (POSIX 2024, bash, zsh)."""
-    import shlex
 
     if one_line(text) == text:
         return shlex.quote(text)

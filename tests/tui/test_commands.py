@@ -13,6 +13,7 @@ from browsing import browsing, demo_app
 from textual.dom import DOMNode
 
 from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.cleanup.prune import SWITCHES
 from hermes_browse.tui.cleanup.widgets import TreeMap
 from hermes_browse.tui.commands import Command
 from hermes_browse.tui.commands.panes import APP, ASK, LINES, LIST, MAIN, MAP, SEARCH_BOX, TRANSCRIPT
@@ -22,7 +23,6 @@ from hermes_browse.tui.key_names import key_names
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.insight_panes import TABS
-from hermes_browse.tui.screens.prune import SWITCHES
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.transcript.view import TranscriptView
@@ -31,13 +31,17 @@ from hermes_browse.tui.widgets.search_box import SearchBox
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 _MODULES = {
+    "dropping": "trash.bundles",
     "profiles": "screens.profiles_card",
-    "dropping": "screens.deleting",
+    "prune": "cleanup.prune",
     "raw": "transcript.cards",
     "details": "transcript.cards",
     "references": "transcript.references",
+    "reclaim": "cleanup.reclaim",
+    "retention": "cleanup.retention",
+    "trash": "trash.screen",
 }
-"""Modules of cards that are elsewhere, or called otherwise, than their commands say."""
+"""Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their commands."""
 
 
 def _class_of(place: str) -> type[DOMNode]:

@@ -22,9 +22,9 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
 
+from ..cleanup.plan_view import along_line, spared_line, totals_line
 from ..context import Context
 from ..marks import Undoable
-from ..plan_words import along_line, spared_line, totals_line
 from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
 from .changing import taking_back

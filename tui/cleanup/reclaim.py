@@ -23,8 +23,8 @@ from hermes_browse.store.wording import _
 
 from .. import formats
 from ..commands.screens import RECLAIM
-from .card import Card, keys_line
-from .controllers import Controllers
+from ..screens.card import Card, keys_line
+from ..screens.controllers import Controllers
 
 
 class Reclaim(NamedTuple):
