@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 
 import hermes_browse.tui as tui
+from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.everywhere import EverywhereScreen
-from hermes_browse.tui.screens.insights import InsightsScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.prune import PruneScreen
 from hermes_browse.tui.screens.retention import RetentionScreen

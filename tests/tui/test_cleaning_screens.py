@@ -19,10 +19,10 @@ from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
+from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.deleting import DeleteScreen, DropScreen
 from hermes_browse.tui.screens.help import HelpScreen
-from hermes_browse.tui.screens.insights import InsightsScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.prune import PruneScreen
 from hermes_browse.tui.screens.retention import RetentionScreen

@@ -16,7 +16,19 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 from hermes_browse.tui import formats
-from hermes_browse.tui.insight_rows import (
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import FixedRows, NoteRow
+from hermes_browse.tui.screens.controllers import Controllers
+from hermes_browse.tui.screens.sub_screen import SubScreen
+from hermes_browse.tui.shared import header
+from hermes_browse.tui.shared.calendar import MONTHS
+from hermes_browse.tui.shared.lines import TextLine
+from hermes_browse.tui.widgets.keys import KeyLine
+from hermes_browse.tui.widgets.toggles import ToggleLine
+
+from .adding_up import TOOL, AddingUp, Answer
+from .plot import BarPlot, Course, WeekPlot
+from .rows import (
     METRICS,
     TOOL_METRICS,
     GroupRow,
@@ -30,18 +42,6 @@ from hermes_browse.tui.insight_rows import (
     tools_line,
     value_of,
 )
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.calendar import MONTHS
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.widgets.plot import BarPlot, Course, WeekPlot
-from hermes_browse.tui.widgets.toggles import ToggleLine
-
-from .adding_up import TOOL, AddingUp, Answer
-from .controllers import Controllers
-from .sub_screen import SubScreen
 
 TABS = (
     (N_("time"), ""),
