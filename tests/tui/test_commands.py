@@ -19,10 +19,10 @@ from hermes_browse.tui.commands import Command
 from hermes_browse.tui.commands.panes import APP, ASK, LINES, LIST, MAIN, MAP, SEARCH_BOX, TRANSCRIPT
 from hermes_browse.tui.commands.screens import CARDS, SCREENS
 from hermes_browse.tui.config.keymap import known_commands
+from hermes_browse.tui.insights.panes import TABS
 from hermes_browse.tui.key_names import key_names
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
-from hermes_browse.tui.screens.insight_panes import TABS
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.transcript.view import TranscriptView

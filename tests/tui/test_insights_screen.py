@@ -20,15 +20,15 @@ from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.sessions.session import Tokens
-from hermes_browse.tui.insight_query import search_for
-from hermes_browse.tui.insight_rows import GroupRow, cost, cost_line, headings, label, tokens_line
+from hermes_browse.tui.insights import adding_up
+from hermes_browse.tui.insights.plot import BarPlot, Course, WeekPlot, axis, lay_out
+from hermes_browse.tui.insights.query import search_for
+from hermes_browse.tui.insights.rows import GroupRow, cost, cost_line, headings, label, tokens_line
+from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, JobRow
-from hermes_browse.tui.screens import adding_up
 from hermes_browse.tui.screens.help import HelpScreen
-from hermes_browse.tui.screens.insights import InsightsScreen
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.widgets.plot import BarPlot, Course, WeekPlot, axis, lay_out
 
 
 def session(id: str, days: float, **columns: object) -> dict[str, object]:
@@ -335,8 +335,8 @@ def test_sentences() -> None:
 def test_the_plots_are_loaded_with_the_screen_alone() -> None:
     """The browser starts without them."""
     program = (
-        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.widgets.plot' in sys.modules); "
-        "import hermes_browse.tui.screens.insights; print('hermes_browse.tui.widgets.plot' in sys.modules)"
+        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.insights.plot' in sys.modules); "
+        "import hermes_browse.tui.insights.screen; print('hermes_browse.tui.insights.plot' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == ["False", "True"]

@@ -11,7 +11,7 @@ _PLACES = {
     "everywhere": "everywhere.EverywhereScreen",
     "export": "exporting.ask_and_export",
     "help": "help.HelpScreen",
-    "insights": "insights.InsightsScreen",
+    "insights": ".insights.screen.InsightsScreen",
     "old": "old_screen.OldScreen",
     "prune": ".cleanup.prune.PruneScreen",
     "retention": ".cleanup.retention.RetentionScreen",

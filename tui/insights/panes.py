@@ -17,7 +17,18 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
-from ..insight_rows import (
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..screens.controllers import Controllers
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..shared.calendar import MONTHS
+from ..shared.lines import TextLine
+from ..widgets.keys import KeyLine
+from ..widgets.toggles import ToggleLine
+from .adding_up import TOOL, AddingUp, Answer
+from .plot import BarPlot, Course, WeekPlot
+from .rows import (
     METRICS,
     TOOL_METRICS,
     GroupRow,
@@ -31,17 +42,6 @@ from ..insight_rows import (
     tools_line,
     value_of,
 )
-from ..list.conversation_list import ConversationList
-from ..list.rows import FixedRows, NoteRow
-from ..shared import header
-from ..shared.calendar import MONTHS
-from ..shared.lines import TextLine
-from ..widgets.keys import KeyLine
-from ..widgets.plot import BarPlot, Course, WeekPlot
-from ..widgets.toggles import ToggleLine
-from .adding_up import TOOL, AddingUp, Answer
-from .controllers import Controllers
-from .sub_screen import SubScreen
 
 TABS = (
     (N_("time"), ""),

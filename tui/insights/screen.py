@@ -11,17 +11,17 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..commands.screens import INSIGHTS
-from ..insight_query import search_for
-from ..insight_rows import METRICS, TOOL_METRICS, GroupRow, cost_line, label
 from ..list.conversation_list import ConversationList
 from ..list.rows import ConversationRow, FixedRows, JobRow, NoteRow
 from ..list_model import CatalogRows, incomplete
+from ..screens.controllers import Controllers
 from ..shared import header
-from ..widgets.plot import BarPlot, WeekPlot
 from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, Question
-from .controllers import Controllers
-from .insight_panes import TABS, InsightPanes
+from .panes import TABS, InsightPanes
+from .plot import BarPlot, WeekPlot
+from .query import search_for
+from .rows import METRICS, TOOL_METRICS, GroupRow, cost_line, label
 
 
 class InsightsScreen(InsightPanes):

@@ -13,9 +13,9 @@ from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from . import formats
-from .list.rows import NoteRow
-from .shared import calendar as days
+from .. import formats
+from ..list.rows import NoteRow
+from ..shared import calendar
 
 Span = tuple[str, str]
 
@@ -60,13 +60,13 @@ def label(by: str, key: str) -> str:
     if by == "hour":
         day, dash, hour = key.partition("-")
         if dash and day.isdecimal() and hour.isdecimal():
-            return f"{days.weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
+            return f"{calendar.weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
     bucket = bucket_from(key, by) if by in ("day", "week", "month") else None
     if bucket is not None:
         if by == "week":
-            last = days.short_day(bucket + timedelta(days=6))
-            return _("{first} to {last}").format(first=days.short_day(bucket), last=last)
-        return days.month(bucket) if by == "month" else days.short_day(bucket)
+            last = calendar.short_day(bucket + timedelta(days=6))
+            return _("{first} to {last}").format(first=calendar.short_day(bucket), last=last)
+        return calendar.month(bucket) if by == "month" else calendar.short_day(bucket)
     return one_line(key, 200)
 
 
@@ -75,7 +75,7 @@ def tick(by: str, key: str) -> str:
     bucket = bucket_from(key, by)
     if bucket is None:
         return key
-    return days.short_month(bucket) if by == "month" else days.short_date(bucket)
+    return calendar.short_month(bucket) if by == "month" else calendar.short_date(bucket)
 
 
 class _Column(NamedTuple):

@@ -14,12 +14,12 @@ from hermes_browse.store.insights.sums import Only, Report, make_report, tool_re
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
 
+from ..screens.controllers import Controllers
+from ..screens.scanning import Scan, follow
 from ..shared import header
-from .controllers import Controllers
-from .scanning import Scan, follow
 
 if TYPE_CHECKING:
-    from .sub_screen import SubScreen
+    from ..screens.sub_screen import SubScreen
 
 TOOL = "tool"
 
