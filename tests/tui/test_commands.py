@@ -32,6 +32,7 @@ from hermes_browse.tui.widgets.search_box import SearchBox
 README = Path(__file__).resolve().parents[2] / "README.md"
 _MODULES = {
     "dropping": "trash.bundles",
+    "insights": "insights.screen",
     "profiles": "screens.profiles_card",
     "prune": "cleanup.prune",
     "raw": "transcript.cards",
