@@ -44,7 +44,7 @@ from .textual_private import end_with, forget_colours
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume import ResumePlan
 
-    from .early_keys import EarlyKeys
+    from .start.early_keys import EarlyKeys
 
     _App = App[ResumePlan]
 else:
@@ -94,7 +94,7 @@ def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
     """Our own driver; Textual's on Windows, where nothing is painted ahead, and where the environment names one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
-    from .driver import BrowserDriver, TakenScreenDriver
+    from .start.driver import BrowserDriver, TakenScreenDriver
 
     return TakenScreenDriver if is_screen_taken else BrowserDriver
 

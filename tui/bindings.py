@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from hermes_browse.store.wording import _
 
 from .commands import Command
-from .key_names import key_names
+from .shared.key_names import key_names
 
 
 def bindings(commands: Iterable[Command]) -> list[BindingType]:

@@ -19,7 +19,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 
 from .config.options import Options
-from .list_model import Details
+from .list.model import Details
 from .shared import header
 from .worker import Worker
 from .writer import Writer

@@ -12,8 +12,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.relations import job_of
+from hermes_browse.tui.list.model import CatalogRows, Details
 from hermes_browse.tui.list.rows import JobRow
-from hermes_browse.tui.list_model import CatalogRows, Details
 
 RUNS = ["cron_daily_20241206_175337", "cron_daily_20241206_175337_67384", "cron_daily_20241206_175337_297"]
 

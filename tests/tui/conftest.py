@@ -21,5 +21,5 @@ def no_freezing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest)
     """
     if not request.node.get_closest_marker("collector"):
         nothing = SimpleNamespace(**dict.fromkeys(("collect", "disable", "enable", "freeze", "unfreeze"), lambda: None))
-        monkeypatch.setattr("hermes_browse.tui.screens.listing.gc", nothing)
+        monkeypatch.setattr("hermes_browse.tui.list.listing.gc", nothing)
         monkeypatch.setattr("hermes_browse.tui.screens.main.gc", nothing)

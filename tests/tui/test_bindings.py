@@ -17,7 +17,7 @@ from hermes_browse.tui.cleanup.prune import PruneScreen
 from hermes_browse.tui.cleanup.retention import RetentionScreen
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.screens.everywhere import EverywhereScreen
+from hermes_browse.tui.profiles.everywhere import EverywhereScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.transcript.view import TranscriptView
 from hermes_browse.tui.trash.screen import TrashScreen

@@ -20,8 +20,8 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.commands.panes import MAIN, TRANSCRIPT
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
+from hermes_browse.tui.resume.preflight import PreflightScreen, anew_at_most, place_and_cost
 from hermes_browse.tui.screens.help import HelpScreen
-from hermes_browse.tui.screens.preflight import PreflightScreen, anew_at_most, place_and_cost
 
 
 async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:

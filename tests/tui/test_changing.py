@@ -17,13 +17,13 @@ from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.edit import titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
+from hermes_browse.tui.cleanup import cleaning
+from hermes_browse.tui.edit.deleting import DeleteScreen
+from hermes_browse.tui.edit.progress import ProgressScreen
+from hermes_browse.tui.edit.renaming import RenameScreen
+from hermes_browse.tui.export.exporting import ExportScreen
 from hermes_browse.tui.list.rows import ConversationRow, JobRow
-from hermes_browse.tui.screens import cleaning
-from hermes_browse.tui.screens.deleting import DeleteScreen
-from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.screens.progress import ProgressScreen
-from hermes_browse.tui.screens.renaming import RenameScreen
 from hermes_browse.tui.store_paths import trash_folder
 
 

@@ -23,9 +23,9 @@ from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanRow, SparedJobRo
 from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
 from hermes_browse.tui.cleanup.retention import FateRow
 from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow, freed_sums, space_rows
+from hermes_browse.tui.list.model import Details
 from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.list.rows import ListRow, NoteRow
-from hermes_browse.tui.list_model import Details
 from hermes_browse.tui.shared.styled import bar
 from hermes_browse.tui.trash.bundles import BundleRow
 

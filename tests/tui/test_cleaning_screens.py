@@ -21,9 +21,9 @@ from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.cleanup.prune import PruneScreen
 from hermes_browse.tui.cleanup.retention import FateRow, RetentionScreen
+from hermes_browse.tui.edit.deleting import DeleteScreen
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen

@@ -20,20 +20,28 @@ from hermes_browse.tui.commands.panes import APP, ASK, LINES, LIST, MAIN, MAP, S
 from hermes_browse.tui.commands.screens import CARDS, SCREENS
 from hermes_browse.tui.config.keymap import known_commands
 from hermes_browse.tui.insights.panes import TABS
-from hermes_browse.tui.key_names import key_names
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.sub_screen import SubScreen
+from hermes_browse.tui.search.box import SearchBox
+from hermes_browse.tui.shared.key_names import key_names
 from hermes_browse.tui.shared.lines import LinesView
+from hermes_browse.tui.transcript.ask_line import AskInput
 from hermes_browse.tui.transcript.view import TranscriptView
-from hermes_browse.tui.widgets.ask_line import AskInput
-from hermes_browse.tui.widgets.search_box import SearchBox
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 _MODULES = {
+    "deleting": "edit.deleting",
+    "doctor": "doctor.screen",
     "dropping": "trash.bundles",
+    "everywhere": "profiles.everywhere",
+    "exporting": "export.exporting",
+    "preflight": "resume.preflight",
+    "progress": "edit.progress",
+    "renaming": "edit.renaming",
+    "searches": "search.searches",
     "insights": "insights.screen",
-    "profiles": "screens.profiles_card",
+    "profiles": "profiles.card",
     "prune": "cleanup.prune",
     "raw": "transcript.cards",
     "details": "transcript.cards",

@@ -20,9 +20,9 @@ from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.options import COLUMNS, DATES, Options
 from hermes_browse.tui.config.start import Memory, keep, read_memory, read_start, set_rows, write_memory
+from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.row_format import format_below, format_row
 from hermes_browse.tui.list.rows import ConversationRow
-from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.store_paths import trash_folder
 

@@ -16,11 +16,11 @@ from store_builder import StoreBuilder
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.models import ChatMessage, ToolCall
 from hermes_browse.store.messages.raw import read_raw
-from hermes_browse.tui.screens.copying import code_blocks, said
 from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
 from hermes_browse.tui.shared.programs import private_file
 from hermes_browse.tui.transcript.cards import RawScreen
+from hermes_browse.tui.transcript.copying import code_blocks, said
 from hermes_browse.tui.transcript.model import TranscriptModel
 from hermes_browse.tui.transcript.tool_text import what_it_said
 

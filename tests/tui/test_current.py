@@ -24,11 +24,11 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.cleanup.retention import FateRow
 from hermes_browse.tui.context import Context
+from hermes_browse.tui.edit.renaming import RenameScreen
+from hermes_browse.tui.export.exporting import ExportScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
-from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.screens.renaming import RenameScreen
 from hermes_browse.tui.transcript import cards
 from hermes_browse.tui.worker import Answered
 

@@ -13,10 +13,10 @@ from builders import make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.tui import checkup
 from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.screens import doctor
-from hermes_browse.tui.screens.doctor import DoctorScreen
+from hermes_browse.tui.doctor import checkup
+from hermes_browse.tui.doctor import screen as doctor
+from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.screens.main import MainScreen
 
 

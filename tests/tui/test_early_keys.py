@@ -173,7 +173,7 @@ class _Painted:
     """Rows that note where the cursor was moved."""
 
     def __init__(self, rows: int) -> None:
-        from hermes_browse.tui.early_keys import EarlyKeys
+        from hermes_browse.tui.start.early_keys import EarlyKeys
 
         self.read, self.write = os.pipe()
         self.moves: list[tuple[int, int]] = []
@@ -241,7 +241,7 @@ def test_a_terminal_that_is_gone_ends_it() -> None:
 
 _TOLD_MEANWHILE = """
 import os, signal, sys
-from hermes_browse.tui.early_keys import EarlyKeys
+from hermes_browse.tui.start.early_keys import EarlyKeys
 start = EarlyKeys.start
 def told(self):
     os.kill(os.getpid(), signal.SIGTERM)

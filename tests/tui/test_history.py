@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from browsing import browsing, loose, open_app
 
-from hermes_browse.tui.history import History, history_path
-from hermes_browse.tui.screens.searches import SearchesScreen
+from hermes_browse.tui.search.history import History, history_path
+from hermes_browse.tui.search.searches import SearchesScreen
 
 
 def _wait() -> None:

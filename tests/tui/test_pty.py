@@ -187,7 +187,7 @@ def test_enter_reaches_the_real_hermes(hermes_home: Path) -> None:
 
 _BROKEN = """
 import sys
-from hermes_browse.tui.screens.listing import Listing
+from hermes_browse.tui.list.listing import Listing
 def fail(self):
     secret = "what was said in a chat"
     raise ZeroDivisionError(secret)

@@ -19,7 +19,7 @@ from hermes_browse.store.search import Scope, Total, count, make_conditions, par
 from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
-from hermes_browse.tui.search_run import PAGE, run
+from hermes_browse.tui.search.run import PAGE, run
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None
 
 async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted for a query that stands no more is not waited for."""
-    from hermes_browse.tui.screens import counting as module
+    from hermes_browse.tui.search import counting as module
 
     counting, stopped = threading.Event(), threading.Event()
 
@@ -332,7 +332,7 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
 
 async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does it get the number of the view before."""
-    from hermes_browse.tui.screens import counting as module
+    from hermes_browse.tui.search import counting as module
 
     original, held = module.count_hits, threading.Event()
 

@@ -22,7 +22,7 @@ from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_increment
-from hermes_browse.tui.screens import listing
+from hermes_browse.tui.list import listing
 from hermes_browse.tui.textual_private import StylesCache
 
 HEAVY = (
@@ -50,7 +50,7 @@ def test_the_first_rows_need_nothing_heavy() -> None:
     """What is imported before the first rows are on screen, with the arguments of a bare start."""
     program = (
         "import sys; before = set(sys.modules); import hermes_browse.tui.cli.entry as entry; "
-        "assert entry.read_quickly(['--db', 'x']); import hermes_browse.tui.launch; "
+        "assert entry.read_quickly(['--db', 'x']); import hermes_browse.tui.start.launch; "
         f"print(*[name for name in {HEAVY!r} if name in sys.modules and name not in before])"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -18,8 +18,8 @@ from browsing import browsing, demo_app, open_app
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume import ResumePlan, plan_resume
-from hermes_browse.tui.screens.preflight import PreflightScreen
-from hermes_browse.tui.terminal_windows import Windows, terminal_of
+from hermes_browse.tui.resume.preflight import PreflightScreen
+from hermes_browse.tui.resume.terminal_windows import Windows, terminal_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 QUIET = "20260115_090000_999001"

@@ -14,12 +14,12 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from ..list.conversation_list import ConversationList
+from ..list.model import job_name
 from ..list.rows import ListRow
-from ..list_model import job_name
-from ..screens.cleaning import Planned
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
+from .cleaning import Planned
 from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from .plan_view import LeftOut, PlanRows, PlanView, look_at
 from .space_pane import SpacePane

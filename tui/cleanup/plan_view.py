@@ -14,8 +14,8 @@ from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
+from ..list.model import Details, job_name
 from ..list.rows import ListRow, NoteRow
-from ..list_model import Details, job_name
 from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 
 if TYPE_CHECKING:

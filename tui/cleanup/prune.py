@@ -19,21 +19,21 @@ from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _
 
-from ..cleanup.axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
-from ..cleanup.widgets import TimeAxis, TreeMap
 from ..commands.screens import PRUNE
 from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, NoteRow
-from ..screens.cleaning import Planned
 from ..screens.controllers import Controllers
 from ..shared import header
+from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
-from ..widgets.keys import KeyLine
-from ..widgets.text_box import TextBox
-from ..widgets.toggles import ToggleLine
+from ..shared.text_box import TextBox
+from ..shared.toggles import ToggleLine
+from .axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
+from .cleaning import Planned
 from .plan_pane import PlanScreen
 from .plan_rows import plan_head
 from .reclaim import open_reclaim
+from .widgets import TimeAxis, TreeMap
 
 _REST = 0.15
 """Seconds the keyboard rests before a plan is made."""

@@ -23,15 +23,15 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from .. import formats
 from ..commands.screens import RETENTION
 from ..list.conversation_list import ConversationList
+from ..list.model import Details
 from ..list.rows import FixedRows, NoteRow
-from ..list_model import Details
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
+from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.styled import Line, row_line
 from ..store_paths import read_radar_at, sessions_folder, trash_folder
-from ..widgets.keys import KeyLine
 from .axis import coming
 from .plan_rows import idle_age
 from .widgets import TimeAxis

@@ -20,16 +20,16 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..cleanup.treemap import Block
-from ..cleanup.widgets import TreeMap
 from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, ListRow
-from ..screens.cleaning import Planned
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..worker import Worker
+from .cleaning import Planned
 from .plan_view import PlanView, jobs_of
 from .space_rows import KindRow, SpaceRow, below, freed_sums, space_blocks, space_rows
+from .treemap import Block
+from .widgets import TreeMap
 
 _LOOK = 0.4
 """Seconds between looks at how far the measuring is."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.cleanup.space_map import Space, SpaceMap
     from hermes_browse.store.sessions.catalog import Catalog
 
-    from ..list_model import Details
+    from ..list.model import Details
 
 _MOST_BELOW = 100
 """Conversations shown of one source or job: the biggest."""

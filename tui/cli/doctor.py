@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hermes_browse.store.wording import _, pgettext
 
-from ..checkup import examine, facts
+from ..doctor.checkup import examine, facts
 from .context import Command, Context
 from .output import note, print_json, print_text, store_json
 

@@ -68,7 +68,7 @@ def _browse(location: Location, arguments: SimpleNamespace) -> int:
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         complain(_("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`."))
         return USAGE
-    from ..launch import choose  # the command line never loads the screen
+    from ..start.launch import choose  # the command line never loads the screen
 
     code, plan = choose(location)
     if plan is None:
@@ -110,7 +110,7 @@ def _print_command(location: Location) -> int:
     except OSError:
         complain(_("--print-command needs a terminal for its screen; try `hermes-browse resume ID --print`."))
         return USAGE
-    from ..launch import choose  # the command line never loads the screen
+    from ..start.launch import choose  # the command line never loads the screen
 
     try:
         with _standard_streams_on(terminal):

@@ -17,7 +17,7 @@ from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..profiles import Found
+from ..profiles.reading import Found
 from ..store_paths import sessions_folder
 from .context import Command, Context
 from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview

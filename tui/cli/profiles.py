@@ -13,7 +13,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
 from ..formats import long_number
-from ..profiles import Everywhere, read_everywhere
+from ..profiles.reading import Everywhere, read_everywhere
 from .context import Command, Context
 from .output import Json, note, print_json, print_table
 

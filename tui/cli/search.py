@@ -27,7 +27,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import timestamp
-from ..profiles import search_everywhere
+from ..profiles.reading import search_everywhere
 from .context import Command, Context
 from .output import Json, no_text, note, print_json, print_table
 from .parser import add_view_options, count, text

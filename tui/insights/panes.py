@@ -23,9 +23,9 @@ from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..shared.calendar import MONTHS
+from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
-from ..widgets.keys import KeyLine
-from ..widgets.toggles import ToggleLine
+from ..shared.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, Answer
 from .plot import BarPlot, Course, WeekPlot
 from .rows import (

@@ -12,11 +12,11 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..commands.screens import INSIGHTS
 from ..list.conversation_list import ConversationList
+from ..list.model import CatalogRows, incomplete
 from ..list.rows import ConversationRow, FixedRows, JobRow, NoteRow
-from ..list_model import CatalogRows, incomplete
 from ..screens.controllers import Controllers
 from ..shared import header
-from ..widgets.toggles import ToggleLine
+from ..shared.toggles import ToggleLine
 from .adding_up import TOOL, Question
 from .panes import TABS, InsightPanes
 from .plot import BarPlot, WeekPlot

@@ -7,12 +7,12 @@ from typing import Any
 
 _PLACES = {
     "details": ".transcript.cards.show_details",
-    "doctor": "doctor.DoctorScreen",
-    "everywhere": "everywhere.EverywhereScreen",
-    "export": "exporting.ask_and_export",
+    "doctor": ".doctor.screen.DoctorScreen",
+    "everywhere": ".profiles.everywhere.EverywhereScreen",
+    "export": ".export.exporting.ask_and_export",
     "help": "help.HelpScreen",
     "insights": ".insights.screen.InsightsScreen",
-    "old": "old_screen.OldScreen",
+    "old": ".legacy.old_screen.OldScreen",
     "prune": ".cleanup.prune.PruneScreen",
     "retention": ".cleanup.retention.RetentionScreen",
     "trash": ".trash.screen.TrashScreen",

@@ -18,8 +18,8 @@ from hermes_browse.store.wording import _
 from ..bindings import bindings
 from ..commands import Command, final_keys
 from ..formats import counted
-from ..key_names import key_names
-from ..widgets.text_box import TextBox
+from ..shared.key_names import key_names
+from ..shared.text_box import TextBox
 
 __all__ = ["STYLES", "Card", "CountCard", "CountWords", "counted", "keys_line"]
 

@@ -15,32 +15,32 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import ngettext
 
 from ..context import Arrival, Context
-from ..history import History, history_path
+from ..legacy.old_files import OldFiles
+from ..list.current import Current
+from ..list.listing import Listing
+from ..list.marks import Marks
+from ..list.model import CatalogRows
 from ..list.rows import RowSource
-from ..list_model import CatalogRows
-from ..marks import Marks
+from ..search.history import History, history_path
 from ..shared import header
 from ..store_paths import trash_folder
 from ..transcript.model import TranscriptModel
+from ..transcript.reading import ConversationPane
 from .by_name import load
-from .current import Current
-from .listing import Listing
-from .old_files import OldFiles
 from .panes import Panes
-from .reading import ConversationPane
 
 if TYPE_CHECKING:
     from hermes_browse.store.legacy.shelf import Shelf
     from hermes_browse.store.search import Matcher
 
-    from .changing import Changing
-    from .cleaning import Cleaning
-    from .copying import Copying
-    from .finding import Finding
-    from .resuming import Resuming
-    from .searching import Searching
-    from .switching import Switching
-    from .typing import Typing
+    from ..cleanup.cleaning import Cleaning
+    from ..edit.changing import Changing
+    from ..profiles.switching import Switching
+    from ..resume.resuming import Resuming
+    from ..search.query_line import Typing
+    from ..search.searching import Searching
+    from ..transcript.copying import Copying
+    from ..transcript.finding import Finding
 
 
 class Controllers:
@@ -69,7 +69,7 @@ class Controllers:
     @cached_property
     def searching(self) -> Searching:
         """The search."""
-        from .searching import Around, Searching  # start: behind the first frame
+        from ..search.searching import Around, Searching  # start: behind the first frame
 
         around = Around(
             lambda: self.listing.sort,
@@ -83,21 +83,21 @@ class Controllers:
     @cached_property
     def typing(self) -> Typing:
         """What is typed into the search box."""
-        from .typing import Typing  # start: behind the first frame
+        from ..search.query_line import Typing  # start: behind the first frame
 
         return Typing(self.context, self._panes, self.history, self.searching.asked)
 
     @cached_property
     def finding(self) -> Finding:
         """What is found in the transcript."""
-        from .finding import Finding  # start: with the first find
+        from ..transcript.finding import Finding  # start: with the first find
 
         return Finding(self.context, self._panes, self._matchers)
 
     @cached_property
     def changing(self) -> Changing:
         """Archive, pin, rename and undo."""
-        from .changing import Around, Changing  # start: with the first change
+        from ..edit.changing import Around, Changing  # start: with the first change
 
         around = Around(
             lambda: self.current.meant,
@@ -110,34 +110,34 @@ class Controllers:
     @cached_property
     def cleaning(self) -> Cleaning:
         """Plans of what goes, and their work."""
-        from .cleaning import Cleaning  # start: with the first plan
+        from ..cleanup.cleaning import Cleaning  # start: with the first plan
 
         return Cleaning(self.context, self._panes, lambda entry, touched: self.changing.done(entry, touched))
 
     @cached_property
     def copying(self) -> Copying:
         """The clipboard, the pager and the editor."""
-        from .copying import Copying  # start: with the first copy
+        from ..transcript.copying import Copying  # start: with the first copy
 
         return Copying(self.context, self._panes)
 
     @cached_property
     def resuming(self) -> Resuming:
         """On to Hermes."""
-        from .resuming import Resuming  # start: with the first resume
+        from ..resume.resuming import Resuming  # start: with the first resume
 
         return Resuming(self.context, self._panes, self._came_back)
 
     @cached_property
     def switching(self) -> Switching:
         """To other profiles."""
-        from .switching import Switching  # start: when another profile is wanted
+        from ..profiles.switching import Switching  # start: when another profile is wanted
 
         return Switching(self.context, self._panes, self.arrive, lambda: self.open_screen("everywhere"))
 
     def load_search(self) -> None:
         """Load what the first letter in the search box needs, on a thread: it takes as long as three frames."""
-        from . import searching, typing  # noqa: F401  # start: behind the first frame
+        from ..search import query_line, searching  # noqa: F401  # start: behind the first frame
 
         searching.make_letters()
         self.history.load()

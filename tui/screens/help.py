@@ -19,7 +19,7 @@ from ..bindings import help_rows
 from ..commands import Command
 from ..commands.panes import LIST, MAIN, TRANSCRIPT
 from ..commands.screens import HELP
-from ..key_names import key_names
+from ..shared.key_names import key_names
 from .card import Card, keys_line
 
 QUERY_HELP = (

@@ -25,12 +25,12 @@ from ..commands.panes import MAIN
 from ..config.options import FOREVER
 from ..context import Context, Host
 from ..list.conversation_list import ConversationList
+from ..list.model import shown_line
 from ..list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
-from ..list_model import shown_line
+from ..search.box import SearchBox
 from ..shared import header
 from ..transcript.scroll import TranscriptScroll
 from ..transcript.view import TranscriptView
-from ..widgets.search_box import SearchBox
 from ..worker import Answered, StoreChanged
 from ..writer import Written
 from .callees import callees

@@ -9,11 +9,11 @@ from textual.screen import Screen
 
 from ..list.conversation_list import ConversationList
 from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes
+from ..search.box import SearchBox
+from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..textual_private import use_near_compositor
 from ..transcript.view import TranscriptView
-from ..widgets.keys import KeyLine
-from ..widgets.search_box import SearchBox
 
 __all__ = ["NARROW", "SHORT", "Panes"]
 

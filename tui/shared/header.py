@@ -17,7 +17,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
 from ..formats import clip
-from ..list_model import order_name, view_name
+from ..list.model import order_name, view_name
 
 
 def _style(text: str, style: str) -> Content:

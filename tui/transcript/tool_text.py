@@ -10,10 +10,10 @@ from typing import NamedTuple
 from hermes_browse.store.messages.outcomes import LIMIT, load_json
 from hermes_browse.store.text import one_line
 
-from ..sgr import coloured, has_colours, without_colours
 from ..shared.styled import Line, Span, safe_text, wrap_spans, wrap_text
 from .layout_cache import LIGHT_OF
 from .markdown import highlight, render_markdown, table_lines
+from .sgr import coloured, has_colours, without_colours
 
 MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
 """Fields that hold the output of a tool, the most telling first."""

@@ -22,16 +22,16 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..commands.screens import TRASH
+from ..edit.progress import ProgressScreen
 from ..list.conversation_list import ConversationList
+from ..list.marks import Undoable
 from ..list.rows import FixedRows, NoteRow
-from ..marks import Undoable
 from ..screens.controllers import Controllers
-from ..screens.progress import ProgressScreen
 from ..screens.sub_screen import SubScreen
 from ..shared import header
+from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..store_paths import sessions_folder, trash_folder
-from ..widgets.keys import KeyLine
 from ..writer import Written
 from .bundles import BundleRow, DropScreen, contents
 

@@ -1,0 +1,316 @@
+"""Plans of what goes, and their work: the question, portions with their progress, and the undo."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
+from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.edit.delete import Deleted
+from hermes_browse.store.edit.delete_plan import hold_up
+from hermes_browse.store.edit.flags import Change
+from hermes_browse.store.edit.restore import check_index, restore
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.trash.progress import EVERY, Stage, Tell
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ..context import Context
+from ..edit.changing import taking_back
+from ..edit.deleting import NAMED, SPARED, DeleteScreen
+from ..edit.progress import ProgressScreen
+from ..list.marks import Undoable
+from ..screens.panes import Panes
+from ..store_paths import sessions_folder, trash_folder
+from ..writer import Written
+from .plan_view import along_line, spared_line, totals_line
+
+Result = TypeVar("Result")
+
+_NO_PROGRESS = 25
+"""Conversations up to which progress is not shown: it is done before it could be read."""
+_MANY = 2_000
+"""Messages from which on it is shown all the same: to delete so many takes seconds."""
+_FEW = 50
+"""Letters of a reason that has room in the status line."""
+_ARCHIVED, _DELETED = N_("archived"), N_("moved to the trash")
+"""What is done, in the past tense."""
+
+
+class Planned(NamedTuple):
+    """A plan, and what it was made from."""
+
+    plan: Plan
+    catalog: Catalog
+    marks: frozenset[str] = frozenset()
+    """Tips of what was marked by hand, where it was made for those."""
+
+
+class Cleaning:
+    """Makes plans off the screen's thread and carries them out on the writer's.
+
+    Args:
+        context: The store.
+        panes: What the cards stand over.
+        done: Takes what was done, for the undo, and the sessions it touched.
+    """
+
+    def __init__(self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]) -> None:
+        self._context, self._panes, self._done = context, panes, done
+        self.sizes: dict[str, Sizes] = {}
+        """Bytes of sessions measured in this sitting."""
+        self.last_rules = "older:30d"
+        """What the screen of rules begins with."""
+
+    # Plans
+
+    def plan(
+        self, rules: Rules, done: Callable[[Planned], None], *, archive: bool = False, measure: bool = True
+    ) -> None:
+        """Plan a clean-up by rules; a newer plan takes the place of one that is still being made.
+
+        Args:
+            rules: What is meant.
+            done: Takes the plan.
+            archive: For an archive: what is put away already stays as it is.
+            measure: Wait for the bytes of all of it; else `measure_on` gets them.
+        """
+        known, now, sizes = self._context.catalog, self._context.clock(), self.sizes
+
+        def work(reader: Reader) -> Planned:
+
+            catalog = known if known.exact else read_catalog(reader, now)
+            plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
+            if archive:
+                plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
+            return Planned(plan, catalog, rules.marks)
+
+        self._context.plan_worker.submit("plan", work, done, self._context.failed)
+
+    def measure_on(self, planned: Planned, done: Callable[[Planned], None]) -> None:
+        """Measure a part of a plan; another plan can be made between two parts.
+
+        Args:
+            planned: Not measured to its end.
+            done: Takes the plan with more of its bytes.
+        """
+        sizes = self.sizes
+
+        def work(reader: Reader) -> Planned:
+            return planned._replace(plan=measure_more(reader, planned.plan, sizes))
+
+        self._context.plan_worker.submit("measure", work, done, self._context.failed)
+
+    def _plan_of(self, meant: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool) -> None:
+        marks = frozenset(each.id for each in meant)
+        self.plan(Rules(marks=marks, include_archived=True), done, archive=archive, measure=not archive)
+
+    # What the main screen asks for
+
+    def archive(self, meant: Sequence[Conversation]) -> None:
+        """Archive several conversations; without a question, as it can be undone.
+
+        Args:
+            meant: Marked ones; the protected among them are spared, and counted.
+        """
+        self._plan_of(meant, self.archive_planned, archive=True)
+
+    def archive_planned(self, planned: Planned) -> None:
+        """Archive what is in a plan."""
+        unit = archive_unit(self._context.store, planned.plan)
+        self._carry(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
+
+    def delete(self, meant: Sequence[Conversation]) -> None:
+        """Move conversations to the trash after a question that says what goes.
+
+        Args:
+            meant: Which; the protected among them are spared, with the reason.
+        """
+        self._context.say(_("looking at what would go …"))
+        self._plan_of(meant, self.ask, archive=False)
+
+    def ask(self, planned: Planned) -> None:
+        """Ask whether to delete what is in a plan."""
+        plan = planned.plan
+        if not plan.would:
+            self._say_nothing(plan)
+            return
+
+        def decided(go: bool | None) -> None:
+            if go:
+                self.delete_planned(planned)
+            else:
+                self._context.say(_("nothing was deleted"))
+
+        def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
+            """The plan with the beginnings of those the card names, and in words."""
+            would = with_details(reader, [each.conversation for each in plan.would[:NAMED]])
+            named = [each._replace(conversation=more) for each, more in zip(plan.would, would, strict=False)]
+            stay = with_details(reader, [each.conversation for each in plan.spared[:SPARED]])
+            spared = [each._replace(conversation=more) for each, more in zip(plan.spared, stay, strict=False)]
+            more = plan._replace(
+                would=(*named, *plan.would[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
+            )
+            largest = max(each.own.rows + each.along.rows for each in plan.would)
+            stays = " · ".join(filter(None, [along_line(plan, planned.marks), spared_line(plan)]))
+            return more, totals_line(plan), stays, hold_up(largest)
+
+        def show(named: tuple[Plan, str, str, str | None]) -> None:
+            location = self._context.location
+            trash = _("the sample store's trash")
+            if not location.demo:
+                trash = _("the trash, {folder}").format(folder=trash_folder(location))
+            self._context.say("")
+            self._panes.app.push_screen(DeleteScreen(named[0], trash, *named[1:]), decided)
+
+        self._context.page_worker.submit("card", work, show, self._context.failed)
+
+    def delete_planned(self, planned: Planned) -> None:
+        """Move to the trash what is in a plan."""
+        store, location = self._context.store, self._context.location
+
+        def unit(stop: Callable[[], bool], tell: Tell) -> Unit[Deleted]:
+            trash, folder = trash_folder(location), sessions_folder(location)
+            return delete_unit(store, planned.catalog, trash, folder, stop=stop, tell=tell)
+
+        self._carry(planned, unit, _DELETED, self._deleted)
+
+    def _say_nothing(self, plan: Plan) -> None:
+        if plan.spared:
+            first = plan.spared[0]
+            known = self._context.details.complete(first.conversation)[0]
+            name = known.title or known.preview or known.id  # what a list that was not looked at has not read
+            more = len(plan.spared) - 1
+            told = _("nothing goes: {name}: {why}")
+            if more:
+                told = _("nothing goes: {name}: {why} (and {more:,} more are spared)")
+            self._context.say(told.format(name=name, why=first.why.words, more=more))
+        else:
+            self._context.say(_("nothing to do"))
+
+    # Doing it
+
+    def _carry(
+        self,
+        planned: Planned,
+        make_unit: Callable[[Callable[[], bool], Tell], Unit[Result]],
+        verb: str,
+        undoable: Callable[[str, Sequence[Result]], Undoable],
+    ) -> None:
+        plan, context = planned.plan, self._context
+        if not plan.would:
+            self._say_nothing(plan)
+            return
+        progress = self._show_progress(plan, verb)
+        store, writer = context.store, context.writer
+
+        def work() -> tuple[Outcome[Result], tuple[str, ...]]:
+            began, last = time.monotonic(), Step(0, len(plan.would), 0.0)
+
+            def tell(step: Step) -> None:
+                nonlocal last
+                last = step._replace(inside=None)
+                if progress is not None:
+                    context.post(Written(lambda: progress.show(step.share, step.words)))
+
+            def tell_inside(stage: Stage) -> None:
+                if stage.total >= EVERY:  # of few messages nobody could read it
+                    tell(last._replace(inside=stage, seconds=time.monotonic() - began))
+
+            def stop() -> bool:
+                return writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
+
+            ordered = plan._replace(would=tuple(parents_first(planned.catalog, plan.would)))
+            unit = make_unit(stop, tell_inside)
+            outcome = carry_out(store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop)
+            touched = [session for each in outcome.plan.would for session in each.session_ids]
+            return outcome, (*touched, *(session.id for session in outcome.plan.reparented))
+
+        def done(result: tuple[Outcome[Result], tuple[str, ...]]) -> None:
+            if progress is not None:
+                progress.finish()
+            self._carried(*result, verb, undoable)
+
+        writer.submit(work, done, context.failed)
+
+    def _show_progress(self, plan: Plan, verb: str) -> ProgressScreen | None:
+        many = len(plan.would) > _NO_PROGRESS
+        messages = sum(each.own.rows + each.along.rows for each in plan.would) if not many else 0
+        if not many and messages < _MANY:
+            self._context.say(_("{count:,} on the way …").format(count=len(plan.would)))
+            return None
+        count = len(plan.would)
+        if verb == _ARCHIVED:
+            title = ngettext("1 conversation to be archived", "{count:,} conversations to be archived", count)
+        else:
+            title = ngettext(
+                "1 conversation to be moved to the trash", "{count:,} conversations to be moved to the trash", count
+            )
+        title = title.format(count=count)
+        if messages:
+            title += " · " + ngettext("1 message", "{count:,} messages", messages).format(count=messages)
+        progress = ProgressScreen(title)
+        self._panes.app.push_screen(progress)
+        return progress
+
+    def _carried(
+        self,
+        outcome: Outcome[Result],
+        touched: Sequence[str],
+        verb: str,
+        undoable: Callable[[str, Sequence[Result]], Undoable],
+    ) -> None:
+        sentence = outcome.sentence(_(verb)).rstrip(".。")
+        spared = len(outcome.plan.spared) - outcome.refused
+        if spared:
+            why = outcome.plan.spared[0].why  # in full where it is one of a few words: what undoes it stands behind
+            told = _("{count:,} spared")
+            if spared == 1 and len(why.words) < _FEW:
+                told = _("{count:,} spared: {why}")
+            sentence += " · " + told.format(count=spared, why=why.words)
+        if outcome.results:
+            self._done(undoable(sentence, outcome.results), touched)
+        if outcome.error is not None:
+            self._context.failed(outcome.error)
+        elif not outcome.results:
+            self._context.say(sentence)
+
+    def _archived(self, sentence: str, changes: Sequence[Change]) -> Undoable:
+        return Undoable(sentence, taking_back(self._context.store, changes))
+
+    def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
+        store, location = self._context.store, self._context.location
+        files = sessions_folder(location)
+        left = [each.bundle.name for each in results]
+        notes = [note for each in results for note in each.notes]
+        if notes:
+            sentence += f" · {notes[0]}"
+
+        def back() -> tuple[str, tuple[str, ...]]:
+            touched: list[str] = []
+            refused: list[RefusedError] = []
+            messages, several = 0, len(left) > 1
+            for name in left[::-1]:  # last first: what hung on an earlier one finds its parent again
+                try:
+                    done = restore(store, trash_folder(location), name, sessions_folder=files, check=not several)
+                except RefusedError as error:  # put back from the trash before: the others can be all the same
+                    refused.append(error)
+                    continue
+                touched += done.sessions
+                messages += done.messages
+                left.remove(name)
+            if refused and not touched:
+                raise refused[0]
+            said = _("restored {sessions:,} sessions, {messages:,} messages")
+            said = said.format(sessions=len(touched), messages=messages)
+            kept = [each.sentence for each in refused]
+            return " · ".join([said, *kept, *(check_index(store) if several else ())]), tuple(touched)
+
+        return Undoable(sentence, back)

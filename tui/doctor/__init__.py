@@ -1,0 +1,1 @@
+"""How store, Hermes and terminal are."""

@@ -1,0 +1,1 @@
+"""Changing conversations: marks, titles, delete, and the undo of each."""

@@ -1,0 +1,270 @@
+"""Marks, and the changes that are made at once: archive, pin, rename, and the undo of everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.edit.flags import Change, archive, pin, unarchive, undo, unpin
+from hermes_browse.store.edit.titles import Renamed, rename
+from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import N_, _
+
+from ..context import Context
+from ..list.marks import Marks, Undoable, conversations_of
+from ..list.rows import ListRow
+from ..screens.panes import Panes
+from .renaming import RenameScreen
+
+_AT_ONCE = 200
+"""Conversations whose marks are set in one transaction."""
+
+
+def taking_back(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
+    """The undo of changes: the last one first.
+
+    Args:
+        store: Where they were made.
+        changes: In the order in which they were made.
+
+    Returns:
+        As `Undoable.undo`.
+    """
+    left = list(changes)
+
+    def back() -> tuple[str, tuple[str, ...]]:
+        touched: list[str] = []
+        sentence = ""
+        while left:  # what was taken back before one that fails is not tried again
+            touched += left[-1].session_ids
+            sentence = undo(store, left[-1]).sentence
+            left.pop()
+        if len(changes) != 1:
+            sentence = _("undone for {count:,} sessions").format(count=len(touched))
+        return sentence, tuple(touched)
+
+    return back
+
+
+class Around(NamedTuple):
+    """What changes need of the screen around them."""
+
+    meant: Callable[[], tuple[Conversation, ...]]
+    """What keys act on where nothing is marked."""
+    is_listed: Callable[[], bool]
+    """Whether the row under the cursor of the list is current."""
+    archive_many: Callable[[Sequence[Conversation]], None]
+    """Archives several, with the protected among them spared."""
+    touched: Callable[[Sequence[str]], None]
+    """Shows that sessions were changed, deleted or put back."""
+
+
+class Changing:
+    """Acts on what is marked, else on what is current.
+
+    Args:
+        context: The store.
+        panes: The list.
+        marks: What is marked.
+        around: What it needs of the screen.
+    """
+
+    def __init__(self, context: Context, panes: Panes, marks: Marks, around: Around) -> None:
+        self._context, self._panes, self.marks, self._around = context, panes, marks, around
+        self.journal: list[Undoable] = []
+        """What was done in this sitting, and can be taken back."""
+        self._anchor: str | None = None
+
+    # What is meant
+
+    def targets(self) -> tuple[Conversation, ...]:
+        """The marked conversations, else the current one; says so if there are none."""
+        meant = self.marks.conversations or self._around.meant()
+        if not meant:
+            self._context.say(_("no conversation here"))
+        return meant
+
+    def mark(self) -> None:
+        """Mark or unmark what is current; in the list, move to the next row."""
+        meant = self._around.meant()
+        if not meant:
+            self._context.say(_("nothing to mark here"))
+            return
+        self.marks.toggle(meant)
+        if self._panes.rows.has_focus:
+            self._panes.rows.action_move(1)
+        self.shown()
+
+    def mark_range(self) -> None:
+        """Begin a range of marks, or end it and mark everything in it."""
+        rows = self._panes.rows
+        current = rows.current
+        if current is None or not self._around.is_listed():
+            self._context.say(_("nothing to mark here"))
+            return
+        start = rows.source.index_of(self._anchor) if self._anchor is not None else None
+        if start is None:
+            self._anchor = current.key
+            self._context.say(_("a range begins here · V again where it ends"))
+            return
+        self._anchor = None
+        self._context.unsay(_("a range begins here · V again where it ends"))
+        first, last = sorted((start, rows.cursor))
+        self._add(first, last)
+
+    def mark_all(self) -> None:
+        """Mark every row of the list; if there are marks, take them all away."""
+        if self.marks:
+            self.clear()
+            return
+        self._add(0, len(self._panes.rows) - 1)
+
+    def _add(self, first: int, last: int) -> None:
+        source = self._panes.rows.source
+
+        def work(reader: Reader) -> list[Conversation]:
+            rows: Iterable[ListRow] = (source.row(index) for index in range(first, last + 1))
+            return [each for row in rows for each in conversations_of(row)]
+
+        def done(found: list[Conversation]) -> None:
+            self.marks.add(found)
+            self.shown()
+
+        self._context.page_worker.submit("marks", work, done, self._context.failed)
+
+    def clear(self) -> None:
+        """Take all marks away."""
+        self.marks.clear()
+        self._anchor = None
+        self._context.unsay(_("a range begins here · V again where it ends"))
+        self.shown()
+
+    def shown(self) -> None:
+        """Draw what is marked."""
+        self._panes.rows.refresh_rows()
+        self._context.show_header()
+
+    # Archive, pin, rename
+
+    def archive(self) -> None:
+        """Archive; if all of it is archived already, unarchive."""
+        meant = self.targets()
+        if not meant:
+            return
+        if all(each.archived for each in meant):
+            self._flag(meant, unarchive, N_("brought {count:,} sessions"))
+        elif len(meant) == 1:
+            self._flag(meant, archive, N_("archived {count:,} sessions"))
+        else:
+            self._around.archive_many(meant)
+
+    def pin(self) -> None:
+        """Pin, which keeps Hermes from deleting it; if all of it is pinned already, unpin."""
+        meant = self.targets()
+        if meant:
+            self.pin_these(meant)
+
+    def pin_these(self, meant: Sequence[Conversation]) -> None:
+        """Pin conversations; if all of them are pinned already, unpin them."""
+        if all(each.pinned for each in meant):
+            self._flag(meant, unpin, N_("unpinned {count:,} sessions"))
+        else:
+            self._flag(meant, pin, N_("pinned {count:,} sessions"))
+
+    def _flag(self, meant: Sequence[Conversation], work: Callable[..., Change], many: str) -> None:
+        """Set or clear a flag of conversations.
+
+        Args:
+            meant: Which.
+            work: Sets it, for some of them.
+            many: What was done, where it took several transactions.
+        """
+        store = self._context.store
+        ids = [each.id for each in meant]
+
+        def run() -> list[Change]:
+            return [work(store, ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)]
+
+        self._context.writer.submit(run, lambda changes: self.changed(changes, many), self._context.failed)
+
+    def changed(self, changes: Sequence[Change], many: str = "") -> None:
+        """Say what was done, note it for an undo, and show it.
+
+        Args:
+            changes: What was done.
+            many: How several of them are called, with their sessions as `count`.
+        """
+        done = [each for each in changes if each.rows]
+        if not done:
+            self._context.say(_("nothing had to be changed"))
+            return
+        touched = [session for each in done for session in each.session_ids]
+        sentence = done[0].sentence
+        if len(done) > 1:
+            sentence = _(many).format(count=len(touched))
+        self.done(Undoable(sentence, taking_back(self._context.store, done)), touched)
+
+    def done(self, entry: Undoable, touched: Sequence[str]) -> None:
+        """Note what was done for the undo, say it, and show it in the list.
+
+        Args:
+            entry: For the undo.
+            touched: Sessions that were changed, deleted or put back.
+        """
+        self.journal.append(entry)
+        self.clear()
+        self._context.say(_("{done} · u undoes").format(done=entry.sentence))
+        self._around.touched(touched)
+
+    def undo(self) -> None:
+        """Take back what was done last."""
+        if not self.journal:
+            self._context.say(_("nothing to undo in this sitting"))
+            return
+        entry = self.journal.pop()  # a second u while this runs is about what was done before
+
+        def done(result: tuple[str, tuple[str, ...]]) -> None:
+            sentence, touched = result
+            if self.journal:
+                sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
+            self._context.say(sentence)
+            self._around.touched(touched)
+
+        def failed(error: BrowseError) -> None:
+            if not isinstance(error, RefusedError):  # a refusal would be the same the next time
+                self.journal.append(entry)
+            self._context.failed(error)
+
+        self._context.say(_("undoing: {done} …").format(done=entry.sentence))
+        self._context.writer.submit(entry.undo, done, failed)
+
+    def rename(self) -> None:
+        """Give the conversation another title."""
+        meant = self._around.meant()
+        if not meant:
+            self._context.say(_("no conversation here"))
+            return
+        if len(meant) != 1:
+            self._context.say(_("a title is given to one conversation at a time"))
+            return
+        conversation = meant[0]
+
+        def wanted(typed: str) -> None:
+            self._rename(conversation, typed, card)
+
+        card = RenameScreen(conversation, wanted)
+        self._panes.app.push_screen(card)
+
+    def _rename(self, conversation: Conversation, typed: str, card: RenameScreen) -> None:
+        def done(renamed: Renamed) -> None:
+            card.done()
+            self.changed([renamed.change])
+
+        def failed(error: BrowseError) -> None:
+            if not card.refused(error):
+                self._context.failed(error)
+
+        store = self._context.store
+        self._context.writer.submit(lambda: rename(store, conversation.id, typed), done, failed)

@@ -1,0 +1,117 @@
+"""The questions before a delete, which an undo brings back, and before bundles of the trash are removed for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, ngettext, pgettext
+
+from .. import formats
+from ..commands.screens import DELETING
+from ..screens.card import CountCard, CountWords, keys_line
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.plan import Plan
+
+NAMED = 12
+"""Conversations, or bundles, that a card names."""
+SPARED = 6
+"""Spared ones it names."""
+_ORPHANS = 3
+"""Those it names that lose their parent."""
+
+
+def _orphans(names: Sequence[str]) -> str:
+    """Who loses a parent, in a sentence."""
+    named = pgettext("list", ", ").join(names[:_ORPHANS])
+    if len(names) > _ORPHANS:
+        more = _("{names} and {count:,} more stay and lose their parent")
+        return more.format(names=named, count=len(names) - _ORPHANS)
+    stay = ngettext("{names} stays and loses its parent", "{names} stay and lose their parent", len(names))
+    return stay.format(names=named)
+
+
+class DeleteScreen(CountCard):
+    """Asks; for several conversations the answer is their number, never the key that came here."""
+
+    KEYS = DELETING
+
+    def __init__(self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None = None) -> None:
+        super().__init__(len(plan.would))
+        self._plan, self._trash, self._totals, self._spared = plan, trash, totals, spared
+        self._warning = warning
+
+    def words(self, count: int) -> CountWords:
+        """What is said around the box."""
+        return CountWords(
+            ngettext("type {count} to delete it", "type {count} to delete them", count).format(count=count),
+            _("{count} and Enter delete").format(count=count),
+            _("that is not {count} · nothing is deleted").format(count=count),
+        )
+
+    def compose(self) -> ComposeResult:
+        """What goes, what stays, the question."""
+        plan = self._plan
+        count = len(plan.would)
+        with Vertical(id="card"):
+            question = ngettext(
+                "Move 1 conversation to the trash?", "Move {count:,} conversations to the trash?", count
+            )
+            yield Static(Content.styled(question.format(count=count), "bold"))
+            yield Static(Content.styled(self._totals, "$accent"))
+            with VerticalScroll(id="doomed", can_focus=False):
+                for line in self._lines():
+                    yield Static(line)
+            into = _("They go into {trash}: u brings them back, X shows it.").format(trash=one_line(self._trash, 300))
+            yield Static(Content.styled(into, "dim"))
+            if self._warning:
+                yield Static(Content.styled(self._warning, "$warning"))
+            if count > 1:
+                yield from self.question()
+            else:
+                yield keys_line(self.told_keys())
+
+    def _lines(self) -> list[Content]:
+        plan = self._plan
+        lines = []
+        for each in plan.would[:NAMED]:
+            conversation = each.conversation
+            facts = [
+                one_line(conversation.source, 20),
+                _("{count:,} msgs").format(count=each.own.rows + each.along.rows),
+                formats.size(each.own.total + each.along.total),
+            ]
+            if along := len(each.subagents):
+                facts.append(ngettext("1 subagent along", "{count:,} subagents along", along).format(count=along))
+            name = one_line(formats.name(conversation), 42)
+            lines.append(Content.assemble("  ", name, (f"  {' · '.join(facts)}", "dim")))
+        if len(plan.would) > NAMED:
+            more = _("… and {count:,} more").format(count=len(plan.would) - NAMED)
+            lines.append(Content.styled(f"  {more}", "dim"))
+        if plan.reparented:
+            lines.append(
+                Content.styled(f"  {_orphans([one_line(x.title or x.id, 40) for x in plan.reparented])}", "dim")
+            )
+        if plan.spared:
+            lines.append(Content.styled(f"  {self._spared}", "$warning"))
+            for spared in plan.spared[:SPARED]:
+                name = one_line(formats.name(spared.conversation), 42)
+                stays, why = "    " + _("stays") + "  ", f"  {one_line(spared.why.words, 300)}"
+                lines.append(Content.assemble((stays, "dim"), name, (why, "dim")))
+        return lines
+
+    def action_go(self) -> None:
+        """One conversation is deleted by a key; several by their number."""
+        if len(self._plan.would) == 1:
+            self.dismiss(True)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll what goes."""
+        self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -1,0 +1,1 @@
+"""Old transcripts: files beside a store."""

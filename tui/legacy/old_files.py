@@ -1,0 +1,95 @@
+"""Counting the old transcripts beside a store, and opening their view."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.legacy.finding import Count, count_files, known_sessions
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.wording import _
+
+from ..context import Context
+from ..list.model import read_first
+from ..screens.panes import Panes
+from ..store_paths import sessions_folder
+
+if TYPE_CHECKING:
+    from hermes_browse.store.legacy.shelf import Shelf
+
+
+class OldFiles:
+    """Knows how many old transcripts lie beside a store, and opens them.
+
+    Args:
+        context: The store.
+        panes: The main screen.
+        show: Shows a temporary store with old transcripts, its first page, and conversations that have been read.
+    """
+
+    def __init__(
+        self, context: Context, panes: Panes, show: Callable[[Shelf, Catalog, list[Conversation]], None]
+    ) -> None:
+        self._context, self._panes, self._show = context, panes, show
+        self._is_opening = False
+        self.count = Count()
+        """How many there are, as far as it is known."""
+
+    def look(self) -> None:
+        """Count them behind the screen."""
+        folder = sessions_folder(self._context.location)
+        if folder is None or not folder.is_dir():
+            return  # the store need not be opened for that
+
+        def done(count: Count) -> None:
+            self.count = count
+            self._context.show_header()
+
+        self._context.page_worker.submit("old", lambda reader: count_files(folder, reader), done, self._context.failed)
+
+    def open(self) -> None:
+        """Show them in a view of their own; says so if there are none."""
+        context, folder = self._context, sessions_folder(self._context.location)
+        if folder is None or self._is_opening:
+            context.say(_("no old transcripts belong to this store"))
+            return
+        lines = max(self._panes.size.height, 20)
+        now = context.clock()
+
+        def prepare() -> tuple[Shelf, Catalog, list[Conversation]]:
+            from hermes_browse.store.legacy.shelf import Shelf  # start: few stores have old transcripts
+
+            with context.store.reader() as reader:
+                known = known_sessions(reader)
+            shelf = Shelf(folder, known)
+            try:
+                shelf.fill()
+                return shelf, *read_first(Store(shelf.path), now, lines, View.ALL)
+            except BrowseError:
+                shelf.close()
+                raise
+
+        async def run() -> None:
+            try:
+                shelf, first, shown = await asyncio.to_thread(prepare)
+            except BrowseError as error:
+                context.failed(error)
+                return
+            finally:
+                self._is_opening = False
+                context.unsay(_("looking for old transcripts …"))
+            if not shelf.files:
+                shelf.close()
+                context.say(_("no old transcripts in {folder}").format(folder=folder))
+            elif self._panes.is_current:
+                self._show(shelf, first, shown)
+            else:
+                shelf.close()
+
+        self._is_opening = True
+        context.say(_("looking for old transcripts …"))
+        self._panes.run_worker(run(), group="old")

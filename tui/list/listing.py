@@ -1,0 +1,256 @@
+"""What the list shows: the catalog, its view and order, and what is read behind it."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
+from hermes_browse.store.wording import _
+
+from ..context import Context
+from ..screens.panes import Panes
+from .model import CatalogRows, incomplete, make_rows
+from .row_format import set_sort
+from .rows import FixedRows, NoteRow, RowSource
+
+_PAUSE = 0.4
+"""Seconds after a change before the catalog is read again, at least; more where reading takes long."""
+_SHARE = 20.0
+"""A reading that took a second is not repeated within this many."""
+_WHOLE_PAUSE, _WHOLE_SHARE = 30.0, 60.0
+"""The same for reading all of a store that changes, not only what has."""
+
+
+class _Read(NamedTuple):
+    """What was read."""
+
+    catalog: Catalog
+    mark: Mark
+    rows: CatalogRows
+    took: float
+    """Seconds."""
+    whole: bool
+    live: bool
+    """Somebody is writing."""
+    touched: frozenset[str]
+    """Sessions that were read anew because they were known to have changed."""
+
+
+_NEWEST = 50
+"""Conversations used last, among which those that are being written to are looked for."""
+
+
+def _is_written_to(catalog: Catalog, mark: Mark | None = None) -> bool:
+    """Whether somebody writes: a lease or a lock says so, or one of the newest conversations is live."""
+    if mark is not None and mark.busy:
+        return True
+    return any(catalog.of_chain(chain).status is Status.LIVE for chain in catalog.forest.newest(_NEWEST))
+
+
+class _Shows(Protocol):
+    def __call__(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None: ...
+
+
+class Listing:
+    """Keeps the list true to the store without moving what is on screen.
+
+    Args:
+        context: The store, and what is known of it.
+        panes: The list.
+        show: Shows rows in the list, unless that shows what a search found.
+        read: Called after the catalog was read again, with its rows.
+    """
+
+    def __init__(self, context: Context, panes: Panes, show: _Shows, read: Callable[[CatalogRows], None]) -> None:
+        self._context, self._panes, self._show, self._was_read = context, panes, show, read
+        self.view = View.CHATS
+        self.sort = Sort.ACTIVITY
+        self.reverse = False
+        set_sort(self.sort)
+        self._opened: set[str] = set()
+        self._mark: Mark | None = None
+        self._took = 0.0
+        self._whole_took = 0.0
+        self._whole_at = 0.0
+        self._stale = False
+        self._read_at = 0.0
+        self._scheduled = False
+        self._live = _is_written_to(context.catalog)
+        context.writing = self._writing()
+        self._touched: set[str] = set()
+
+    def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
+        """Set the view and order to begin with; before anything is shown."""
+        self.view, self.sort, self.reverse = view, sort, reverse
+        set_sort(sort)
+
+    def begin(self, at: int = 0) -> None:
+        """Show the first page, if view and order are the default; other rows come with the first reading.
+
+        Args:
+            at: The row the cursor begins on.
+        """
+        if not self._context.catalog.exact and (self.view, self.sort, self.reverse) != (
+            View.CHATS,
+            Sort.ACTIVITY,
+            False,
+        ):
+            self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
+            return
+        context = self._context
+        rows = make_rows(
+            context.catalog, context.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
+        )
+        self._show(rows, top=True, at=at)
+
+    def read(self, *, whole: bool = True) -> None:
+        """Read the catalog in the background.
+
+        Args:
+            whole: All of it anew, not only what has changed.
+        """
+        details, view, sort, reverse = self._context.details, self.view, self.sort, self.reverse
+        opened = frozenset(self._opened)
+        now = self._context.clock()
+        known, mark = self._context.catalog, None if whole else self._mark
+        earlier = known if self._mark is not None else None  # a first page has its sessions in another order
+        touched = frozenset(self._touched)
+
+        def work(reader: Reader) -> _Read:
+            begun = time.monotonic()
+            gc.disable()  # what is made here is data without rings, and there is much of it to look through
+            is_whole = False
+            try:
+                step = read_increment(reader, known, mark, now, touched) if mark is not None else None
+                is_whole = step is None
+                if step is None:
+                    if known.exact:  # not at the start: then there is nothing to let go
+                        gc.unfreeze()  # a screen that was open the last time may have been left since
+                    gc.collect()  # rings of the screen that nobody needs would be kept with what is kept below
+                    reached = read_mark(reader)
+                    step = read_catalog(reader, now, earlier), reached
+                rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened)
+                step[0].forest.counts()
+            finally:
+                if is_whole:  # not with each change: what the screen has let go of since would stay for good
+                    gc.freeze()
+                gc.enable()
+            return _Read(*step, rows, time.monotonic() - begun, is_whole, _is_written_to(*step), touched)
+
+        self._read_at = time.monotonic()
+        self._context.list_worker.submit("rows", work, self._take_catalog, self._context.failed)
+
+    def _take_catalog(self, read: _Read) -> None:
+        self._context.catalog, self._mark, self._took = read.catalog, read.mark, read.took
+        self._touched -= read.touched
+        if read.whole:
+            self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
+        self._was_read(read.rows)
+        self._context.unsay(_("reading the store again"))
+        if self._live != read.live:
+            self._live = read.live
+            self._context.writing_changed(self._writing())
+
+    def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
+        """Make the rows anew from the catalog at hand.
+
+        Args:
+            top: Begin at the first row.
+            at: Put the cursor on the first of these that is listed, by key.
+        """
+        catalog, details, view, sort = self._context.catalog, self._context.details, self.view, self.sort
+        reverse, opened = self.reverse, frozenset(self._opened)
+
+        def work(reader: Reader) -> CatalogRows:
+            known = catalog if catalog.exact else read_catalog(reader, catalog.now)
+            return make_rows(known, details, view, sort, reverse=reverse, opened=opened)
+
+        def done(rows: CatalogRows) -> None:
+            self._show(rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top)
+
+        self._context.page_worker.submit("rows", work, done, self._context.failed)
+
+    def changed(self) -> None:
+        """The store has changed: read it again soon, but not too often."""
+        if self._scheduled:
+            return
+        self._scheduled = True
+        since = time.monotonic() - self._read_at
+        self._panes.set_timer(max(_PAUSE, self._took * _SHARE - since), self._again)
+
+    def touched(self, session_ids: Iterable[str]) -> None:
+        """Show at once that this program has changed, deleted or restored sessions.
+
+        Args:
+            session_ids: Which.
+        """
+        self._touched.update(session_ids)
+        self.read(whole=self._mark is None)
+
+    def _again(self) -> None:
+        self._scheduled = False
+        self.read(whole=self._mark is None)
+        if not self._stale:
+            self._stale = True
+            wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (time.monotonic() - self._whole_at)
+            self._panes.set_timer(max(wait, _PAUSE), self._read_whole)
+
+    def _read_whole(self) -> None:
+        """Read everything after changes: some leave no trace that an increment could follow."""
+        if self._stale:
+            self.read()
+
+    def complete(self, first: int, last: int) -> None:
+        """Read previews and counts of rows on screen that lack them."""
+        wanted = incomplete(self._panes.rows.source, first, last)
+        if not wanted:
+            return
+
+        def done(found: list[Conversation]) -> None:
+            self._context.details.add(found)
+            self._panes.rows.refresh_rows()
+
+        self._context.page_worker.submit(
+            "details", lambda reader: with_details(reader, wanted), done, self._context.failed
+        )
+
+    def set_view(self, view: View) -> None:
+        """Show another view, from its top."""
+        self.view = view
+        self.refresh(top=True)
+
+    def next_sort(self) -> None:
+        """Order by the next thing; the cursor stays on its conversation."""
+        orders: list[Sort] = [sort for sort in Sort if sort is not Sort.SIZE]
+        self.sort, self.reverse = orders[(orders.index(self.sort) + 1) % len(orders)], False
+        set_sort(self.sort)
+        self.refresh()
+        self._context.show_header()
+
+    def turn_round(self) -> None:
+        """Turn the order round."""
+        self.reverse = not self.reverse
+        self.refresh()
+        self._context.show_header()
+
+    def reload(self) -> None:
+        """Read all of the store now, as the user has asked for it."""
+        self.read()
+        self._context.say(_("reading the store again"))
+
+    def toggle_job(self, name: str) -> None:
+        """Show or fold the runs of a job."""
+        self._opened ^= {name}
+        self.refresh()
+
+    def _writing(self) -> str:
+        """In words, whether the store is being written to; empty for the temporary store of old transcripts."""
+        if self._context.location.old_files is not None:
+            return ""
+        return _("Hermes is writing") if self._live else _("no one is writing")

@@ -1,0 +1,270 @@
+"""All profiles as one list and one search; every row knows its profile, opens in it and resumes in it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Input
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.models import Status, View
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ..commands.screens import EVERYWHERE
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, ListRow, NoteRow
+from ..screens.controllers import Controllers
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..shared.keys import KeyLine
+from ..shared.lines import TextLine
+from ..shared.text_box import TextBox
+from .reading import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
+from .rows import FoundRow
+
+_PAUSE = 0.12
+"""Seconds after a letter before a search begins."""
+
+
+def _place(found: Found) -> tuple[Path, str]:
+    return found.location.path, found.conversation.root_id
+
+
+def _profiles(count: int) -> str:
+    return ngettext("1 profile", "{count:,} profiles", count).format(count=count)
+
+
+class EverywhereScreen(SubScreen):
+    """The list of all profiles."""
+
+    ENTER = N_("Open a hit, or resume a conversation")
+    HELP_TITLE = N_("All profiles")
+    KEYS = EVERYWHERE
+
+    def __init__(self, main: Controllers) -> None:
+        super().__init__(main)
+        self._everywhere: Everywhere | None = None
+        self._view = View.CHATS
+        self._rows: list[ListRow] = []
+        self._asked_names: set[tuple[Path, str]] = set()
+        self._asked = 0
+        self._waiting = False
+
+    def compose(self) -> ComposeResult:
+        """What there is, the box, the list."""
+        yield TextLine(id="header")
+        yield TextBox(placeholder=_("search all profiles"), id="rules", select_on_focus=False)
+        yield ConversationList(id="found")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        """Read the profiles."""
+        self.found.clock = self.context.clock
+        self.set_focus(self.found)
+        self.action_reload()
+
+    @property
+    def found(self) -> ConversationList:
+        """The list."""
+        return self.query_one("#found", ConversationList)
+
+    @property
+    def box(self) -> Input:
+        """The search box."""
+        return self.query_one(Input)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether profiles are being read or searched."""
+        return self._waiting
+
+    # Reading
+
+    def action_reload(self) -> None:
+        """Read all profiles."""
+        root, now, view = self.context.location.root, self.context.clock(), self._view
+        if root is None:
+            return
+        self.found.show(FixedRows([NoteRow(_("reading all profiles …"))]))
+        self._waiting = True
+
+        async def run() -> None:
+            try:
+                self._everywhere = await asyncio.to_thread(read_everywhere, root, now, view)
+            except BrowseError as error:
+                self.context.failed(error)
+            finally:
+                self._waiting = False
+            self._show()
+
+        self.run_worker(run(), group="read", exclusive=True)
+
+    def _show(self) -> None:
+        everywhere = self._everywhere
+        if everywhere is None or not self.is_whole:
+            return
+        if self.box.value.strip():
+            self._search()
+            return
+        empty = _("no {view} in any profile · 4 every session").format(view=_(self._view.value))
+        self._list(everywhere.found, empty)
+        told = _("Enter resumes in its own profile · o opens it there · / searches all")
+        self.tell(header.status(told, ""))
+
+    def _list(self, found: Sequence[Found], empty: str) -> None:
+        everywhere = self._everywhere
+        assert everywhere is not None
+        broken = _("{profile} cannot be read: {error}")
+        rows: list[ListRow] = [
+            NoteRow(broken.format(profile=each.name, error=each.error)) for each in everywhere.broken
+        ]
+        rows += [FoundRow(each) for each in found]
+        if not found:
+            rows.append(NoteRow(empty))
+        self._rows = rows
+        self._asked_names.clear()
+        self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
+        total = sum(catalog.forest.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
+        told = _("{count:,} {view} of {conversations} in {profiles}").format(
+            count=len(everywhere.found),
+            view=_(self._view.value),
+            conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
+            profiles=_profiles(len(everywhere.catalogs)),
+        )
+        if everywhere.broken:
+            told += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
+        self.line("header").update(Content.assemble((" " + _("all profiles") + "  ", "bold"), (told, "dim")))
+
+    # Searching
+
+    @on(Input.Changed, "#rules")
+    def typed(self, event: Input.Changed) -> None:
+        """Search when the letters stop coming."""
+        event.stop()
+        self._asked += 1
+        self._waiting = True
+        self.run_worker(self._rest(), group="typed", exclusive=True)
+
+    async def _rest(self) -> None:
+        await asyncio.sleep(_PAUSE)
+        self._waiting = False
+        self._show()
+
+    def _search(self) -> None:
+        everywhere, text, now = self._everywhere, self.box.value, self.context.clock()
+        assert everywhere is not None
+        self._asked += 1
+        mine = self._asked
+        self._waiting = True
+        begun = time.monotonic()
+
+        def work() -> Answered:
+            return search_everywhere(everywhere, text, now, cancelled=lambda: self._asked != mine)
+
+        async def run() -> None:
+            try:
+                answer = await asyncio.to_thread(work)
+            except BrowseError as error:
+                self.context.failed(error)
+                return
+            finally:
+                self._waiting = self._asked != mine
+            if self._asked == mine and self.is_whole:
+                self._take(answer, time.monotonic() - begun)
+
+        self.run_worker(run(), group="search")
+
+    def _take(self, answer: Answered, took: float) -> None:
+        self._list(answer.found, _("nothing like this in any profile"))
+        found = f"{len(answer.found):,}{'+' if answer.more else ''}"
+        holding = len({each.location.path for each in answer.found})
+        count = _("{hits} hits in {profiles}").format(hits=found, profiles=_profiles(holding))
+        notes = " · ".join(one_line(each, 120) for each in answer.notes)
+        self.tell(header.status(" · ".join(part for part in (count, f"{took * 1000:.0f} ms", notes) if part), ""))
+
+    # Keys
+
+    @on(Input.Submitted, "#rules")
+    def submitted(self, event: Input.Submitted) -> None:
+        """Enter in the box: to the list."""
+        event.stop()
+        self.set_focus(self.found)
+
+    @on(ConversationList.Shown)
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        """Read what those without a title begin with."""
+        event.stop()
+        rows = self._rows[event.first : event.last + 1]
+        lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._lacks_name(row.found)]
+        if not lacking:
+            return
+        self._asked_names.update(map(_place, lacking))
+
+        async def run() -> None:
+            named = await asyncio.to_thread(name_all, lacking)
+            if not self.is_whole:
+                return
+            for index, row in enumerate(self._rows):
+                if isinstance(row, FoundRow) and (known := named.get(_place(row.found))) is not None:
+                    self._rows[index] = FoundRow(row.found._replace(conversation=known))
+            self.found.show(FixedRows(self._rows))
+
+        self.run_worker(run(), group="names")
+
+    def _lacks_name(self, found: Found) -> bool:
+        conversation = found.conversation
+        known = conversation.title or conversation.preview or conversation.status is Status.EMPTY
+        return not known and _place(found) not in self._asked_names
+
+    @on(ConversationList.Highlighted, "#found")
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Nothing is read for it."""
+        event.stop()
+
+    @on(ConversationList.Selected, "#found")
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Enter: a hit is opened, a conversation resumed."""
+        event.stop()
+        if isinstance(event.row, FoundRow) and event.row.found.hit is not None:
+            self.main.switching.open(event.row.found)
+        else:
+            self.action_resume()
+
+    def action_resume(self) -> None:
+        """Go on with it, in its own profile."""
+        row = self.found.current
+        if isinstance(row, FoundRow):
+            self.main.resuming.start_there(row.found.location, row.found.conversation.id)
+
+    def action_open(self) -> None:
+        """Open it in its own profile."""
+        row = self.found.current
+        if isinstance(row, FoundRow):
+            self.main.switching.open(row.found)
+
+    def action_view(self, name: str) -> None:
+        """Chats, or everything."""
+        self._view = View(name)
+        self.action_reload()
+
+    def action_search(self) -> None:
+        """To the box."""
+        self.set_focus(self.box)
+
+    def action_back(self) -> None:
+        """One step: from the box to the list, from a search to the list as it was, then back."""
+        if self.box.has_focus and not self.box.value:
+            self.set_focus(self.found)
+        elif self.box.value:
+            self.box.value = ""
+            self.set_focus(self.found)
+        else:
+            self.dismiss(None)

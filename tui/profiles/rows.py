@@ -1,0 +1,75 @@
+"""Rows of the list of all profiles: a conversation or a hit, each with the profile it is in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.text import one_line
+
+from .. import formats
+from ..list.row_format import glyph
+from ..shared.styled import Span
+from .reading import Found
+
+_PROFILE = 12
+"""Cells for the name of a profile."""
+
+
+class FoundRow(NamedTuple):
+    """A conversation, or a chat message that matched."""
+
+    found: Found
+
+    @property
+    def key(self) -> str:
+        """Profile and session, and the message of a hit: ids of two profiles may be alike."""
+        found = self.found
+        message = f" {found.hit.message_id}" if found.hit is not None else ""
+        return f"f{found.location.path} {found.conversation.root_id}{message}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """The row in exactly `width` cells."""
+        found, conversation = self.found, self.found.conversation
+        moment = found.hit.timestamp if found.hit is not None else conversation.last_active
+        columns = formats.fit(formats.moment(moment, now), formats.date_width(), right=True)
+        if width >= 60:
+            columns += " " + formats.fit(formats.source(conversation.source), 6)
+            columns += formats.fit(formats.number(conversation.message_count), 5, right=True)
+        mark, look = glyph(conversation)
+        profile = formats.fit(one_line(found.profile, 60), _PROFILE)
+        room = max(width - 3 - _PROFILE - 1 - cell_len(columns) - 2, 4)
+        name = one_line(formats.name(conversation), 400)
+        title = "title" if conversation.title else "plain"
+        lead: list[Span] = [(f" {mark} ", look), (f"{profile} ", "accent")]
+        if found.hit is None:
+            return [*lead, (formats.fit(name, room), title), (f" {columns} ", "dim")]
+        part = min(cell_len(name), room // 3)
+        return [
+            *lead,
+            (formats.fit(formats.clip(name, part), part), title),
+            *_lit(found.hit, room - part),
+            (f" {columns} ", "dim"),
+        ]
+
+
+_BEFORE = 16
+"""Cells of what stands before a match, at most."""
+
+
+def _lit(hit: Hit, width: int) -> list[Span]:
+    """The snippet around its first match, which is lit, in exactly so many cells."""
+    start, end = hit.match[0] if hit.match else (0, 0)
+    before = one_line(hit.snippet[max(start - 200, 0) : start])
+    if before and hit.snippet[start - 1 : start].isspace():
+        before += " "
+    if len(before) > _BEFORE:
+        before = "…" + before[1 - _BEFORE :]
+    before = formats.clip(f"  {before}", width)
+    lit = formats.clip(one_line(hit.snippet[start:end]), width - cell_len(before))
+    after = one_line(hit.snippet[end : end + 400])
+    gap = " " if after and hit.snippet[end : end + 1].isspace() else ""
+    rest = formats.fit(gap + after, width - cell_len(before) - cell_len(lit))
+    return [(before, "plain"), (lit, "hit"), (rest, "plain")]

@@ -1,0 +1,103 @@
+"""Switching to another profile: the card of profiles, and what to open there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import StoreError
+from hermes_browse.store.hermes.homes import Location, profiles
+from hermes_browse.store.wording import _
+
+from ..context import Arrival, Context
+from ..list.model import read_first
+from ..screens.panes import Panes
+from .card import ProfilesScreen
+from .reading import Found, Profile, read_profiles, short_reason
+
+
+class Switching:
+    """Switches the store of the browser; the store that is left is let go of.
+
+    Args:
+        context: The store on screen.
+        panes: The main screen.
+        arrive: Does what was to be done in another store, where it is the one on screen.
+        show_all: Shows all profiles as one list.
+    """
+
+    def __init__(
+        self, context: Context, panes: Panes, arrive: Callable[[Arrival], None], show_all: Callable[[], None]
+    ) -> None:
+        self._context, self._panes, self._arrive, self._show_all = context, panes, arrive, show_all
+
+    def choose(self) -> None:
+        """Show the profiles of this root; says so if the store belongs to none."""
+        context, panes, root = self._context, self._panes, self._context.location.root
+        if root is None:
+            context.say(_("this store belongs to no Hermes root, so it has no profiles"))
+            return
+        now = context.clock()
+
+        async def run() -> None:
+            found = await asyncio.to_thread(read_profiles, root, now)
+            if panes.is_current:
+                panes.app.push_screen(ProfilesScreen(found, context.location, now), chosen)
+
+        def chosen(profile: Profile | bool | None) -> None:
+            if profile is True:
+                self._show_all()
+            elif profile:
+                self.to(profile.location, Arrival())
+
+        panes.run_worker(run(), group="profiles", exclusive=True)
+
+    def open(self, found: Found) -> None:
+        """Open a conversation in its own profile, at the hit if it is one."""
+        message = found.hit.message_id if found.hit is not None else None
+        self.to(found.location, Arrival(found.conversation, message))
+
+    def search(self, profile: str, query: str) -> None:
+        """Search another profile of this root, and stay there.
+
+        Args:
+            profile: What Hermes calls it.
+            query: What to look for, in its own list.
+        """
+        root = self._context.location.root
+        known = profiles(root) if root is not None else []
+        location = next((each for each in known if each.profile == profile), None)
+        if location is None:
+            self._context.say(_("there is no profile {name} any more").format(name=profile))
+        else:
+            self.to(location, Arrival(query=query))
+
+    def to(self, location: Location, arrival: Arrival) -> None:
+        """Switch to another store; if it cannot be read, everything stays as it is.
+
+        Args:
+            location: Which.
+            arrival: What to do there.
+        """
+        context, app = self._context, self._panes.app
+        if location.path == context.location.path:
+            while len(app.screen_stack) > 1:
+                app.pop_screen()
+            self._arrive(arrival)
+            return
+        if context.writer.is_busy:
+            context.say(_("something is still being written here: try again when it is done"))
+            return
+        now, lines = context.clock(), max(self._panes.size.height, 20)
+        store = Store(location.path)
+
+        async def run() -> None:
+            try:
+                first, shown = await asyncio.to_thread(read_first, store, now, lines)
+            except StoreError as error:
+                context.failed(StoreError(f"{location.profile}: {short_reason(error, location)}"))
+                return
+            context.host.switch_to(location, store, first, shown, arrival)
+
+        self._panes.run_worker(run(), group="profiles", exclusive=True)

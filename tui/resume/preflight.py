@@ -1,0 +1,127 @@
+"""The card before a risky resume: what is opened, what speaks against it, and the recap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.cells import set_cell_size
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.messages.details import Details
+from hermes_browse.store.messages.recap import RecapLine
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
+
+from .. import formats
+from ..commands.screens import PREFLIGHT
+from ..screens.card import Card, keys_line
+from ..shared import clipboard
+from ..transcript.cards import BYTES_PER_TOKEN
+
+_CACHED = 0.1
+"""What a token from the cache costs at least, of one that is sent anew: a tenth with Anthropic, more elsewhere."""
+
+
+def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
+    """The most that sending so many tokens anew can cost in USD, by what this conversation has cost so far.
+
+    Nothing in a store tells prices. But a token written costs no less than one sent anew, one from the cache no less
+    than a tenth of it: what was paid for all of them bounds the price of one.
+
+    Args:
+        conversation: With its recorded cost.
+        tokens: Of the context.
+
+    Returns:
+        None where no cost is recorded.
+    """
+    spent, cost = conversation.tokens, conversation.cost_usd
+    weight = spent.input + spent.cache_write + spent.output + _CACHED * spent.cache_read
+    return tokens * cost / weight if cost and weight > 0 else None
+
+
+def place_and_cost(conversation: Conversation, details: Details | None) -> Iterator[str]:
+    """Where it goes on, with what, and how much that is: printable lines.
+
+    Args:
+        conversation: What is resumed.
+        details: Read for it; None where they were not.
+    """
+    place = []
+    if conversation.cwd:
+        is_there = Path(conversation.cwd).is_dir()
+        sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
+        place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
+    if conversation.git_branch:
+        place.append(_("branch {name}").format(name=one_line(conversation.git_branch, 80)))
+    if place:
+        yield " · ".join(place)
+    if details is None:
+        return
+    named = conversation.model, details.facts.get("billing_provider")
+    told = [one_line(each, 80) for each in named if each]
+    tokens = (details.live_bytes + details.prompt_bytes) / BYTES_PER_TOKEN
+    if tokens:
+        sentence = _("context about {count} tokens, all sent anew unless the provider still has them cached")
+        told.append(sentence.format(count=formats.number(tokens)))
+        if (most := anew_at_most(conversation, tokens)) is not None:
+            told.append(_("that is {cost} at most").format(cost=formats.money(most)))
+    if told:
+        yield " · ".join(told)
+
+
+class PreflightScreen(Card[bool]):
+    """Asks for a key that is not the one that brought it up."""
+
+    KEYS = PREFLIGHT
+
+    def __init__(self, plan: ResumePlan, recap: Sequence[RecapLine], details: Details | None = None) -> None:
+        super().__init__()
+        self._plan, self._recap, self._details = plan, recap, details
+
+    def compose(self) -> ComposeResult:
+        """Target, warnings, command, recap, keys."""
+        plan, conversation = self._plan, self._plan.conversation
+        with Vertical(id="card"):
+            yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
+            yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}", "dim"))
+            for warning in plan.warnings:
+                mark = ("! ", "$warning bold")  # not shown: its look
+                yield Static(Content.assemble(mark, printable(warning.text)), classes="warning")
+            for fact in place_and_cost(conversation, self._details):
+                yield Static(Content.styled(fact, "dim"), classes="fact")
+            yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
+            with VerticalScroll(id="recap", can_focus=False):
+                yield Static(self._recap_content())
+            yield keys_line(self.told_keys(without=("resume",) if plan.executable is None else ()))
+
+    def _recap_content(self) -> Content:
+        looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
+        names = {"user": set_cell_size(_("you"), 5), "assistant": set_cell_size(_("asst"), 5), "earlier": ""}
+        parts: list[Content] = []
+        for line in self._recap:
+            parts.append(Content.assemble((names[line.role], looks[line.role]), line.text))
+        return Content("\n").join(parts) if parts else Content.styled(_("No messages."), "dim")
+
+    def action_go(self) -> None:
+        """Resume; not where there is nothing to resume with."""
+        if self._plan.executable is not None:
+            self.dismiss(True)
+
+    def action_copy(self) -> None:
+        """Put the command on the clipboard, and say by which way."""
+
+        async def work() -> None:
+            self.answer(await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard))
+
+        self.run_worker(work(), exclusive=True)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the recap."""
+        self.query_one("#recap", VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -1,0 +1,112 @@
+"""Walking what a search found: from hit to hit across conversations, with more or fewer of them shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import _
+
+from ..context import Context
+from ..list.rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
+from ..screens.panes import Panes
+from .results import Fold, Found
+
+
+class HitWalk:
+    """Holds what was found and how much of each conversation is unfolded.
+
+    Args:
+        context: For the status line.
+        panes: The list.
+        read_on: Reads the next page of hits.
+    """
+
+    def __init__(self, context: Context, panes: Panes, read_on: Callable[[], None]) -> None:
+        self._context, self._panes, self._read_on = context, panes, read_on
+        self.found: Found | None = None
+        """What the list shows; None when it shows no hits."""
+        self._folds: dict[str, Fold] = {}
+        self._is_stepping = False
+        """The next page is to bring the next hit under the cursor."""
+
+    def begin(self) -> None:
+        """Begin with another query: nothing is unfolded."""
+        self._folds.clear()
+
+    def forget_step(self) -> None:
+        """Take no step when the next page comes: another question is asked."""
+        self._is_stepping = False
+
+    def show(self, found: Found | None, *, key: str | None = None, top: bool = False) -> None:
+        """Show what was found.
+
+        Args:
+            found: None for nothing.
+            key: Put the cursor on the row with this key.
+            top: Begin at the first row.
+        """
+        self.found = found
+        self._panes.rows.show(self._rows(), key=key, top=top)
+
+    def _rows(self) -> RowSource:
+        return self.found.rows(self._folds) if self.found is not None else FixedRows(())
+
+    def fold(self, by: int) -> None:
+        """Show more or fewer hits of the conversation that the current row belongs to.
+
+        Args:
+            by: 1 for more, -1 for fewer.
+        """
+        row = self._panes.rows.current
+        root = row.root_id if isinstance(row, MoreRow) else None
+        if isinstance(row, ConversationRow | HitRow) and row.conversation is not None and self.found is not None:
+            root = row.conversation.root_id
+        if root is None:
+            self._context.say(_("nothing to fold here: + and - show more or fewer hits of a conversation"))
+            return
+        self._folds[root] = self._folds.get(root, Fold.SOME).step(by)
+        self._panes.rows.show(self._rows(), key=f"c{root}" if by < 0 else None)
+
+    def unfold(self, row: MoreRow) -> None:
+        """Show all hits of a conversation; the cursor goes to the first that was not shown."""
+        index = self._panes.rows.cursor
+        self._folds[row.root_id] = Fold.ALL
+        rows = self._rows()
+        self._panes.rows.show(rows, key=rows.row(index).key if index < len(rows) else None)
+
+    def first_hit(self, conversation: Conversation) -> int | None:
+        """The first hit of a conversation."""
+        segments = {segment.id for segment in conversation.segments}
+        hits = self.found.hits if self.found is not None else ()
+        return next((hit.message_id for hit in hits if hit.session_id in segments), None)
+
+    def step(self, by: int) -> None:
+        """To the next or previous hit, across conversations."""
+        if self.found is None:
+            self._context.say(_("no search: / finds words, n and N walk the hits"))
+            return
+        widget = self._panes.rows
+        index = widget.cursor + by
+        while 0 <= index < len(widget):
+            row = widget.source.row(index)
+            if isinstance(row, HitRow):
+                widget.cursor = index
+                return
+            if isinstance(row, MoreRow):
+                self._folds[row.root_id] = Fold.ALL
+                widget.show(self._rows())
+                index = widget.cursor
+            index += by
+        if by > 0 and self.found.answer.more and not self.found.answer.stopped:
+            self._is_stepping = True
+            self._read_on()
+            self._context.say(_("reading on …"))
+        else:
+            self._context.say(_("no further hit"))
+
+    def page_read(self) -> None:
+        """Take the step that waited for this page."""
+        if self._is_stepping:
+            self._is_stepping = False
+            self.step(1)

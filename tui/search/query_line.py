@@ -1,0 +1,131 @@
+"""What is typed into the search box: marked, completed, remembered and brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hermes_browse.store.search import Query, parse, unknown_filters
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.wording import _
+
+from ..context import Context
+from ..screens.panes import Panes
+from . import completion
+from .completion import Offer, Vocabulary
+from .history import History
+from .searches import SearchesScreen
+
+
+class Typing:
+    """Takes each keystroke, and hands the query on.
+
+    Args:
+        context: The store.
+        panes: The search box and the list.
+        history: Searches of the past.
+        ask: Takes the query, and what of it could not be taken as meant.
+    """
+
+    def __init__(
+        self, context: Context, panes: Panes, history: History, ask: Callable[[Query, Sequence[str]], None]
+    ) -> None:
+        self._context, self._panes, self.history, self._ask = context, panes, history, ask
+        self.offered: Offer | None = None
+        """What the end of the query can become."""
+        self._recalling = False
+        self._word = ""
+        self._vocabulary: Vocabulary | None = None
+        self._vocabulary_of: Catalog | None = None
+
+    def edited(self, text: str) -> None:
+        """Take another text of the box; called within the keystroke."""
+        if not self._recalling:
+            self.history.stop()
+        query = parse(text)
+        self._offer(text)
+        # What is being typed right now and can still become something is no mistake yet.
+        typing = len(text) if self.offered is not None or text.endswith((":", "<", ">", "=")) else -1
+        problems = [each for each in (*query.problems, *unknown_filters(query)) if each.end != typing]
+        marks = [("filter", each.start, each.end) for each in query.filters]
+        self._panes.box.marks = marks + [("problem", each.start, each.end) for each in problems]
+        said = [each.text for each in problems]
+        self._ask(query, [*said, self._word] if self._word else said)
+
+    def recall(self, key: str) -> bool:
+        """Put an earlier search into the box, or a later one.
+
+        Args:
+            key: `up` in the empty box or above the first row, `down` back again; others do nothing.
+
+        Returns:
+            Whether the key was for this.
+        """
+        box, history = self._panes.box, self.history
+        if key == "up" and (not box.value or history.is_walked or self._panes.rows.cursor == 0):
+            text = history.older(box.value)
+            if text is None:
+                self._context.say(_("no earlier search"))
+                return True
+        elif key == "down" and history.is_walked:
+            text = history.newer()
+        else:
+            return False
+        if text is not None:
+            self.put(text)
+        return True
+
+    def put(self, text: str, word: str = "") -> None:
+        """Search for something that was not typed just now.
+
+        Args:
+            text: The query.
+            word: What is to be said of it beside what it finds.
+        """
+        self._recalling, self._word = True, word
+        try:
+            self._panes.box.value = text
+        finally:
+            self._recalling, self._word = False, ""
+        self._panes.box.cursor_position = len(text)
+
+    def remember(self) -> None:
+        """Remember this search: something came of it."""
+        self.history.add(self._panes.box.value)
+
+    def keep(self) -> None:
+        """Keep the search that stands in the box, or keep it no longer."""
+        text = self._panes.box.value.strip()
+        if text:
+            kept = self.history.keep(text)
+            self._context.say(_("search kept: Ctrl+r lists it") if kept else _("search no longer kept"))
+
+    def list_searches(self) -> None:
+        """Choose among kept and earlier searches."""
+
+        def chosen(text: str | None) -> None:
+            if text is not None:
+                self._panes.set_focus(self._panes.box)
+                self.put(text)
+
+        self._panes.app.push_screen(SearchesScreen(self.history), chosen)
+
+    def _offer(self, text: str) -> None:
+        """Offer what the end of the query can be completed to: the first behind the cursor, all above the list."""
+        known = self._vocabulary or completion.Vocabulary()
+        before, self.offered = self.offered, completion.complete(text, known, self._context.clock()) if text else None
+        self._panes.box.offer(self.offered.apply(text) if self.offered is not None else "")
+        if before != self.offered:
+            self._context.show_header()
+        catalog = self._context.catalog
+        if ":" not in text or self._vocabulary_of is catalog:
+            return
+        self._vocabulary_of = catalog
+
+        def done(found: Vocabulary) -> None:
+            self._vocabulary = found
+            if self._panes.box.value == text:
+                self._offer(text)
+
+        self._context.page_worker.submit(
+            "vocabulary", lambda reader: completion.read_vocabulary(reader, catalog), done, self._context.failed
+        )

@@ -1,0 +1,103 @@
+"""Kept and earlier searches in a card: letters narrow it, Enter takes one."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
+
+from ..commands.screens import SEARCHES
+from ..screens.card import Card, keys_line
+from ..shared.text_box import TextBox
+from .history import History
+
+
+class SearchesScreen(Card[str | None]):
+    """Ends with the search chosen, or with None."""
+
+    AUTO_FOCUS = "#narrow"
+    KEYS = SEARCHES
+
+    def __init__(self, history: History) -> None:
+        super().__init__()
+        self._history = history
+        self._shown: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        """A line to narrow by, the searches, the keys."""
+        with Vertical(id="card"):
+            yield TextBox(placeholder=_("searches: type to narrow"), id="narrow", compact=True)
+            yield OptionList(id="searches", markup=False)
+            yield keys_line(self.told_keys(_("↵ take"), between="  "))
+
+    def on_mount(self) -> None:
+        """Show them all."""
+        self._fill("")
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one("#searches", OptionList)
+
+    def _fill(self, narrow: str, at: int = 0) -> None:
+        kept, past = self._history.kept, self._history.past
+        every = [*kept, *(each for each in past if each not in kept)]
+        words = narrow.casefold().split()
+        self._shown = [each for each in every if all(word in each.casefold() for word in words)]
+        rows = [Option(Content(f"{'★' if each in kept else ' '} {one_line(each, 300)}")) for each in self._shown]
+        if not rows:
+            none = _("no searches yet: Enter in the search box remembers one")
+            rows = [Option(Content(_("no search is like this") if every else none), disabled=True)]
+        self._list.clear_options()
+        self._list.add_options(rows)
+        self._list.highlighted = min(at, len(self._shown) - 1) if self._shown else None
+
+    @property
+    def _current(self) -> str | None:
+        index = self._list.highlighted
+        return self._shown[index] if index is not None and index < len(self._shown) else None
+
+    @on(Input.Changed, "#narrow")
+    def narrowed(self, event: Input.Changed) -> None:
+        """Show those with all the words."""
+        self._fill(event.value)
+
+    @on(Input.Submitted, "#narrow")
+    def submitted(self) -> None:
+        """Take the one under the cursor."""
+        if self._current is not None:
+            self.dismiss(self._current)
+
+    @on(OptionList.OptionSelected)
+    def selected(self, event: OptionList.OptionSelected) -> None:
+        """A click takes it too."""
+        self.dismiss(self._shown[event.option_index])
+
+    def action_move(self, key: str) -> None:
+        """Move while the letters go to the line above."""
+        if key == "down":
+            self._list.action_cursor_down()
+        else:
+            self._list.action_cursor_up()
+
+    def _change(self, change: str) -> None:
+        text, index = self._current, self._list.highlighted or 0
+        if text is not None:
+            if change == "keep":
+                self._history.keep(text)
+            else:
+                self._history.forget(text)
+            self._fill(self.query_one("#narrow", Input).value, index)
+
+    def action_keep(self) -> None:
+        """Keep the search, or no longer."""
+        self._change("keep")
+
+    def action_forget(self) -> None:
+        """Remember it no longer."""
+        self._change("forget")

@@ -1,0 +1,319 @@
+"""Searching as you type: one question at a time, the newest wins, hits walked with n and N."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.errors import BrowseError, StoreBusyError
+from hermes_browse.store.search import Conditions, Matcher, Query, asks_for_conversations, make_conditions
+from hermes_browse.store.search.trigrams import variants
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ..context import Context
+from ..list.model import CatalogRows
+from ..list.rows import FixedRows, NoteRow, SuggestionRow
+from ..screens.panes import Panes
+from ..screens.scanning import Scan, follow
+from . import results as search_model
+from . import run as search_run
+from .counting import Counting, whole_catalog
+from .hit_walk import HitWalk
+from .results import Found
+
+_PATIENCE = 120.0
+"""Seconds a scan may take before it gives what it has; Esc stops it at any time."""
+_GLANCE = 0.012
+"""Seconds a keystroke waits for its answer, less than a frame: most are there by then."""
+_ORDERS = ("newest", "relevance", "oldest")
+_ORDER_SHOWN = {"newest": N_("hits newest"), "relevance": N_("hits relevance"), "oldest": N_("hits oldest")}
+_ORDER_SAID = {
+    "newest": N_("hits: newest first"),
+    "relevance": N_("hits: relevance first"),
+    "oldest": N_("hits: oldest first"),
+}
+
+
+def make_letters() -> None:
+    """Make the table of all letters now: the first look at it would."""
+    variants("a")
+
+
+class Around(NamedTuple):
+    """What the search needs of the screen around it."""
+
+    sort: Callable[[], Sort]
+    """The order of the list, for searches that find conversations."""
+    current: Callable[[], Conversation | None]
+    """The current conversation."""
+    show_list: Callable[[Sequence[str]], None]
+    """Shows the list again, with the cursor on the first of these keys that is listed."""
+    put: Callable[[str], None]
+    """Puts a query into the box."""
+    search_profile: Callable[[str, str], None]
+    """Searches another profile, by its name, for a query."""
+
+
+class Searching:
+    """Turns what is typed into rows of the list.
+
+    Args:
+        context: The store.
+        panes: The list and the search box.
+        around: What it needs of the screen.
+    """
+
+    def __init__(self, context: Context, panes: Panes, around: Around) -> None:
+        self._context, self._panes, self._around = context, panes, around
+        self.view = View.ALL
+        """Where to look."""
+        self.order = _ORDERS[0]
+        self.hits = HitWalk(context, panes, lambda: self.maybe_more(len(panes.rows) - 1))
+        """What was found."""
+        self.counting = Counting(context, panes, lambda: self.hits.found, self._take_details, self._take_counts)
+        """What is done while the keyboard rests."""
+        self._query: Query | None = None
+        self._reading_on = False
+        self._problems: Sequence[str] = ()
+        self._scan: Scan | None = None
+        """What is being looked for, until it has been answered."""
+        self._was_kept_out = False
+        self._before = ""
+        """The row the list was on before the search, by its key."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the list shows results."""
+        return self._query is not None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether something is to be read that has not been asked for yet."""
+        return self.counting.is_pending
+
+    @property
+    def matchers(self) -> Sequence[Matcher]:
+        """Terms to light in the transcript."""
+        return self.hits.found.answer.matchers if self.hits.found is not None else ()
+
+    def describe(self) -> str:
+        """What the line of views says of the search, empty without one."""
+        return _(_ORDER_SHOWN[self.order]) if self.is_active else ""
+
+    # Asking
+
+    def asked(self, query: Query, problems: Sequence[str]) -> None:
+        """The query is another one; called within the keystroke.
+
+        Args:
+            query: Parsed.
+            problems: What of it could not be taken as meant.
+        """
+        self._problems = problems
+        if query.is_empty:
+            self.counting.forget()
+            if self._query is not None:
+                self._leave()
+            if query.text:
+                self._context.say(" · ".join(problems))
+            return
+        if self._query is None:
+            self.view = View.ALL
+            row = self._panes.rows.current
+            self._before = row.key if row is not None else ""
+        self._query = query
+        self.hits.begin()
+        self._search()
+
+    def again(self) -> None:
+        """The store was changed by this program: what was found may be gone, or elsewhere."""
+        if self._query is not None:
+            self._search(top=False)
+
+    def catalog_read(self) -> None:
+        """The list could be read, so a search that a writer kept out can be tried again."""
+        if self._was_kept_out:
+            self._search()
+
+    def set_view(self, view: View) -> None:
+        """Look somewhere else."""
+        self.view = view
+        self._search()
+
+    def next_order(self) -> None:
+        """Newest → relevance → oldest."""
+        self.order = _ORDERS[(_ORDERS.index(self.order) + 1) % len(_ORDERS)]
+        self._context.show_header()
+        self._context.say(_(_ORDER_SAID[self.order]))
+        self._search()
+
+    def take_suggestion(self, row: SuggestionRow) -> None:
+        """Search for what was offered; in another profile that is where it is searched from then on."""
+        if row.profile:
+            self._around.search_profile(row.profile, row.query)
+            return
+        if row.query == self._panes.box.value:
+            self.set_view(row.view)
+        else:
+            view = row.view
+            self._around.put(f"{row.query} ")  # behind a space the last word is whole, as it was counted
+            if self.view is not view:
+                self.set_view(view)
+        self._context.show_header()
+
+    def stop(self) -> bool:
+        """Stop a scan that is told of; what it has found is shown.
+
+        Returns:
+            Whether there was one.
+        """
+        scan = self._scan
+        if scan is None or not scan.is_told:
+            return False
+        scan.stopped.set()
+        return True
+
+    def _leave(self) -> None:
+        self._query = self._scan = self.hits.found = None
+        self._was_kept_out = False
+        self._context.search_worker.cancel("search")
+        current = self._around.current()
+        found = [f"c{current.root_id}"] if current is not None and not self._panes.box.has_focus else []
+        self._around.show_list([*found, self._before])
+        self._context.show_header()
+        self._context.say("")
+
+    def _search(self, *, top: bool = True) -> None:
+        query = self._query
+        if query is None:
+            return
+        self.counting.forget()
+        self._was_kept_out = self._reading_on = False
+        self.hits.forget_step()
+        context = self._context
+        now, catalog, details = context.clock(), context.catalog, context.details
+        view, sort = self.view, self._around.sort()
+        conditions = make_conditions(query, now)
+        scan = self._scan = Scan()
+
+        run = self._runner(query, conditions, scan, now)
+
+        def work(reader: Reader) -> Found | CatalogRows:
+            known = whole_catalog(reader, catalog, view, conditions, now)
+            if asks_for_conversations(query, conditions):
+                # Only filters of conversations: the list itself, narrowed.
+                asked = conditions.conversation
+                chosen = [each.root_id for each in known.select(view, sort=sort) if asked is not None and asked(each)]
+                return CatalogRows(known, chosen, details, (), "") if chosen else search_model.no_conversations(query)
+            return run(reader, known)
+
+        def done(found: Found | CatalogRows) -> None:
+            self._scan = None
+            if isinstance(found, CatalogRows):
+                self.hits.found = None
+                self._panes.rows.show(found, top=top)
+                count = ngettext("1 conversation", "{count:,} conversations", len(found)).format(count=len(found))
+                self._context.say(" · ".join([count, *self._problems]))
+            else:
+                # Where a scan has shown some of it already, the cursor stays where it has been moved to.
+                self.hits.show(found, top=top and scan.shown is None)
+                self._say_status()
+                self.counting.begin(found, self.view)
+            self._context.show_header()
+
+        self._context.search_worker.submit("search", work, done, self._failed, wait=_GLANCE)
+        self._follow(scan)
+
+    def _runner(
+        self, query: Query, conditions: Conditions, scan: Scan, now: float, *, earlier: Found | None = None
+    ) -> Callable[[Reader, Catalog], Found]:
+        """What a worker runs to search, or to read on after earlier hits."""
+        view, order = self.view, self.order
+
+        def run(reader: Reader, catalog: Catalog) -> Found:
+            return search_run.run(
+                reader,
+                query,
+                conditions,
+                catalog=catalog,
+                view=view,
+                sort=order,
+                now=now,
+                deadline=time.monotonic() + _PATIENCE,
+                cancelled=scan.stopped.is_set,
+                progress=scan.tell,
+                portion=scan.take,
+                earlier=earlier,
+            )
+
+        return run
+
+    def maybe_more(self, last: int) -> None:
+        """Read on when the end of the results is on screen.
+
+        Args:
+            last: Index of the last row on screen.
+        """
+        found, query = self.hits.found, self._query
+        if found is None or query is None or not found.answer.more or self._reading_on:
+            return
+        if found.answer.stopped:
+            return  # what was stopped is not begun again
+        if last < len(self._panes.rows) - 1:
+            return
+        self.counting.forget()  # it would have to wait for a count
+        self._reading_on = True
+        scan = self._scan = Scan()
+        now, catalog = self._context.clock(), self._context.catalog
+        run = self._runner(query, make_conditions(query, now), scan, now, earlier=found)
+
+        def done(longer: Found) -> None:
+            self._scan, self._reading_on = None, False
+            whole = longer.with_counts(self.hits.found or found)
+            self.hits.show(whole)
+            self._say_status()
+            self.hits.page_read()
+            self.counting.begin(whole, self.view)
+
+        self._context.search_worker.submit("search", lambda reader: run(reader, catalog), done, self._failed)
+        self._follow(scan)
+
+    def _failed(self, error: BrowseError) -> None:
+        self._scan = None
+        self._was_kept_out = isinstance(error, StoreBusyError)
+        self._context.failed(error)
+
+    # Telling
+
+    def _follow(self, scan: Scan) -> None:
+        if self._scan is scan:
+            follow(scan, self._panes, lambda: self._scan is scan, self._tell_scan)
+
+    def _tell_scan(self, text: str, *, first: bool) -> None:
+        scan, before = self._scan, self.hits.found
+        if scan is not None and scan.found is not None and scan.found is not scan.shown:
+            begins = scan.shown is None and not self._reading_on
+            scan.shown = scan.found
+            self.hits.show(scan.found.with_counts(before) if self._reading_on and before else scan.found, top=begins)
+        elif first and not self._reading_on:  # rows of another question are no answer to this one
+            note = NoteRow(_("Looking through the messages: no index can tell."))
+            self._panes.rows.show(FixedRows([note]), top=True)
+        self._context.say(" · ".join([*self._problems, text]))
+
+    def _take_details(self, found: Found) -> None:
+        self.hits.show(found)
+
+    def _take_counts(self, found: Found) -> None:
+        self.hits.found = found
+        self._say_status()
+        if found.suggestions and not found.hits:
+            # From the sentence, which is no row to be on, to what can be taken.
+            self.hits.show(found, key=found.suggestions[0].key)
+
+    def _say_status(self) -> None:
+        if self.hits.found is not None:
+            self._context.say(self.hits.found.status(self._problems))

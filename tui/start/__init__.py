@@ -1,0 +1,1 @@
+"""From the first painted rows to a running browser."""

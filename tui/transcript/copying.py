@@ -1,0 +1,258 @@
+"""Copying and opening what the transcript shows: to the clipboard, in the pager or the editor, as raw JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Sequence
+from typing import NamedTuple
+
+from textual.app import SuspendNotSupported
+
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.decode import without_injections
+from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages.raw import read_raw
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
+
+from .. import formats
+from ..context import Context
+from ..screens.panes import Panes
+from ..shared import clipboard
+from ..shared.programs import editor, pager, show
+from ..shared.styled import Line
+from .cards import RawScreen
+from .images import Pictures
+from .markdown import highlight, parse
+from .model import TranscriptModel
+from .references import ReferencesScreen, references
+from .tool_text import as_shown, what_it_said
+
+
+class Piece(NamedTuple):
+    """A text and what to call it."""
+
+    name: str
+    """In a few printable words: "code block (python, 12 lines)"."""
+    text: str
+    suffix: str = ".txt"
+    """Of a file that holds it; tells an editor what it is."""
+
+
+def said(message: ChatMessage) -> Piece:
+    """The text of a message without injected memory; of a message with calls alone, their names and arguments.
+
+    Args:
+        message: Of any role.
+    """
+    text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
+    if not text.strip():
+        text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
+    name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
+    size = formats.size(len(text.encode("utf-8", "replace")))
+    return Piece(name.format(id=message.id, size=size), text, ".md")
+
+
+def code_blocks(message: ChatMessage) -> list[Piece]:
+    """The code blocks of a message's Markdown, in order; nested ones too.
+
+    Args:
+        message: Its text is parsed whole, which for hundreds of kilobytes takes longer than a frame.
+    """
+    found: list[Piece] = []
+    for token in parse(without_injections(message.text)):
+        if token.type in ("fence", "code_block") and token.content.strip():
+            language = one_line(token.info.split()[0], 20) if token.info.split() else ""
+            count = token.content.rstrip("\n").count("\n") + 1
+            facts = [language, formats.counted(count, "line")]
+            name = _("code block ({facts})").format(facts=_(", ").join(fact for fact in facts if fact))
+            found.append(Piece(name, token.content.rstrip("\n")))
+    return found
+
+
+def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
+    """The outputs of the tools a message called, in the order of the calls; of a tool's own message, its text.
+
+    Args:
+        message: Of any role.
+        model: Where results are found, as far as they have been read.
+    """
+    results = [model.result(call.id) if call.id else None for call in message.tool_calls]
+    rows = [message] if message.role == "tool" else [result for result in results if result is not None]
+    names = {call.id: call.name for call in message.tool_calls}
+    found: list[Piece] = []
+    for row in rows:
+        name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
+        text = what_it_said(row.text)
+        size = formats.size(len(text.encode("utf-8", "replace")))
+        found.append(Piece(_("output of {name}, {size}").format(name=name, size=size), text))
+    return found
+
+
+def document(message: ChatMessage, model: TranscriptModel) -> Piece:
+    """Everything of a message as one Markdown text: what was said, the reasoning, calls with their whole results.
+
+    Args:
+        message: Of any role.
+        model: Where results are found, as far as they have been read.
+    """
+    if message.role == "tool":
+        return Piece(_("tool output {id}").format(id=message.id), what_it_said(message.text))
+    parts = [
+        f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
+        f"{formats.clock(message.timestamp).strip()}".rstrip()
+    ]
+    if message.reasoning:
+        parts.append(f"## reasoning\n\n{message.reasoning}")
+    text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
+    if text.strip():
+        parts.append(text)
+    for call in message.tool_calls:
+        parts.append(f"## {call.name}\n\n{as_shown(call.arguments)}")
+        result = model.result(call.id) if call.id else None
+        if result is not None:
+            parts.append(f"### result\n\n{as_shown(result.text)}")
+    return Piece(_("message {id}").format(id=message.id), "\n\n".join(parts) + "\n", ".md")
+
+
+class Copying:
+    """Copies and opens the message under the cursor; a key that has several things to give takes the next each time.
+
+    Args:
+        context: The store.
+        panes: The transcript.
+    """
+
+    def __init__(self, context: Context, panes: Panes) -> None:
+        self._context, self._panes = context, panes
+        self._last: tuple[str, int, int] | None = None
+        self.pictures = Pictures()
+        """Files of images that were opened."""
+
+    def take(self, what: str) -> None:
+        """Copy or open something of the current message.
+
+        Args:
+            what: `message`, `code` or `output` to copy, `pager`, `editor`, `raw` or `links` to open; of the message
+                the transcript is about.
+        """
+        actions: dict[str, Callable[[ChatMessage], Coroutine[None, None, None]]] = {
+            "message": self._copy_message,
+            "code": self._copy_code,
+            "output": self._copy_output,
+            "pager": self._page,
+            "editor": self._edit,
+            "links": self._show_references,
+        }
+        message, message_id = self._panes.transcript.current, self._panes.transcript.current_id
+        if what == "raw" and message_id is not None:  # its number is enough, also while its text is being read
+            self._show_raw(message_id)
+        elif message is not None:
+            self._begin(actions[what](message))
+        else:
+            self._context.say(_("no message here"))
+
+    def copy(self, text: str, name: str) -> None:
+        """Copy a text and say how.
+
+        Args:
+            text: What to copy.
+            name: What it is, in printable words.
+        """
+        self._begin(self._copy(text, name))
+
+    def copy_command(self, command: str) -> None:
+        """Copy a command, and show it in the status line."""
+        self.copy(command, command)
+
+    def close(self) -> None:
+        """Remove the files of images that were opened."""
+        self.pictures.close()
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        """Run a job; it takes the place of one that is still under way."""
+        self._panes.run_worker(work, group="taking", exclusive=True)
+
+    async def _copy(self, text: str, name: str) -> None:
+        route = await clipboard.copy(text, self._panes.app.copy_to_clipboard)
+        self._context.say(f"{name} {route}")
+
+    async def _copy_message(self, message: ChatMessage) -> None:
+        piece = said(message)
+        if not piece.text:
+            self._context.say(_("this message has no text"))
+            return
+        await self._copy(piece.text, piece.name)
+
+    async def _copy_code(self, message: ChatMessage) -> None:
+        # A long message takes a while to be parsed: beside the screen's thread.
+        await self._copy_next("code", message, await asyncio.to_thread(code_blocks, message), _("no code block here"))
+
+    async def _copy_output(self, message: ChatMessage) -> None:
+        model = self._panes.transcript.model
+        assert model is not None
+        await self._copy_next("output", message, outputs(message, model), _("no tool output here"))
+
+    async def _copy_next(self, what: str, message: ChatMessage, pieces: Sequence[Piece], nothing: str) -> None:
+        if not pieces:
+            self._context.say(nothing)
+            return
+        index = 0
+        if self._last is not None and self._last[:2] == (what, message.id):
+            index = (self._last[2] + 1) % len(pieces)
+        self._last = (what, message.id, index)
+        piece = pieces[index]
+        name = piece.name
+        if len(pieces) > 1:
+            name = _("{index} of {total}: {name}").format(index=index + 1, total=len(pieces), name=name)
+        await self._copy(piece.text, one_line(name, 120))
+
+    async def _page(self, message: ChatMessage) -> None:
+        self._open(message, pager(os.environ), _("no pager: set PAGER"))
+
+    async def _edit(self, message: ChatMessage) -> None:
+        after = _("a copy: what was changed is not kept")
+        self._open(message, editor(os.environ), _("no editor: set EDITOR"), after)
+
+    def _open(self, message: ChatMessage, command: Sequence[str] | None, nothing: str, after: str = "") -> None:
+        model = self._panes.transcript.model
+        if command is None or model is None:
+            self._context.say(nothing)
+            return
+        piece = document(message, model)
+        try:
+            with self._context.host.lent():
+                wrong = show(command, piece.text, piece.suffix)
+        except SuspendNotSupported:
+            self._context.say(_("the terminal cannot be handed over here"))
+            return
+        self._context.say(wrong or after)
+
+    async def _show_references(self, message: ChatMessage) -> None:
+        model = self._panes.transcript.model
+        assert model is not None
+        found = await asyncio.to_thread(references, message, model)
+        if found:
+            title = _("message {id}").format(id=message.id)
+            self._panes.app.push_screen(ReferencesScreen(self._context, self.pictures, title, found))
+        else:
+            self._context.say(_("no link, image or path in this message"))
+
+    def _show_raw(self, message_id: int) -> None:
+        if message_id < 0:  # the system prompt and the recap are no rows of this table
+            self._context.say(_("this is not a row of messages"))
+            return
+
+        def work(reader: Reader) -> tuple[str, list[Line]] | None:
+            text = read_raw(reader, message_id)
+            return (text, highlight(printable(text), "json")) if text is not None else None
+
+        def done(found: tuple[str, list[Line]] | None) -> None:
+            if found is None:
+                self._context.say(_("message {id} is no longer in the store").format(id=message_id))
+                return
+            title = _("message {id} as it is stored").format(id=message_id)
+            self._panes.app.push_screen(RawScreen(title, *found))
+
+        self._context.page_worker.submit("raw", work, done, self._context.failed)

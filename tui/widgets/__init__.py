@@ -1,1 +1,0 @@
-"""The panes and what they are made of."""
