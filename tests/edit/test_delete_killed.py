@@ -32,17 +32,11 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import drop, list_bundles
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.catalog import read_catalog
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.bulk import carry_out, delete_unit
 from hermes_browse.store.edit.restore import restore
-from hermes_browse.store.write.delete import delete
 from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.prune.plan import make_plan
-from hermes_browse.store.prune.rules import Rules
-from hermes_browse.store.write.carry import carry_out, delete_unit
-from hermes_browse.store.write.restore import restore
 NOW = 1784538000.0
 def prune(store, trash, names):
     with store.reader() as reader:

@@ -97,8 +97,8 @@ FEW = tuple(step for step in READING if step.name in ("move", "top", "search", "
 
 SHORT_FUSE = """
 import sys
-from hermes_browse.store import fuse
-fuse.SECONDS = 2.0
+from hermes_browse.store.connection import time_limit
+time_limit.SECONDS = 2.0
 from hermes_browse.tui.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """
@@ -106,7 +106,7 @@ raise SystemExit(main(sys.argv[1:]))
 
 TIMED = """
 import atexit, os, sys
-from hermes_browse.store import reader
+from hermes_browse.store.connection import reader
 from hermes_browse.tui.cli import main
 times = []
 reader.observe = lambda sql, seconds, rows: times.append(seconds * 1000)

@@ -48,7 +48,9 @@ def _drop(browser: Browser) -> DropScreen:
 
 
 def _references(browser: Browser, kind: Kind) -> ReferencesScreen:
-    return ReferencesScreen(browser.screen, "title", [Reference(kind, "/x")])
+    return ReferencesScreen(
+        browser.screen.context, browser.screen.controllers.copying.pictures, "title", [Reference(kind, "/x")]
+    )
 
 
 class _Case(NamedTuple):

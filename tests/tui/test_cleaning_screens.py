@@ -24,6 +24,7 @@ from hermes_browse.tui.cleanup.retention import FateRow, RetentionScreen
 from hermes_browse.tui.edit.deleting import DeleteScreen
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.screens.controllers import Controllers
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
@@ -169,7 +170,7 @@ async def test_archive_by_rules_and_undo(path: Path) -> None:
 @pytest.mark.slow
 async def test_marks_come_along_and_the_map_opens(path: Path) -> None:
     """What was marked in the list is the plan; the map opens line by line; Enter reads a conversation."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with browsing(open_app(loose(path), NOW), (96, 40)) as browser:
         rows = browser.screen.rows
         rows.cursor = rows.source.index_of("cnew") or 0
         await browser.press("space", "P")
@@ -313,10 +314,10 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
 async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[RetentionScreen]) -> None:
     """A sentence for the status line, or a list read anew, finds a screen that is not put together yet."""
     async with browsing(open_app(loose(path), NOW)) as browser:
-        browser.app.push_screen(kind(browser.screen))
+        browser.app.push_screen(kind(browser.screen.controllers))
         assert isinstance(browser.app.screen, kind)
         browser.screen.context.say("reading the store again")
-        browser.screen.catalog_changed()
+        browser.screen._catalog_read()
         await browser.settle()
         assert isinstance(browser.app.screen, kind)
         browser.screen.context.say("and later")
@@ -334,13 +335,13 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PruneScreen, RetentionScreen, InsightsScreen, TrashScreen])
-async def test_a_list_read_while_a_screen_opens(tmp_path: Path, kind: Callable[[MainScreen], SubScreen]) -> None:
+async def test_a_list_read_while_a_screen_opens(tmp_path: Path, kind: Callable[[Controllers], SubScreen]) -> None:
     """A screen hears that the list was read between any two steps of its being put together, panes last."""
     async with browsing(demo_app(tmp_path)) as browser:
-        screen = kind(browser.screen)
+        screen = kind(browser.screen.controllers)
         browser.app.push_screen(screen)
         for _ in range(300):
-            browser.screen.catalog_changed()
+            browser.screen._catalog_read()
             await asyncio.sleep(0)
         await browser.settle()
         assert browser.app.screen is screen and screen.is_whole

@@ -110,7 +110,7 @@ def test_the_real_hermes_makes_it_smaller(hermes_home: Path) -> None:
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)
     terminal.wait_for("46 of 56 shown")
     terminal.send("P")
-    terminal.wait_for("free inside")
+    terminal.wait_for("free already")
     terminal.send("v")
     terminal.wait_for("y run it here")
     terminal.send("y")

@@ -195,7 +195,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
         return map_of(plans[0], real_map(*arguments, **rest))
 
     monkeypatch.setattr(Cleaning, "plan", plan)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P")
         assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.planned is not None
         plans.append(many(browser.app.screen.planned.plan))
