@@ -197,8 +197,8 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Cleaning, "plan", plan)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("P")
-        assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.planned is not None
-        plans.append(many(browser.app.screen.planned.plan))
+        assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.plan.planned is not None
+        plans.append(many(browser.app.screen.plan.planned.plan))
         await browser.press("escape")
         monkeypatch.setattr(space_map, "read_space_map", read)
         Watched.threads.clear()

@@ -13,7 +13,6 @@ from textual.events import Resize
 from hermes_browse.store.cleanup.retention import Fate, Radar
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import copy_to_trash
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -207,18 +206,7 @@ class RetentionScreen(SubScreen):
         event.stop()
         source = event.list.source
         wanted = source.nameless(event.first, event.last) if isinstance(source, _Fates) else []
-        if not wanted:
-            return
-
-        def done(found: list[Conversation]) -> None:
-            self.context.details.add(found)
-            if self.is_whole:
-                self.fates.refresh_rows()
-
-        def work(reader: Reader) -> list[Conversation]:
-            return with_details(reader, wanted)
-
-        self.context.page_worker.submit("fate names", work, done, self.context.failed)  # not shown
+        self.read_names("fate names", wanted, self.fates.refresh_rows)
 
     @on(ConversationList.Selected, "#fates")
     def selected(self, event: ConversationList.Selected) -> None:
