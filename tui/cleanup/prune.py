@@ -306,9 +306,9 @@ class PruneScreen(SubScreen):
         """Read the names that are missing."""
         event.stop()
         if event.list is self.plan.rows:
-            self.read_names("plan names", self.plan.nameless(event.first, event.last), self.plan.rows.refresh_rows)
+            self.read_names("plan-names", self.plan.nameless(event.first, event.last), self.plan.rows.refresh_rows)
         else:
-            self.read_names("map names", self.space.nameless(event.first, event.last), self._map_names_read)
+            self.read_names("map-names", self.space.nameless(event.first, event.last), self._map_names_read)
 
     def _map_names_read(self) -> None:
         self.plan.rows.refresh_rows()
