@@ -12,9 +12,9 @@ from hermes_browse.store.insights.periods import bucket_from
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.list.rows import NoteRow
 
 from . import formats
+from .list.rows import NoteRow
 from .shared import calendar as days
 
 Span = tuple[str, str]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Container
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.tui.screens.sub_screen import SubScreen
 
+from ..screens.sub_screen import SubScreen
 from .axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
 from .plan_pane import PlanPane
 from .widgets import TimeAxis

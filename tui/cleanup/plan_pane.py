@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, ListRow, NoteRow
-from hermes_browse.tui.list_model import job_name
-from hermes_browse.tui.screens.cleaning import Planned
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.shared import header
 
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, ListRow, NoteRow
+from ..list_model import job_name
+from ..screens.cleaning import Planned
+from ..screens.sub_screen import SubScreen
+from ..shared import header
 from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from .plan_view import LeftOut, PlanRows, PlanView, look_at
 

@@ -13,8 +13,9 @@ from hermes_browse.store.cleanup.protection import Standing, idle_seconds
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.shared.styled import Line, bar, row_line
+
+from .. import formats
+from ..shared.styled import Line, bar, row_line
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Planned, Spared

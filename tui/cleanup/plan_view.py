@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.list.rows import ListRow, NoteRow
-from hermes_browse.tui.list_model import Details, job_name
 
+from .. import formats
+from ..list.rows import ListRow, NoteRow
+from ..list_model import Details, job_name
 from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 
 if TYPE_CHECKING:

@@ -15,18 +15,18 @@ from textual.widgets import Input
 
 from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled, with_age
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.commands.screens import PRUNE
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import ListRow
-from hermes_browse.tui.screens.cleaning import Planned
-from hermes_browse.tui.screens.controllers import Controllers
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.widgets.text_box import TextBox
-from hermes_browse.tui.widgets.toggles import ToggleLine
 
+from ..commands.screens import PRUNE
+from ..list.conversation_list import ConversationList
+from ..list.rows import ListRow
+from ..screens.cleaning import Planned
+from ..screens.controllers import Controllers
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..shared.lines import TextLine
+from ..widgets.keys import KeyLine
+from ..widgets.text_box import TextBox
+from ..widgets.toggles import ToggleLine
 from .axis_pane import AxisPane
 from .plan_pane import PlanPane
 from .plan_rows import plan_head

@@ -18,19 +18,19 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import RETENTION
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.list_model import Details
-from hermes_browse.tui.screens.controllers import Controllers
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.shared.styled import Line, row_line
-from hermes_browse.tui.store_paths import read_radar_at, sessions_folder, trash_folder
-from hermes_browse.tui.widgets.keys import KeyLine
 
+from .. import formats
+from ..commands.screens import RETENTION
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..list_model import Details
+from ..screens.controllers import Controllers
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..shared.lines import TextLine
+from ..shared.styled import Line, row_line
+from ..store_paths import read_radar_at, sessions_folder, trash_folder
+from ..widgets.keys import KeyLine
 from .axis import coming
 from .plan_rows import idle_age
 from .widgets import TimeAxis

@@ -16,14 +16,14 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, ListRow
-from hermes_browse.tui.list_model import job_name
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.worker import Worker
 
+from .. import formats
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, ListRow
+from ..list_model import job_name
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..worker import Worker
 from .plan_pane import PlanPane
 from .space_rows import KindRow, SpaceRow, below, freed_sums, space_blocks, space_rows
 from .treemap import Block

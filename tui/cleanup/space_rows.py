@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui import formats
-from hermes_browse.tui.list.rows import ListRow, NoteRow
-from hermes_browse.tui.shared.styled import Line, bar, row_line
 
+from .. import formats
+from ..list.rows import ListRow, NoteRow
+from ..shared.styled import Line, bar, row_line
 from .treemap import REST, Block, Entry, lay_out
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.space_map import Space, SpaceMap
     from hermes_browse.store.sessions.catalog import Catalog
-    from hermes_browse.tui.list_model import Details
+
+    from ..list_model import Details
 
 _MOST_BLOCKS = 300
 """Parts of a line that can have a block of their own."""

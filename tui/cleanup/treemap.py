@@ -11,8 +11,8 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.space_map import Space
-from hermes_browse.tui import formats
 
+from .. import formats
 from .axis import Cell
 
 _SMALLEST = 10

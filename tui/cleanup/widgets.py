@@ -20,10 +20,10 @@ from textual.widget import Widget
 
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import MAP
 
+from .. import formats
+from ..bindings import bindings
+from ..commands.panes import MAP
 from .axis import DAY, MEASURES, UNITS, Axis, Cell, draw, labels
 from .treemap import Block, neighbour
 from .treemap import draw as draw_map

@@ -13,8 +13,8 @@ from hermes_browse.store.insights.periods import UNITS
 from hermes_browse.store.insights.sums import Only, Report, make_report, tool_report
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
-from hermes_browse.tui.shared import header
 
+from ..shared import header
 from .controllers import Controllers
 from .scanning import Scan, follow
 

@@ -12,9 +12,9 @@ from textual.widgets import Static
 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import DELETING
 
+from .. import formats
+from ..commands.screens import DELETING
 from .card import CountCard, CountWords, keys_line
 
 if TYPE_CHECKING:

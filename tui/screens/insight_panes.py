@@ -15,8 +15,9 @@ from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui import formats
-from hermes_browse.tui.insight_rows import (
+
+from .. import formats
+from ..insight_rows import (
     METRICS,
     TOOL_METRICS,
     GroupRow,
@@ -30,15 +31,14 @@ from hermes_browse.tui.insight_rows import (
     tools_line,
     value_of,
 )
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.calendar import MONTHS
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.widgets.plot import BarPlot, Course, WeekPlot
-from hermes_browse.tui.widgets.toggles import ToggleLine
-
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..shared import header
+from ..shared.calendar import MONTHS
+from ..shared.lines import TextLine
+from ..widgets.keys import KeyLine
+from ..widgets.plot import BarPlot, Course, WeekPlot
+from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, Answer
 from .controllers import Controllers
 from .sub_screen import SubScreen

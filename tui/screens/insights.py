@@ -9,16 +9,16 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.commands.screens import INSIGHTS
-from hermes_browse.tui.insight_query import search_for
-from hermes_browse.tui.insight_rows import METRICS, TOOL_METRICS, GroupRow, cost_line, label
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import ConversationRow, FixedRows, JobRow, NoteRow
-from hermes_browse.tui.list_model import CatalogRows, incomplete
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.widgets.plot import BarPlot, WeekPlot
-from hermes_browse.tui.widgets.toggles import ToggleLine
 
+from ..commands.screens import INSIGHTS
+from ..insight_query import search_for
+from ..insight_rows import METRICS, TOOL_METRICS, GroupRow, cost_line, label
+from ..list.conversation_list import ConversationList
+from ..list.rows import ConversationRow, FixedRows, JobRow, NoteRow
+from ..list_model import CatalogRows, incomplete
+from ..shared import header
+from ..widgets.plot import BarPlot, WeekPlot
+from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, Question
 from .controllers import Controllers
 from .insight_panes import TABS, InsightPanes

@@ -8,7 +8,8 @@ from itertools import pairwise
 from rich.cells import cell_len, split_graphemes
 
 from hermes_browse.store.text import printable
-from hermes_browse.tui.formats import clip, fit
+
+from ..formats import clip, fit
 
 Span = tuple[str, str]
 """Text and the names of its looks, separated by spaces."""

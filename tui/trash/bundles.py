@@ -13,10 +13,11 @@ from textual.widgets import Static
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import DROPPING
-from hermes_browse.tui.screens.card import CountCard, CountWords
-from hermes_browse.tui.shared.styled import Line, row_line
+
+from .. import formats
+from ..commands.screens import DROPPING
+from ..screens.card import CountCard, CountWords
+from ..shared.styled import Line, row_line
 
 _SESSIONS = 200
 """Sessions of a bundle that are listed."""

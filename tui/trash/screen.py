@@ -19,20 +19,20 @@ from hermes_browse.store.trash.format import Manifest
 from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import TRASH
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.marks import Undoable
-from hermes_browse.tui.screens.controllers import Controllers
-from hermes_browse.tui.screens.progress import ProgressScreen
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.store_paths import sessions_folder, trash_folder
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.writer import Written
 
+from .. import formats
+from ..commands.screens import TRASH
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..marks import Undoable
+from ..screens.controllers import Controllers
+from ..screens.progress import ProgressScreen
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..shared.lines import TextLine
+from ..store_paths import sessions_folder, trash_folder
+from ..widgets.keys import KeyLine
+from ..writer import Written
 from .bundles import BundleRow, DropScreen, contents
 
 _MANY = 2_000

@@ -17,7 +17,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from hermes_browse.store.wording import _
-from hermes_browse.tui.shared.calendar import weekday
+
+from ..shared.calendar import weekday
 
 _SCALE = 7
 """Cells for the numbers on the left."""
