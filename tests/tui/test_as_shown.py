@@ -175,7 +175,7 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
         await browser.press("4", "asterisk")
         marked = len(browser.screen.controllers.changing.marks)
         await browser.press("P")
-        view, planned = browser.app.screen.view, browser.app.screen.planned  # type: ignore[attr-defined]  # of PlanScreen
+        view, planned = browser.app.screen.plan.view, browser.app.screen.plan.planned  # type: ignore[attr-defined]  # of PruneScreen
         along = {each.id for one in planned.plan.would for each in one.subagents}
         count = sum(each.id in along for each in browser.screen.controllers.changing.marks.conversations)
         assert count and view.goes + len(planned.plan.spared) + count == marked

@@ -48,9 +48,8 @@ def _drop(browser: Browser) -> DropScreen:
 
 
 def _references(browser: Browser, kind: Kind) -> ReferencesScreen:
-    return ReferencesScreen(
-        browser.screen.context, browser.screen.controllers.copying.pictures, "title", [Reference(kind, "/x")]
-    )
+    pictures = browser.screen.controllers.copying.pictures
+    return ReferencesScreen(browser.screen.context, pictures, "title", [Reference(kind, "/x")])
 
 
 class _Case(NamedTuple):

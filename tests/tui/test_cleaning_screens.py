@@ -353,13 +353,13 @@ async def test_a_plan_that_is_looked_at_while_its_screen_goes(tmp_path: Path) ->
         await browser.press("P")
         screen = browser.app.screen
         assert isinstance(screen, PruneScreen)
-        planned, view = screen.planned, screen.view
+        planned, view = screen.plan.planned, screen.plan.view
         assert planned is not None and view is not None
         await screen.query_one("#totals").remove()
         screen._pruning = True
         assert screen.is_attached
-        screen._take_view(planned, view)
-        screen.toggle_all(lambda: [(planned.plan.would[0].conversation.root_id, None)])
+        screen.plan.take_view(planned, view)
+        screen.plan.toggle_all(lambda: [(planned.plan.would[0].conversation.root_id, None)])
         await browser.app.workers.wait_for_complete()
         await browser.pilot.pause(0.3)
         assert browser.app.return_code is None and browser.app.is_running

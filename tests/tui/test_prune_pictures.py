@@ -191,9 +191,9 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
         await browser.press("P")
         screen = _prune(browser)
         rules = screen.query_one("#rules")
-        before, cut = browser.text("#totals"), screen.cut
+        before, cut = browser.text("#totals"), screen.axis.cut
         await browser.press("left_square_bracket")
-        assert cut is not None and screen.cut is not None and screen.cut < cut
+        assert cut is not None and screen.axis.cut is not None and screen.axis.cut < cut
         assert browser.text("#totals") != before or "older:30d" not in rules.value  # type: ignore[attr-defined]
         for _ in range(40):
             await browser.press("left_square_bracket")
@@ -218,7 +218,7 @@ async def test_the_map_takes_leaves_and_goes_in(path: Path) -> None:
         old = keys["m1conversationold"]
         blocks.cursor = old
         await browser.settle()
-        assert screen.plan_list.current is not None and screen.plan_list.current.key == "pold"
+        assert screen.plan.rows.current is not None and screen.plan.rows.current.key == "pold"
         assert "of which" in browser.text("#status")
         before = browser.text("#totals")
         await browser.press("space")
@@ -241,7 +241,7 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
             await browser.press("s")
             assert mark in browser.text("#plan-head") or screen.query_one("#left").size.width < 76
         await browser.press("s")
-        planned = screen.planned
+        planned = screen.plan.planned
         assert planned is not None
         sizes = [each.own.total + each.along.total for each in planned.plan.would]
         assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1

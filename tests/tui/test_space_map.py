@@ -19,6 +19,7 @@ from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.plan import Planned as Doomed
 from hermes_browse.store.cleanup.sizes import Sizes, added
 from hermes_browse.store.cleanup.space_map import Space, SpaceMap
+from hermes_browse.tui.cleanup import space_pane
 from hermes_browse.tui.cleanup.cleaning import Cleaning, Planned
 from hermes_browse.tui.cleanup.prune import PruneScreen
 from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow
@@ -197,10 +198,10 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Cleaning, "plan", plan)
     async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P")
-        assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.planned is not None
-        plans.append(many(browser.app.screen.planned.plan))
+        assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.plan.planned is not None
+        plans.append(many(browser.app.screen.plan.planned.plan))
         await browser.press("escape")
-        monkeypatch.setattr(space_map, "read_space_map", read)
+        monkeypatch.setattr(space_pane, "read_space_map", read)
         Watched.threads.clear()
         calls: Counter[str] = Counter()
 

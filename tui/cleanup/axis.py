@@ -1,6 +1,6 @@
-"""The time axis of a clean-up: what goes, what is spared and what stays, by the time of its last activity.
+"""The time axis of a clean-up: what goes, what is spared and what stays, by the time of last activity.
 
-Adding up looks at every conversation and runs beside the screen's thread; drawing looks at the columns alone.
+`make_axis` looks at every conversation and runs on a worker thread; `draw` looks at the columns only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HATCHED = "▒"
 
 
 class Measure(StrEnum):
-    """What the height of a column stands for."""
+    """The quantity that the columns show."""
 
     BYTES = "bytes"
     CONVERSATIONS = "conversations"
@@ -31,7 +31,7 @@ class Measure(StrEnum):
 
     @property
     def following(self) -> Measure:
-        """The next one, round and round."""
+        """The next measure; the first comes after the last."""
         every = list(Measure)
         return every[(every.index(self) + 1) % len(every)]
 
@@ -67,7 +67,7 @@ class Point(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A stretch of time, with the sums over what was last active in it."""
+    """A period of time, with the sums over what was last active in it."""
 
     start: float
     goes: float = 0.0
@@ -81,19 +81,19 @@ class Column(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """Columns beside each other, oldest first."""
+    """Columns, oldest first."""
 
     unit: str
     """One of `UNITS`."""
     columns: tuple[Column, ...]
     end: float
-    """Where the last column ends, Unix seconds."""
+    """The end of the last column, Unix seconds."""
     measure: Measure
     is_estimated: bool
-    """Bytes of some conversations are not measured yet, and are taken to follow from their messages."""
+    """Bytes of some conversations are not measured yet, but estimated from their messages."""
 
     def time_at(self, x: float) -> float:
-        """The time at a place of the axis, 0 at its left end and 1 at its right."""
+        """The time at a position of the axis, from 0 on the left to 1 on the right."""
         place = max(0.0, min(x, 1.0)) * len(self.columns)
         index = min(int(place), len(self.columns) - 1)
         start = self.columns[index].start
@@ -101,7 +101,7 @@ class Axis(NamedTuple):
         return start + (place - index) * (end - start)
 
     def place_of(self, when: float) -> float:
-        """Where a time is on the axis, from 0 to 1."""
+        """The position of a time on the axis, from 0 to 1."""
         if not self.columns:
             return 0.0
         starts = [each.start for each in self.columns]
@@ -112,7 +112,7 @@ class Axis(NamedTuple):
 
 
 def read_points(catalog: Catalog) -> list[Point]:
-    """All chains of a catalog that have a time, in no order.
+    """All chains of a catalog that have a time, in any order.
 
     Args:
         catalog: Of the whole store.
@@ -134,7 +134,7 @@ def read_points(catalog: Catalog) -> list[Point]:
 
 
 def _starts(unit: str, first: float, last: float, most: int) -> list[float] | None:
-    """The starts of columns from one time to another, and the end of the last; None if there are more than that."""
+    """The starts of the columns between two times, then the end of the last; None if there are more than `most`."""
     at = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
     if unit == "week":
         at -= timedelta(days=at.weekday())
@@ -165,7 +165,7 @@ def make_axis(
     most: int,
     now: float,
 ) -> Axis:
-    """Add up what the columns hold.
+    """Add up the columns.
 
     Args:
         points: From `read_points`.
@@ -174,10 +174,10 @@ def make_axis(
         sizes: Measured so far, by session.
         measure: What is added up.
         most: Columns there is room for.
-        now: Unix seconds: the axis ends with it.
+        now: Unix seconds; the axis ends here.
 
     Returns:
-        At most so many columns, in the narrowest unit that fits; none without points.
+        At most `most` columns, in the narrowest unit that fits; no column without points.
     """
     unit, starts = "year", [now]
     if points:
@@ -213,10 +213,10 @@ def make_axis(
 
 
 def coming(days: Sequence[float], most: int, now: float) -> Axis:
-    """What goes on the days to come, in conversations.
+    """The axis of future days, in conversations that go.
 
     Args:
-        days: From now until each of them goes; 0 for what goes next.
+        days: From now until each conversation goes; 0 for the next clean-up.
         most: Columns there is room for.
         now: Unix seconds.
     """
@@ -230,7 +230,7 @@ def coming(days: Sequence[float], most: int, now: float) -> Axis:
 
 
 def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> float:
-    """The mean over what is measured; some kilobytes as long as nothing is."""
+    """The mean over what is measured; 2,000 until anything is."""
     rows = total = 0
     for each in points:
         if each.sessions[-1] in sizes:
@@ -240,7 +240,7 @@ def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> f
 
 
 def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | None:
-    """The cutoff a column further.
+    """Move the cutoff by a column.
 
     Args:
         axis: Any.
@@ -249,7 +249,7 @@ def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | No
         now: Unix seconds.
 
     Returns:
-        Days before now, rounded so that no column goes that was not crossed; None where there is no further column.
+        Days before now, rounded so that no other column goes; None where there is no further column.
     """
     cut = now - older_days * DAY if older_days is not None else (now if by < 0 else axis.columns[0].start - DAY)
     edges = [each.start for each in axis.columns]
@@ -263,14 +263,14 @@ def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | No
 
 
 class Cell(NamedTuple):
-    """Letters that look alike: names of looks, for what is drawn and for what is behind it."""
+    """Text with one look, and the look behind it."""
 
     text: str
     look: str
     behind: str = ""
 
 
-def draw(axis: Axis, width: int, height: int, cut: float | None, *, plain: bool = False) -> list[list[Cell]]:
+def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
     """The columns as rows of cells, top first.
 
     Args:
@@ -278,7 +278,6 @@ def draw(axis: Axis, width: int, height: int, cut: float | None, *, plain: bool 
         width: Cells.
         height: Rows.
         cut: The time before which things go, Unix seconds; None without a rule.
-        plain: In ASCII, where eighths of a cell cannot be told apart.
 
     Returns:
         `height` rows of exactly `width` cells each.
@@ -299,13 +298,13 @@ def draw(axis: Axis, width: int, height: int, cut: float | None, *, plain: bool 
         if line >= 0:
             under = cells[line]
             behind = under.look if under.text in "█▒" else under.behind
-            cells[line] = Cell("|" if plain else "│", "cut", behind if behind != "none" else "")
+            cells[line] = Cell("│", "cut", behind if behind != "none" else "")
         rows.append(_runs(cells))
     return rows
 
 
 def _eighths(column: Column, highest: float, height: int) -> tuple[int, int, int]:
-    """How high the parts stand; what is there at all is seen."""
+    """Heights of the parts in eighths of a cell; a part that is not zero has at least one."""
     if highest <= 0:
         return 0, 0, 0
     scale = height * 8 / highest
@@ -346,7 +345,7 @@ def _runs(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
-    """The years and, where there is room, months below the columns.
+    """The line below the columns: years, and months where there is room.
 
     Args:
         axis: Any.

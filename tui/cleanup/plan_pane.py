@@ -1,274 +1,242 @@
-"""A plan on a screen: its lines, what is taken and left by hand, what it comes to; the map beside it."""
+"""The list of a plan: what goes, what the user leaves out or adds, in which order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from textual import on
-from textual.content import Content
+from typing import TYPE_CHECKING, TypeVar
 
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from ..list.conversation_list import ConversationList
 from ..list.model import job_name
-from ..list.rows import ListRow
-from ..screens.controllers import Controllers
+from ..list.rows import FixedRows, ListRow, NoteRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from .cleaning import Planned
 from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from .plan_view import LeftOut, PlanRows, PlanView, look_at
-from .space_pane import SpacePane
-from .space_rows import KindRow, SpaceRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.protection import Why
 
+Found = TypeVar("Found")
 
 _BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrules; the others protect whatever is marked."""
 
 
-class PlanScreen(SubScreen):
-    """Shows a plan; how it is made is the business of what inherits from it."""
+class PlanPane:
+    """Shows a plan, measures it piece by piece, and keeps what the user leaves out.
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
-        self._planned: Planned | None = None
-        self._marked = frozenset(each.id for each in main.marks.conversations)
+    Args:
+        screen: Has the list.
+        changed: Called when another view is shown, or none.
+        remake: Asks for another plan, as another conversation is marked.
+    """
+
+    def __init__(self, screen: SubScreen, changed: Callable[[], None], remake: Callable[[], None]) -> None:
+        self._screen, self._context, self._cleaning = screen, screen.context, screen.main.cleaning
+        self._changed, self._remake = changed, remake
+        self.planned: Planned | None = None
+        """The plan by the rules; it includes what the user leaves out."""
+        self.view: PlanView | None = None
+        """What is shown of the plan."""
+        self.marked = frozenset(each.id for each in screen.main.marks.conversations)
+        """Tips that were marked by hand, in the main list or here."""
+        self.order = PlanOrder.IDLE
         self._left_out = LeftOut()
         self._opened: set[str] = set()
         self._empty = ""
-        self._rows: PlanRows | None = None
-        self._view: PlanView | None = None
-        self._goes_on = False
-        self.order = PlanOrder.IDLE
-        """Of the rows."""
+        self._laid_out: PlanRows | None = None
+        self._has_news = False
+        """The next view belongs to a plan, or to sizes, that have not been shown yet."""
         self._is_sorted_by_size = False
         self._is_top = False
-        self.space = SpacePane(self, self)
-
-    def _make_plan(self) -> None:
-        """Make it anew: what is marked by hand has changed."""
-        raise NotImplementedError
 
     @property
-    def plan_list(self) -> ConversationList:
-        """What would go."""
-        return self.query_one("#plan", ConversationList)
+    def rows(self) -> ConversationList:
+        """The widget."""
+        return self._screen.query_one("#plan", ConversationList)
 
-    def _measure_on(self, planned: Planned) -> None:
-        self.main.cleaning.measure_on(planned, lambda more: self._take_sizes(planned, more))
+    # Plans and their views
 
-    def _take_sizes(self, asked: Planned, more: Planned) -> None:
-        """A piece of the plan has been measured: the rows stay where they are, and know more."""
-        if self.is_whole and self._planned is asked:
-            self._planned = more
-            self._goes_on = True
-            self._look()
+    def show(self, planned: Planned, empty: str) -> None:
+        """Lay out another plan, show it, measure it.
 
-    @property
-    def planned(self) -> Planned | None:
-        """The plan by the rules, unmarked ones included."""
-        return self._planned
-
-    @property
-    def view(self) -> PlanView | None:
-        """What is shown of it."""
-        return self._view
-
-    def _show_plan(self, planned: Planned) -> None:
-        """Another plan: lay it out, show it, measure it."""
-        self._planned, self._rows = planned, None
+        Args:
+            planned: By the rules.
+            empty: A sentence for a plan in which nothing goes.
+        """
+        self.planned, self._laid_out, self._empty = planned, None, empty
         self._is_sorted_by_size = planned.plan.is_measured
-        self._goes_on = True
+        self._has_news = True
+        self._look()
+
+    def show_none(self, sentence: str) -> None:
+        """Show a sentence instead of a plan."""
+        self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
+        self.planned = self._laid_out = self.view = None
+        self._changed()
+
+    def forget(self) -> None:
+        """Drop the plan and what the user left out, as the rules are being edited."""
+        self._left_out.clear()
+        self.planned = None
+
+    def sort(self) -> None:
+        """Sort by the next column, and show the first row."""
+        self.order = self.order.following
+        self._lay_out(top=True)
+
+    def _lay_out(self, *, top: bool = False) -> None:
+        self._is_top = top
+        self._is_sorted_by_size = self.view is not None and self.view.is_measured
+        self._laid_out = None
         self._look()
 
     def _look(self) -> None:
-        """Have what is to be shown worked out: a large plan takes longer than a frame."""
-        planned = self._planned
+        """Work out the view on a worker thread: a large plan takes longer than a frame."""
+        planned = self.planned
         if planned is None:
             return
-        left_out = self._left_out
-        details, empty, opened = self.context.details, self._empty, frozenset(self._opened)
+        details, left_out, empty, opened = self._context.details, self._left_out, self._empty, frozenset(self._opened)
         order = self.order
-        rows = self._rows if self._rows is not None else lambda plan: PlanRows(plan, details, left_out, empty, opened)
+        rows = (
+            self._laid_out
+            if self._laid_out is not None
+            else lambda plan: PlanRows(plan, details, left_out, empty, opened)
+        )
 
         def work(reader: Reader) -> PlanView:
             return look_at(planned.plan, planned.catalog, left_out.roots, rows, planned.marks, order)
 
-        self.context.plan_worker.submit("look", work, lambda view: self._take_view(planned, view), self.context.failed)
+        self._submit("look", work, lambda view: self.take_view(planned, view))
 
-    def _take_view(self, planned: Planned, view: PlanView) -> None:
-        if not self.is_whole or self._planned is not planned:
+    def take_view(self, planned: Planned, view: PlanView) -> None:
+        """Show a view, unless another plan has taken the place of its own."""
+        if not self._screen.is_whole or self.planned is not planned:
             return
-        self._view = view
+        self.view = view
         self._left_out.take(view.gone)
         if view.rows is not None:
-            self._rows = view.rows
-            self._planned = planned = planned._replace(plan=view.plan)
-            self.plan_list.show(view.rows, top=self._is_top)
+            self._laid_out = view.rows
+            self.planned = planned = planned._replace(plan=view.plan)
+            self.rows.show(view.rows, top=self._is_top)
             self._is_top = False
-        elif self._rows is not None:
-            self._rows.take(planned.plan, view.sums)
-            self.plan_list.refresh_rows()
-        self.show_totals()
-        self.space.show()
-        self.picture_changed()
-        if self._goes_on:  # not for each of several looks at one piece
-            self._goes_on = False
-            if view.is_measured:
-                self._sort_measured()
-                self.space.begin()
-            else:
-                self._measure_on(planned)
-
-    def _show_no_plan(self) -> None:
-        """There is none."""
-        self._planned = self._rows = self._view = None
-        self.show_totals()
-        self.space.show()
-        self.picture_changed()
-
-    def picture_changed(self) -> None:
-        """What goes, or what is known of it, is another."""
-
-    def sort(self) -> None:
-        """Sort the rows by the next column, and show the first of them."""
-        self.order = self.order.following
-        self._lay_out(top=True)
-
-    def _sort_measured(self) -> None:
-        """By size rows can be sorted only when all sizes are known; until then they keep their places."""
-        if self.order is PlanOrder.SIZE and not self._is_sorted_by_size:
-            self._is_sorted_by_size = True
+        elif self._laid_out is not None:
+            self._laid_out.take(planned.plan, view.sums)
+            self.rows.refresh_rows()
+        self._changed()
+        if not self._has_news:
+            return
+        self._has_news = False
+        if not view.is_measured:
+            self._cleaning.measure_on(planned, lambda more: self._take_sizes(planned, more))
+        elif self.order is PlanOrder.SIZE and not self._is_sorted_by_size:  # rows keep their places until then
             self._lay_out()
 
-    def _lay_out(self, *, top: bool = False) -> None:
-        view = self._view
-        self._is_top = top
-        self._is_sorted_by_size = view is not None and view.is_measured
-        self._rows = None
-        self._look()
+    def _take_sizes(self, asked: Planned, more: Planned) -> None:
+        if self._screen.is_whole and self.planned is asked:
+            self.planned = more
+            self._has_news = True
+            self._look()
 
-    def show_totals(self) -> None:
-        """What goes, in numbers."""
-        view = self._view
-        goes = Content.styled(" " + _("nothing goes"), "dim")
-        if view is not None and view.goes:
-            count = ngettext("1 conversation", "{count:,} conversations", view.goes).format(count=view.goes)
-            parts = [view.totals]
-            if self.space.total:
-                parts.append(_("{share:.0%} of all").format(share=view.bytes / self.space.total))
-            goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
-        self.line("totals").update(goes)
-        self.space.show_file()
-        self.line("stays").update(Content.styled(f" {view.stays if view is not None else ''}", "dim"))
+    def _submit(self, slot: str, work: Callable[[Reader], Found], done: Callable[[Found], None]) -> None:
+        self._context.plan_worker.submit(slot, work, done, self._context.failed)
 
-    @on(ConversationList.Shown)
-    def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Read how nameless ones begin."""
-        event.stop()
-        source = event.list.source
-        is_plan = isinstance(source, PlanRows)
-        ask = source.nameless if isinstance(source, PlanRows) else self.space.nameless
-        wanted = ask(event.first, event.last)
-        if not wanted:
+    def when_ready(self, then: Callable[[Planned], None], *, archive: bool) -> None:
+        """Narrow the plan to what goes, and hand it on.
+
+        Args:
+            then: Takes the plan, if anything goes.
+            archive: Leave out what is archived already: an undo must not unarchive it.
+        """
+        planned, left_out = self.planned, self._left_out
+        if planned is None:
+            self._say(_("nothing goes by these rules"))
             return
 
-        def done(found: list[Conversation]) -> None:
-            self.context.details.add(found)
-            if self.is_whole:
-                self.plan_list.refresh_rows()
-                if not is_plan:
-                    self.space.show()
+        def work(reader: Reader) -> Planned:
+            plan = planned.plan.narrowed(planned.catalog, left_out.roots)
+            if archive:
+                plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
+            return planned._replace(plan=plan)
 
-        slot = "plan names" if is_plan else "map names"  # not shown
-        self.context.page_worker.submit(slot, lambda reader: with_details(reader, wanted), done, self.context.failed)
+        def done(ready: Planned) -> None:
+            if ready.plan.would:
+                then(ready)
+            else:
+                self._say(_("nothing goes by these rules"))
 
-    @on(ConversationList.Highlighted)
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Say what the row has no room for."""
-        event.stop()
-        if event.list is self.plan_list or event.list.has_focus:  # the map comes later, and is not what is looked at
-            self.tell_about(event.row)
+        self._submit("ready", work, done)
 
-    def tell_about(self, row: ListRow | None) -> None:
-        """Say what a row has no room for."""
-        words = ""
+    # Rows
+
+    def nameless(self, first: int, last: int) -> list[Conversation]:
+        """Conversations of some rows that have no title and no preview yet."""
+        source = self.rows.source
+        return source.nameless(first, last) if isinstance(source, PlanRows) else []
+
+    def about(self, row: ListRow | None) -> str:
+        """What a row has no room for; empty where there is nothing to add."""
         if isinstance(row, SparedRow):
             more = [_("space takes it all the same")] if self.may_take(row.spared.why) else []
-            words = " · ".join([row.spared.why.words, *more])
-        elif isinstance(row, PlanRow):
-            along = len(row.planned.subagents)
+            return " · ".join([row.spared.why.words, *more])
+        if isinstance(row, PlanRow):
             parts = [row.planned.conversation.id]
-            if along:
+            if along := len(row.planned.subagents):
                 sentence = ngettext(
                     "1 subagent session along in a delete", "{count:,} subagent sessions along in a delete", along
                 )
                 parts.append(sentence.format(count=along))
-            words = " · ".join([*parts, _("Enter reads it")])
-        elif isinstance(row, PlanJobRow):
-            words = _("Enter shows the runs of this job · space leaves all of them, or takes them")
-        elif isinstance(row, SparedJobRow):
-            words = " · ".join([row.words, _("Enter shows the runs of this job")])
-        elif isinstance(row, SpaceRow | KindRow):
-            words = self.space.about(row)
-        if words:
-            self.tell(header.status(words, ""))
+            return " · ".join([*parts, _("Enter reads it")])
+        if isinstance(row, PlanJobRow):
+            return _("Enter shows the runs of this job · space leaves all of them, or takes them")
+        if isinstance(row, SparedJobRow):
+            return " · ".join([row.words, _("Enter shows the runs of this job")])
+        return ""
 
-    @on(ConversationList.Selected, "#plan")
-    def selected(self, event: ConversationList.Selected) -> None:
-        """Enter: read it; on a job show its runs."""
-        event.stop()
-        if isinstance(event.row, PlanJobRow | SparedJobRow):
-            self._opened ^= {event.row.key}
-            self._rows = None
+    def select(self, row: ListRow) -> None:
+        """Read a conversation, or show the runs of a job."""
+        if isinstance(row, PlanJobRow | SparedJobRow):
+            self._opened ^= {row.key}
+            self._laid_out = None
             self._look()
-        elif isinstance(event.row, PlanRow):
-            self.read(event.row.planned.conversation)
-        elif isinstance(event.row, SparedRow):
-            self.read(event.row.spared.conversation)
+        elif isinstance(row, PlanRow):
+            self._screen.read(row.planned.conversation)
+        elif isinstance(row, SparedRow):
+            self._screen.read(row.spared.conversation)
 
-    def action_take(self) -> None:
-        """Leave a conversation out, or take it after all; in the map all of a line."""
-        if self.space.has_focus:
-            self.space.take_or_leave()
-            return
-        row = self.plan_list.current
+    def take_or_leave(self) -> None:
+        """Leave the current row out of the plan, or take it back."""
+        row = self.rows.current
         if isinstance(row, PlanRow):
             self.toggle(row.planned.conversation)
-            self.plan_list.action_move(1)
+            self.rows.action_move(1)
         elif isinstance(row, PlanJobRow):
             runs, job = row.runs, row.name
             self.toggle_all(lambda: [(each.conversation.root_id, job) for each in runs])
-            self.plan_list.action_move(1)
+            self.rows.action_move(1)
         elif isinstance(row, SparedRow):
-            if self.may_take(row.spared.why):
-                self.take_by_hand(row.spared.conversation)
-            else:
-                told = _("it stays whatever is marked: {reason}").format(reason=row.spared.why.words)
-                self.tell(header.status(told, ""))
+            self.take_by_hand(row.spared.conversation, row.spared.why)
 
     def toggle(self, conversation: Conversation) -> None:
-        """Leave a conversation of the plan out, or take it after all."""
+        """Leave a conversation of the plan out, or take it back."""
         root = conversation.root_id
         if root in self._left_out:
             self._left_out.take([root])
         else:
             self._left_out.leave([(root, job_name(conversation.root))])
-        self.plan_list.refresh_rows()
+        self.rows.refresh_rows()
         self._look()
 
     def toggle_all(self, meant: Callable[[], list[tuple[str, str | None]]]) -> None:
-        """Leave many conversations out, or where some of them are, take all of them.
+        """Leave many conversations out, or take them back where some are left out.
 
         Args:
-            meant: Finds their roots, each with its job where it is a cron run; beside the screen's thread.
+            meant: Finds their roots, each with its job where it is a cron run; runs on a worker thread.
         """
         left_out = self._left_out
 
@@ -278,34 +246,43 @@ class PlanScreen(SubScreen):
 
         def done(found: tuple[int, LeftOut | None]) -> None:
             before, more = found
-            if not self.is_whole:
+            if not self._screen.is_whole:
                 return
             if more is None:
-                self.tell(header.status(_("nothing of it goes by these rules"), ""))
+                self._say(_("nothing of it goes by these rules"))
                 return
             if self._left_out is not left_out or left_out.changes != before:
-                self.toggle_all(meant)  # another key came in between, and counts as well
+                self.toggle_all(meant)  # another key changed it in between, and counts as well
                 return
             self._left_out = more
-            if self._rows is not None:
-                self._rows.left_out = more
-            self.plan_list.refresh_rows()
+            if self._laid_out is not None:
+                self._laid_out.left_out = more
+            self.rows.refresh_rows()
             self._look()
 
-        self.context.plan_worker.submit("toggle", work, done, self.context.failed)
+        self._submit("toggle", work, done)
 
     @staticmethod
     def may_take(why: Why) -> bool:
-        """Whether a mark by hand overrules what a conversation is spared for."""
+        """Whether a mark by hand overrules the reason for sparing a conversation."""
         return why.code in _BY_HAND
 
-    def take_by_hand(self, conversation: Conversation) -> None:
-        """Take one along that the rules do not mean, or spare; what is protected stays all the same."""
-        self._marked |= {conversation.id}
-        self._make_plan()
+    def take_by_hand(self, conversation: Conversation, why: Why | None) -> bool:
+        """Mark a conversation that the plan does not have, or say what protects it.
 
-    @on(ConversationList.Selected, "#space")
-    def space_selected(self, event: ConversationList.Selected) -> None:
-        """Enter: open a line of the map."""
-        event.stop()
-        self.space.take(event.row)
+        Args:
+            conversation: Any.
+            why: The reason for sparing it; None where it matches no rule.
+
+        Returns:
+            False if it stays.
+        """
+        if why is not None and not self.may_take(why):
+            self._say(_("it stays whatever is marked: {reason}").format(reason=why.words))
+            return False
+        self.marked |= {conversation.id}
+        self._remake()
+        return True
+
+    def _say(self, words: str) -> None:
+        self._screen.tell(header.status(words, ""))

@@ -339,20 +339,6 @@ def look_at(
     )
 
 
-def jobs_of(plan: Plan, meant: Container[str]) -> list[tuple[str, str | None]]:
-    """The roots of some conversations of a plan, each with its job where it is a cron run.
-
-    Args:
-        plan: Any.
-        meant: Tips or roots.
-    """
-    return [
-        (each.conversation.root_id, job_name(each.conversation.root))
-        for each in plan.would
-        if each.conversation.id in meant or each.conversation.root_id in meant
-    ]
-
-
 _KINDS: dict[str, Callable[[], str]] = {
     "pinned": lambda: pgettext("spared", "{count:,} pinned"),
     "live": lambda: pgettext("spared", "{count:,} live"),

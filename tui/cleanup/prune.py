@@ -1,9 +1,8 @@
-"""The clean-up screen: rules on top, below them what would go, beside it where the bytes are; archive or delete."""
+"""The clean-up screen: rules on top, below them the plan, beside it the map of bytes; archives or deletes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container
 from dataclasses import replace
 
 from textual import on
@@ -15,32 +14,33 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled, with_age
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ..commands.screens import PRUNE
 from ..list.conversation_list import ConversationList
-from ..list.rows import FixedRows, NoteRow
+from ..list.rows import ListRow
 from ..screens.controllers import Controllers
+from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 from ..shared.toggles import ToggleLine
-from .axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
+from .axis_pane import AxisPane
 from .cleaning import Planned
-from .plan_pane import PlanScreen
+from .plan_pane import PlanPane
 from .plan_rows import plan_head
 from .reclaim import open_reclaim
+from .space_pane import SpacePane
+from .space_rows import KindRow, SpaceRow
 from .widgets import TimeAxis, TreeMap
 
 _REST = 0.15
-"""Seconds the keyboard rests before a plan is made."""
+"""Seconds without a key before a plan is made."""
 _MAP = (100, 30)
-"""Columns and lines from which on the bytes are shown as blocks; below that as bars."""
+"""The smallest screen, in columns and lines, that shows the bytes as blocks; a smaller one shows bars."""
 _AXIS = 20
-"""Lines below which the plan needs all the room there is."""
+"""The fewest lines of a screen that shows the time axis."""
 SWITCHES = (
     (N_("older 30d"), "older:30d"),
     (N_("90d"), "older:90d"),
@@ -52,8 +52,8 @@ SWITCHES = (
 )
 
 
-class PruneScreen(PlanScreen):
-    """Shows what rules mean; nothing is changed before the question is answered."""
+class PruneScreen(SubScreen):
+    """Shows what rules would take; changes nothing before the user answers a question."""
 
     HELP_TITLE = N_("Clean up")
     EXAMPLES = EXAMPLES
@@ -61,19 +61,18 @@ class PruneScreen(PlanScreen):
 
     def __init__(self, main: Controllers) -> None:
         super().__init__(main)
+        self.plan = PlanPane(self, self._plan_changed, self._make_plan)
+        self.space = SpacePane(self, self.plan, self._measured)
         self._parsed: Parsed | None = None
         self._timer: Timer | None = None
         self._is_looking = False
-        self._measure = Measure.BYTES
-        self._points: tuple[Catalog, list[Point]] | None = None
-        """What stands on the axis, and the catalog it was read from."""
-        self._drawn: Axis | None = None
+        self.axis = AxisPane(self, self.plan, self._age)
 
     def compose(self) -> ComposeResult:
         """Rules, switches, plan and map, totals."""
         yield TextLine(id="header")
         yield TextBox(
-            "" if self._marked else self.main.cleaning.last_rules,
+            "" if self.plan.marked else self.main.cleaning.last_rules,
             placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",  # not shown
             id="rules",
             select_on_focus=False,
@@ -98,7 +97,7 @@ class PruneScreen(PlanScreen):
         """Make the first plan, and measure the store behind it."""
         for widget in self.query(ConversationList):
             widget.clock = self.context.clock
-        self.axis.clock = self.context.clock
+        self.axis.widget.clock = self.context.clock
         self.line("header").update(
             Content.assemble(
                 (" " + _("clean up") + "  ", "bold"),
@@ -106,21 +105,21 @@ class PruneScreen(PlanScreen):
                 ("   " + _("nothing is changed before you say so"), "dim"),
             )
         )
-        self.set_focus(self.plan_list)
+        self.set_focus(self.plan.rows)
         self.space.announce()
         self._show_rules()
         self._make_plan()
 
     def on_resize(self, event: Resize) -> None:
-        """Other words fit, other pictures too."""
+        """Fit words and pictures to the size."""
         super().on_resize(event)
         self.set_class(event.size.width >= _MAP[0] and event.size.height >= _MAP[1], "-map")
-        self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
+        self.axis.widget.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.space.show_file()
-        self.call_after_refresh(self.picture_changed)
+        self.call_after_refresh(self._show_pictures)
 
     def on_unmount(self) -> None:
-        """No more measuring."""
+        """Stop measuring."""
         self.space.end()
 
     @property
@@ -130,77 +129,50 @@ class PruneScreen(PlanScreen):
 
     # Pictures
 
-    @property
-    def axis(self) -> TimeAxis:
-        """The time axis."""
-        return self.query_one(TimeAxis)
+    def _age(self) -> float | None:
+        """The age of the rules, seconds."""
+        return self._parsed.rules.older_than if self._parsed is not None and not self._parsed.problems else None
 
-    @property
-    def cut(self) -> float | None:
-        """The time before which things go by the rule of age, Unix seconds."""
-        age = self._parsed.rules.older_than if self._parsed is not None and not self._parsed.problems else None
-        return self.context.clock() - age if age is not None else None
+    def _show_pictures(self) -> None:
+        if self.is_whole:
+            self._show_head()
+            self.axis.show()
 
-    def picture_changed(self) -> None:
-        """Add up the axis anew, beside the screen's thread; the cutoff moves at once."""
-        if not self.is_whole:
-            return
-        width = self.query_one("#left").size.width
-        self.line("plan-head").update(Content.styled(plan_head(width, self.order), "dim"))
-        catalog, now, measure, view = self.context.catalog, self.context.clock(), self._measure, self.view
-        most, known, sizes = self.axis.columns, self._points, self.main.cleaning.sizes
-        goes: Container[str] = view.goes_of if view is not None else ()
-        spared: Container[str] = view.spared if view is not None else ()
-
-        def work(reader: Reader) -> tuple[Catalog, list[Point], Axis]:
-            points = known[1] if known is not None and known[0] is catalog else read_points(catalog)
-            most_columns, have = max(most // 2, 2), dict(sizes)
-            axis = make_axis(points, gone=goes, spared=spared, sizes=have, measure=measure, most=most_columns, now=now)
-            return catalog, points, axis
-
-        def done(found: tuple[Catalog, list[Point], Axis]) -> None:
-            self._points = found[:2]
-            if self.is_whole:
-                self._drawn = found[2]
-                self.axis.show(found[2], self.cut)
-
-        self.context.page_worker.submit("axis", work, done, self.context.failed)  # a plan takes longer
+    def _show_head(self) -> None:
+        self.line("plan-head").update(
+            Content.styled(plan_head(self.query_one("#left").size.width, self.plan.order), "dim")
+        )
 
     def action_cut(self, by: int) -> None:
         """Move the cutoff by a column."""
-        if self._drawn is None or not self._drawn.columns:
-            return
-        now, cut = self.context.clock(), self.cut
-        days = moved(self._drawn, (now - cut) / DAY if cut is not None else None, by, now)
+        days = self.axis.moved(by)
         if days is not None:
             self._cut_at(days)
 
     @on(TimeAxis.Moved)
     def cut_moved(self, event: TimeAxis.Moved) -> None:
-        """The cutoff was dragged."""
+        """The user dragged the cutoff."""
         event.stop()
         self._cut_at(event.days)
 
     def _cut_at(self, days: int) -> None:
         box = self.query_one("#rules", Input)
         box.value = with_age(box.value, days)
-        if self._drawn is not None:
-            self._show_rules()
-            self.axis.show(self._drawn, self.cut)
+        self._show_rules()
+        self.axis.show_cut()
 
     def action_measure(self) -> None:
         """Show another measure on the axis."""
-        self._measure = self._measure.following
-        self.picture_changed()
+        self.axis.next_measure()
 
     def action_sort(self) -> None:
         """Sort the plan by the next column."""
-        self.sort()
-        self.line("plan-head").update(Content.styled(plan_head(self.query_one("#left").size.width, self.order), "dim"))
+        self.plan.sort()
+        self._show_head()
 
     @on(TreeMap.Pointed)
     def pointed(self, event: TreeMap.Pointed) -> None:
-        """Say what the block is; the plan goes where the map is."""
+        """Say what the block is, and move the cursor of the plan there."""
         event.stop()
         self.tell(header.status(self.space.about(event.block), ""))
         if event.block.space is not None:
@@ -208,19 +180,19 @@ class PruneScreen(PlanScreen):
 
     @on(TreeMap.Entered)
     def entered(self, event: TreeMap.Entered) -> None:
-        """Into a block."""
+        """Show the parts of a block."""
         event.stop()
         self.space.enter(event.block)
 
     @on(TreeMap.Left)
     def left_block(self, event: TreeMap.Left) -> None:
-        """Out of a block."""
+        """Show the level above."""
         event.stop()
         self.space.leave()
 
     @on(TreeMap.Resized)
     def map_resized(self, event: TreeMap.Resized) -> None:
-        """Blocks for other room."""
+        """Lay the blocks out for another size."""
         event.stop()
         self.space.show()
 
@@ -234,11 +206,10 @@ class PruneScreen(PlanScreen):
 
     @on(Input.Changed, "#rules")
     def rules_changed(self, event: Input.Changed) -> None:
-        """Make another plan when the keyboard rests."""
+        """Make another plan after a moment without keys."""
         event.stop()
         self.main.cleaning.last_rules = event.value
-        self._left_out.clear()
-        self._planned = None
+        self.plan.forget()
         self._show_rules()
         if self._timer is not None:
             self._timer.stop()
@@ -246,34 +217,34 @@ class PruneScreen(PlanScreen):
 
     @on(Input.Submitted, "#rules")
     def rules_submitted(self, event: Input.Submitted) -> None:
-        """To the plan."""
+        """Focus the plan."""
         event.stop()
-        self.set_focus(self.plan_list)
+        self.set_focus(self.plan.rows)
 
     @on(ToggleLine.Switched)
     def clicked(self, event: ToggleLine.Switched) -> None:
-        """A click on a switch."""
+        """Switch a rule with the mouse."""
         event.stop()
         self.action_switch(event.index)
 
     def action_switch(self, index: int) -> None:
-        """Add a rule, or take it away."""
+        """Add a rule, or remove it."""
         box = self.query_one("#rules", Input)
         box.value = toggled(box.value, SWITCHES[index][1])
 
     def action_rules(self) -> None:
-        """To the line of rules."""
+        """Focus the line of rules."""
         self.set_focus(self.query_one("#rules", Input))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A slash in the line of rules is a letter."""
+        """The key that focuses the rules is an ordinary letter inside them."""
         return not (action == "rules" and isinstance(self.focused, Input))
 
     # The plan
 
     def catalog_changed(self) -> None:
-        """The list has been read again: what was planned may have changed."""
-        if self._parsed is None:  # still being put together, its panes last: the first plan is yet to be made
+        """Make the plan anew, as the list has been read again."""
+        if self._parsed is None:  # not composed yet: `on_mount` makes the first plan
             return
         self._make_plan()
         if self.app.screen is self:  # not for each portion of a long work
@@ -286,71 +257,105 @@ class PruneScreen(PlanScreen):
         parsed = self._parsed
         if parsed is None or parsed.problems:
             words = _("; ").join(parsed.problems) if parsed is not None else ""
-            self._show_nothing(_("A rule cannot be read: {problems}").format(problems=words))
+            self.plan.show_none(_("A rule cannot be read: {problems}").format(problems=words))
             return
-        rules = replace(parsed.rules, marks=self._marked)
+        rules = replace(parsed.rules, marks=self.plan.marked)
         if rules.nothing:
-            self._show_nothing(_("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves."))
+            self.plan.show_none(_("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves."))
             return
-        self._is_looking = self._planned is None
+        self._is_looking = self.plan.planned is None
         if self._is_looking:
             self.tell(header.status(_("looking …"), ""))
         self.main.cleaning.plan(rules, self._take_plan, measure=False)
 
-    def _show_nothing(self, sentence: str) -> None:
-        self.plan_list.show(FixedRows([NoteRow(sentence)]), top=True)
-        self._show_no_plan()
-        self.space.begin()
-
     def _take_plan(self, planned: Planned) -> None:
         if not self.is_whole or self._parsed is None or self._parsed.problems:
             return
-        if self._is_looking:  # else something else stands there that is worth reading
+        if self._is_looking:  # else the line holds another message
             self.tell(header.status("", ""))
         words = self._parsed.rules.words()
         like = _("Nothing goes: no conversation is like this ({rules}).").format(rules=words)
-        self._empty = like if words else _("Nothing goes.")
-        self._show_plan(planned)
+        self.plan.show(planned, like if words else _("Nothing goes."))
+
+    def _plan_changed(self) -> None:
+        self._measured()
+        self.space.show()
+        if self.plan.view is None or self.plan.view.is_measured:  # the plan is what was asked for, so it comes first
+            self.space.begin()
+
+    def _measured(self) -> None:
+        self._show_totals()
+        self._show_pictures()
+
+    def _show_totals(self) -> None:
+        """Say what goes, in numbers."""
+        view = self.plan.view
+        goes = Content.styled(" " + _("nothing goes"), "dim")
+        if view is not None and view.goes:
+            count = ngettext("1 conversation", "{count:,} conversations", view.goes).format(count=view.goes)
+            parts = [view.totals]
+            if self.space.total:
+                parts.append(_("{share:.0%} of all").format(share=view.bytes / self.space.total))
+            goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
+        self.line("totals").update(goes)
+        self.space.show_file()
+        self.line("stays").update(Content.styled(f" {view.stays if view is not None else ''}", "dim"))
+
+    @on(ConversationList.Shown)
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        """Read the names that are missing."""
+        event.stop()
+        if event.list is self.plan.rows:
+            self.read_names("plan-names", self.plan.nameless(event.first, event.last), self.plan.rows.refresh_rows)
+        else:
+            self.read_names("map-names", self.space.nameless(event.first, event.last), self._map_names_read)
+
+    def _map_names_read(self) -> None:
+        self.plan.rows.refresh_rows()
+        self.space.show()
+
+    @on(ConversationList.Highlighted)
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Say what the row has no room for."""
+        event.stop()
+        if event.list is self.plan.rows or event.list.has_focus:  # not when the map appears while the plan is read
+            self._tell_about(event.row)
+
+    def _tell_about(self, row: ListRow | None) -> None:
+        words = self.space.about(row) if isinstance(row, SpaceRow | KindRow) else self.plan.about(row)
+        if words:
+            self.tell(header.status(words, ""))
+
+    @on(ConversationList.Selected)
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Enter: read a conversation of the plan, or open what has parts."""
+        event.stop()
+        pane = self.plan if event.list is self.plan.rows else self.space
+        pane.select(event.row)
+
+    def action_take(self) -> None:
+        """Leave out what is under the cursor, or take it after all."""
+        pane = self.space if self.space.has_focus else self.plan
+        pane.take_or_leave()
 
     # Doing it
 
-    def _when_ready(self, then: Callable[[Planned], None], *, archive: bool) -> None:
-        """Have the plan narrowed to what is taken, and go on with it."""
-        planned, left_out = self._planned, self._left_out
-        if planned is None:
-            self.tell(header.status(_("nothing goes by these rules"), ""))
-            return
-
-        def work(reader: Reader) -> Planned:
-            plan = planned.plan.narrowed(planned.catalog, left_out.roots)
-            if archive:  # what is put away already stays as it is, and an undo does not bring it back
-                plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
-            return planned._replace(plan=plan)
-
-        def done(ready: Planned) -> None:
-            if ready.plan.would:
-                then(ready)
-            else:
-                self.tell(header.status(_("nothing goes by these rules"), ""))
-
-        self.context.plan_worker.submit("ready", work, done, self.context.failed)
-
     def action_archive(self) -> None:
-        """Put all of it away."""
-        self._when_ready(self.main.cleaning.archive_planned, archive=True)
+        """Archive what the plan takes."""
+        self.plan.when_ready(self.main.cleaning.archive_planned, archive=True)
 
     def action_delete(self) -> None:
-        """Ask, then move all of it to the trash."""
-        self._when_ready(self.main.cleaning.ask, archive=False)
+        """Ask, then move what the plan takes to the trash."""
+        self.plan.when_ready(self.main.cleaning.ask, archive=False)
 
     def action_reclaim(self) -> None:
-        """Make the file smaller."""
+        """Open the card for making the file smaller."""
         open_reclaim(self.main, self.app)
 
     def action_other_pane(self) -> None:
-        """To the map, or back to the plan."""
+        """Focus the map, or the plan again."""
         if self.space.has_focus:
-            self._go(self.plan_list)
+            self._go(self.plan.rows)
         elif isinstance(pane := self.space.pane, ConversationList):
             self._go(pane)
         else:
@@ -358,24 +363,24 @@ class PruneScreen(PlanScreen):
 
     def _go(self, pane: ConversationList) -> None:
         self.set_focus(pane)
-        self.tell_about(pane.current)
+        self._tell_about(pane.current)
 
     def action_read(self) -> None:
         """Read the conversation under the cursor, in either pane."""
         if self.space.has_focus:
             self.space.read()
         else:
-            self.plan_list.action_select()
+            self.plan.rows.action_select()
 
     def action_plan_pane(self) -> None:
-        """To the plan."""
-        self._go(self.plan_list)
+        """Focus the plan."""
+        self._go(self.plan.rows)
 
     def action_back(self) -> None:
-        """From the rules to the plan, then back to the list."""
+        """Leave a block of the map, then focus the plan, then close the screen."""
         if self.space.has_focus and self.space.is_inside:
             self.space.leave()
-        elif self.focused is not self.plan_list:
-            self._go(self.plan_list)
+        elif self.focused is not self.plan.rows:
+            self._go(self.plan.rows)
         else:
             self.dismiss(None)

@@ -1,4 +1,4 @@
-"""Making the file smaller is Hermes' own work: what it needs and locks, and its command in the foreground."""
+"""Making the file smaller with `hermes sessions optimize`: a card that says what it needs, and the run itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..screens.controllers import Controllers
 
 
 class Reclaim(NamedTuple):
-    """The command, and what speaks for and against it."""
+    """The command, and the facts that the card tells."""
 
     argv: tuple[str, ...]
     home: str
@@ -39,7 +39,7 @@ class Reclaim(NamedTuple):
 
     @property
     def shell(self) -> str:
-        """As it would be typed."""
+        """The command as a shell takes it."""
         return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
 
     @property
@@ -58,7 +58,7 @@ class ReclaimScreen(Card[bool]):
         self._reclaim = reclaim
 
     def compose(self) -> ComposeResult:
-        """What is gained, what it takes, the command."""
+        """The gain, the needs, the command."""
         reclaim, file = self._reclaim, self._reclaim.file
         with Vertical(id="card"):
             yield Static(Content.styled(_("Make the file smaller"), "bold"))
@@ -97,10 +97,10 @@ class ReclaimScreen(Card[bool]):
 
 
 def open_reclaim(main: Controllers, app: App[Any]) -> None:
-    """Look at the file, then ask.
+    """Read the sizes of the file, then open the card.
 
     Args:
-        main: The store.
+        main: Controllers of the main screen.
         app: Shows the card.
     """
     location, store = main.context.location, main.context.store
@@ -125,18 +125,18 @@ def open_reclaim(main: Controllers, app: App[Any]) -> None:
     def done(reclaim: Reclaim) -> None:
         def decided(go: bool | None) -> None:
             if go:
-                run(main, reclaim)
+                _run(main, reclaim)
 
         app.push_screen(ReclaimScreen(reclaim), decided)
 
     main.context.plan_worker.submit("file", work, done, main.context.failed)
 
 
-def run(main: Controllers, reclaim: Reclaim) -> None:
-    """Run Hermes in the foreground with every handle of ours closed, and say what came of it.
+def _run(main: Controllers, reclaim: Reclaim) -> None:
+    """Close every handle of ours, run Hermes in the foreground, and say what came of it.
 
     Args:
-        main: The main screen.
+        main: Controllers of the main screen.
         reclaim: With an executable.
     """
     assert reclaim.executable is not None

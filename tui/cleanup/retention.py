@@ -1,4 +1,4 @@
-"""What Hermes will delete by itself, and when; each can be saved with one key."""
+"""The screen of what Hermes will delete by itself, and when; one key saves a conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from textual.events import Resize
 from hermes_browse.store.cleanup.retention import Fate, Radar
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import copy_to_trash
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -45,11 +44,11 @@ class FateRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The root."""
+        """Made of the root."""
         return f"f{self.conversation.root_id}"
 
     def spans(self, width: int, now: float) -> Line:
-        """In exactly so many cells."""
+        """Draw the row in exactly `width` cells."""
         days = self.fate.prune_in_days
         if days is None or days < 1:
             when = _("never") if days is None else pgettext("deadline", "now")
@@ -79,7 +78,7 @@ class _Found(NamedTuple):
 
 
 class _Fates:
-    """Conversations with what becomes of them as rows, each with its name as far as that has been read."""
+    """Rows of conversations that Hermes deletes, with the names read so far."""
 
     def __init__(self, leaving: Sequence[tuple[Conversation, Fate]], details: Details) -> None:
         self._leaving, self._details = leaving, details
@@ -94,11 +93,11 @@ class _Fates:
         return FateRow(self._details.complete(conversation)[0], fate)
 
     def index_of(self, key: str) -> int | None:
-        """Where the row with a key is."""
+        """The index of the row with a key."""
         return self._index.get(key)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
-        """Conversations of some rows that have no title and whose beginning has not been read."""
+        """Conversations of some rows that have no title and no preview yet."""
         rows = (self.row(index).conversation for index in range(first, min(last + 1, len(self))))
         return [each for each in rows if not each.title and not each.preview]
 
@@ -141,7 +140,7 @@ class RetentionScreen(SubScreen):
         return self.query_one("#fates", ConversationList)
 
     def catalog_changed(self) -> None:
-        """Read it again."""
+        """Read the radar again."""
         known, location, now = self.context.catalog, self.context.location, self.context.clock()
 
         def work(reader: Reader) -> _Found:
@@ -182,12 +181,12 @@ class RetentionScreen(SubScreen):
         self.fates.show(_Fates(found.leaving, self.context.details) if found.leaving else nothing)
 
     def on_resize(self, event: Resize) -> None:
-        """Other columns fit."""
+        """Fit the columns to the size."""
         super().on_resize(event)
         self.call_after_refresh(self._show_axis)
 
     def _show_axis(self) -> None:
-        """Which day takes how many."""
+        """Show how many conversations go on which day."""
         if self._found is not None and self.is_whole:
             axis = self.query_one(TimeAxis)
             days = [fate.prune_in_days for _conversation, fate in self._found.leaving]
@@ -196,45 +195,34 @@ class RetentionScreen(SubScreen):
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Say why it goes."""
+        """Say why the conversation goes."""
         event.stop()
         if isinstance(event.row, FateRow):
             self.tell(header.status(event.row.fate.reason, ""))
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Read how nameless ones begin."""
+        """Read the names that are missing."""
         event.stop()
         source = event.list.source
         wanted = source.nameless(event.first, event.last) if isinstance(source, _Fates) else []
-        if not wanted:
-            return
-
-        def done(found: list[Conversation]) -> None:
-            self.context.details.add(found)
-            if self.is_whole:
-                self.fates.refresh_rows()
-
-        def work(reader: Reader) -> list[Conversation]:
-            return with_details(reader, wanted)
-
-        self.context.page_worker.submit("fate names", work, done, self.context.failed)  # not shown
+        self.read_names("fate-names", wanted, self.fates.refresh_rows)
 
     @on(ConversationList.Selected, "#fates")
     def selected(self, event: ConversationList.Selected) -> None:
-        """Enter: read it."""
+        """Read the conversation."""
         event.stop()
         if isinstance(event.row, FateRow):
             self.read(event.row.conversation)
 
     def action_pin(self) -> None:
-        """Keep it."""
+        """Pin the conversation, so that Hermes keeps it."""
         row = self.fates.current
         if isinstance(row, FateRow):
             self.main.changing.pin_these([row.conversation])
 
     def action_bundle(self) -> None:
-        """Put a copy into the trash."""
+        """Put a copy of the conversation into the trash."""
         row, found = self.fates.current, self._found
         if not isinstance(row, FateRow) or found is None:
             return
@@ -242,14 +230,8 @@ class RetentionScreen(SubScreen):
         store, location, now = main.context.store, main.context.location, main.context.clock()
 
         def work() -> Bundle:
-            return copy_to_trash(
-                store,
-                found.catalog,
-                [conversation],
-                trash_folder(location),
-                now=now,
-                sessions_folder=sessions_folder(location),
-            )
+            trash, files = trash_folder(location), sessions_folder(location)
+            return copy_to_trash(store, found.catalog, [conversation], trash, now=now, sessions_folder=files)
 
         def done(made: Bundle) -> None:
             sentence = _("a copy is in the trash: {name}; it can be put back when Hermes has deleted the original")

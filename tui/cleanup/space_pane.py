@@ -1,19 +1,17 @@
-"""The map beside a plan: where the bytes of the store are, how many of them go, and what the file itself holds free."""
+"""The map beside a plan: where the bytes of the store are, how many of them go, and what is free in the file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.timer import Timer
 
-from hermes_browse.store.cleanup.protection import Why
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap, read_space_map
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -21,28 +19,42 @@ from hermes_browse.store.wording import _
 
 from .. import formats
 from ..list.conversation_list import ConversationList
+from ..list.model import job_name
 from ..list.rows import FixedRows, ListRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..worker import Worker
-from .cleaning import Planned
-from .plan_view import PlanView, jobs_of
+from .plan_pane import PlanPane
 from .space_rows import KindRow, SpaceRow, below, freed_sums, space_blocks, space_rows
 from .treemap import Block
 from .widgets import TreeMap
 
 _LOOK = 0.4
-"""Seconds between looks at how far the measuring is."""
+"""Seconds between two updates while the store is measured."""
+
+
+def _jobs_of(plan: Plan, meant: Container[str]) -> list[tuple[str, str | None]]:
+    """The roots of some conversations of a plan, each with its job where it is a cron run.
+
+    Args:
+        plan: Any.
+        meant: Tips or roots.
+    """
+    return [
+        (each.conversation.root_id, job_name(each.conversation.root))
+        for each in plan.would
+        if each.conversation.id in meant or each.conversation.root_id in meant
+    ]
 
 
 def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Content:
-    """The file as a bar: what stays, what the plan frees for reuse, what is free already; the log and the way out.
+    """The file as a bar of what stays, what the plan frees and what is free already, with the sizes in words.
 
     Args:
         name: Of the file.
         file: In pages.
         goes: Bytes that the plan frees in it.
-        width: Cells there are: where they are few, so are the words.
+        width: Cells; words that do not fit are left out.
     """
     whole = max(file.file_bytes, 1)
     size = max(min(width // 5, 40), 8)
@@ -71,38 +83,25 @@ def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Conte
     return Content.assemble(*parts, (f" {told}", "dim"))
 
 
-class Plans(Protocol):
-    """The plan the map stands beside."""
-
-    @property
-    def planned(self) -> Planned | None: ...
-
-    @property
-    def view(self) -> PlanView | None: ...
-
-    @property
-    def plan_list(self) -> ConversationList: ...
-    def show_totals(self) -> None: ...
-    def picture_changed(self) -> None: ...
-    def may_take(self, why: Why) -> bool: ...
-    def toggle(self, conversation: Conversation) -> None: ...
-    def take_by_hand(self, conversation: Conversation) -> None: ...
-    def toggle_all(self, meant: Callable[[], list[tuple[str, str | None]]]) -> None: ...
-
-
 class SpacePane:
-    """Measures the store behind the plan, on a thread of its own."""
+    """Measures the store on a worker of its own, and shows where the bytes are as rows or as blocks.
 
-    def __init__(self, screen: SubScreen, plan: Plans) -> None:
-        self._screen, self._plan = screen, plan
+    Args:
+        screen: Has the widgets.
+        plan: Says what goes, and takes what is left out here.
+        measured: Called when more of the store has been measured, and when all of it has.
+    """
+
+    def __init__(self, screen: SubScreen, plan: PlanPane, measured: Callable[[], None]) -> None:
+        self._screen, self._plan, self._measured = screen, plan, measured
         self._opened: set[str] = set()
         self._inside: list[str] = []
         """Keys of the blocks that were entered, the outermost first."""
         self._came_from = ""
-        """The block that was left: the cursor goes back to it."""
+        """Key of the block that was left: the cursor returns to it."""
         self._map: SpaceMap | None = None
         self._sums: tuple[dict[str, int], dict[str, int]] | None = None
-        """What goes of each line, and the plan's bytes it was worked out from."""
+        """The freed bytes of the plan, and the sums by row that were made from them."""
         self._looking: Timer | None = None
         self._begun = False
         self._worker = Worker(screen.context.store, screen.context.post, "space")
@@ -118,11 +117,11 @@ class SpacePane:
         return self._map.total.total if self._map is not None else 0
 
     def announce(self) -> None:
-        """Say what will be here."""
+        """Say what the pane will show."""
         self._screen.line("map-title").update(Content.styled("  " + _("where the bytes are · after the plan"), "dim"))
 
     def begin(self) -> None:
-        """Measure, once: behind the first plan, which is what was asked for."""
+        """Start measuring; does nothing after the first call."""
         if self._begun:
             return
         self._begun = True
@@ -133,7 +132,7 @@ class SpacePane:
         self._show_measuring()
 
     def again(self) -> None:
-        """Something has gone, or come back: what was measured before is not measured again."""
+        """Measure what is new, as the list has been read again."""
         if self._map is not None:
             self._measure()
 
@@ -148,7 +147,7 @@ class SpacePane:
         self._worker.submit("space", work, self._take, self._failed)
 
     def end(self) -> None:
-        """No more measuring."""
+        """Stop measuring."""
         if self._begun:
             self._screen.context.workers_of_store.remove(self._worker)
             self._worker.stop()
@@ -161,7 +160,7 @@ class SpacePane:
         sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(known, total), total=total)
         self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))
-        self._plan.picture_changed()
+        self._measured()
 
     def _stop_looking(self) -> None:
         if self._looking is not None:
@@ -181,11 +180,10 @@ class SpacePane:
         self._show_title([])
         self.show_file()
         self.show()
-        self._plan.show_totals()
-        self._plan.picture_changed()
+        self._measured()
 
     def _show_title(self, inside: Sequence[str]) -> None:
-        """Where in the map one is."""
+        """Show the path of the blocks that were entered."""
         if self._map is None:
             return
         told = _("{size} with index · Tab").format(size=formats.size(self._map.total.total))
@@ -195,7 +193,7 @@ class SpacePane:
         self._screen.line("map-title").update(Content.assemble((title, "bold"), (told, "dim")))
 
     def show_file(self) -> None:
-        """The file now, what the plan frees in it, and what only `optimize` gives back."""
+        """Show the size of the file, what the plan frees in it, and what only `optimize` gives back."""
         if self._map is None:
             return
         view = self._plan.view
@@ -206,17 +204,17 @@ class SpacePane:
 
     @property
     def rows(self) -> ConversationList:
-        """The list."""
+        """The map as a list."""
         return self._screen.query_one("#space", ConversationList)
 
     @property
     def blocks(self) -> TreeMap:
-        """The map in blocks, where there is room for it."""
+        """The map as blocks."""
         return self._screen.query_one(TreeMap)
 
     @property
     def pane(self) -> ConversationList | TreeMap:
-        """What is shown of both."""
+        """The one of both that is shown: blocks where there is room."""
         return self.blocks if self._screen.has_class("-map") else self.rows
 
     @property
@@ -225,7 +223,7 @@ class SpacePane:
         return self.pane.has_focus
 
     def show(self) -> None:
-        """Draw the map, with what the plan takes of it; worked out beside the screen's thread, as it may be large."""
+        """Draw the map with what the plan frees; worked out on a worker thread, as the map may be large."""
         space_map, screen = self._map, self._screen
         if space_map is None:
             return
@@ -238,11 +236,8 @@ class SpacePane:
         def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]:
             sums = known[1] if known is not None and known[0] is freed else freed_sums(space_map, freed)
             if are_blocks:
-                return (
-                    sums,
-                    [],
-                    space_blocks(space_map, sums, catalog, context.details, inside, size.width, size.height),
-                )
+                found = space_blocks(space_map, sums, catalog, context.details, inside, size.width, size.height)
+                return sums, [], found
             return sums, space_rows(space_map, sums, catalog, context.details, opened), ([], [])
 
         def done(found: tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]) -> None:
@@ -263,33 +258,26 @@ class SpacePane:
         self._worker.submit("rows", work, done, self._failed)
 
     def _read_names(self, blocks: Sequence[Block]) -> None:
-        """Read how the conversations of blocks without a title begin, and name the blocks."""
-        main = self._screen.main
+        """Read the names that blocks lack, and draw them again."""
         ids = [each.space.name for each in blocks if each.space is not None and each.space.level == "conversation"]
-        found = [each for each in map(main.context.catalog.of_session, ids) if each is not None and not each.title]
-        wanted = [each for each in found if not main.context.details.complete(each)[1]]
-        if not wanted:
-            return
+        self._screen.read_names("map-names", self._unread(ids), self.show)
 
-        def done(named: list[Conversation]) -> None:
-            main.context.details.add(named)
-            if self._screen.is_whole:
-                self.show()
-
-        main.context.page_worker.submit(
-            "map-names", lambda reader: with_details(reader, wanted), done, main.context.failed
-        )
+    def _unread(self, ids: Iterable[str]) -> list[Conversation]:
+        """Those of some conversations that have no title and whose beginning has not been read."""
+        context = self._screen.context
+        found = (context.catalog.of_session(each) for each in ids)
+        return [each for each in found if each is not None and not each.title and not context.details.complete(each)[1]]
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
-        """Conversations of some lines that have no title and whose beginning has not been read."""
-        main, source = self._screen.main, self.rows.source
+        """Conversations of some rows that have no title and whose beginning has not been read."""
+        source = self.rows.source
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
-        ids = [row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"]
-        found = [each for each in map(main.context.catalog.of_session, ids) if each is not None and not each.title]
-        return [each for each in found if not main.context.details.complete(each)[1]]
+        return self._unread(
+            row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"
+        )
 
     def about(self, row: SpaceRow | KindRow | Block) -> str:
-        """What a line or a block comes to, and what can be done with it, in words."""
+        """A sentence about a row or a block, and the keys that work on it."""
         if isinstance(row, Block):
             size, goes = formats.size(row.bytes), formats.size(row.goes)
             told = _("{name}: {size}").format(name=row.name, size=size)
@@ -308,25 +296,21 @@ class SpacePane:
             return _("Enter: what it is made of · space takes it, or leaves it · o reads it")
         return _("Enter: what it is made of · space leaves what goes of it, or takes it")
 
-    def take(self, row: ListRow) -> None:
-        """Enter on a line: open or close it.
-
-        Args:
-            row: Of the map.
-        """
+    def select(self, row: ListRow) -> None:
+        """Open a row, or close it."""
         if isinstance(row, SpaceRow):
             self._opened ^= {row.key}
             self.show()
 
     @property
     def _here(self) -> Space | None:
-        """What the cursor is on."""
+        """What is under the cursor."""
         if isinstance(pane := self.pane, TreeMap):
             return pane.current.space if pane.current is not None else None
         return pane.current.space if isinstance(pane.current, SpaceRow) else None
 
     def enter(self, block: Block) -> None:
-        """Show what a block is made of."""
+        """Show the parts of a block."""
         if block.key and not block.key.startswith("k"):
             self._inside.append(block.key)
             self.show()
@@ -337,14 +321,14 @@ class SpacePane:
         return bool(self._inside)
 
     def leave(self) -> None:
-        """One level up."""
+        """Go one level up."""
         if self._inside:
             self._came_from = self._inside.pop()
             self.show()
 
     def follow(self, space: Space) -> None:
-        """The plan goes to what the cursor of the map is on, where it is in the plan."""
-        plan = self._plan.plan_list
+        """Move the cursor of the plan to what is under the cursor of the map."""
+        plan = self._plan.rows
         key = f"j{space.name}"
         if space.level == "conversation":
             found = self._screen.context.catalog.of_session(space.name)
@@ -362,28 +346,22 @@ class SpacePane:
                 self._screen.read(found)
 
     def take_or_leave(self) -> None:
-        """Leave what is under the cursor out of the plan, or take it."""
+        """Leave what is under the cursor out of the plan, or take it back."""
         screen, space = self._screen, self._here
         if space is None:
             return
-        plan = self._plan
-        planned, view = plan.planned, plan.view
+        plan, planned, view = self._plan, self._plan.planned, self._plan.view
         if space.level == "conversation":
             found = screen.context.catalog.of_session(space.name)
             if found is None:
                 return
-            why = view.spared.get(found.root_id) if view is not None else None
-            if why is not None and not plan.may_take(why):
-                told = _("it stays whatever is marked: {reason}").format(reason=why.words)
-                screen.tell(header.status(told, ""))
+            if view is not None and found.root_id in view.roots:
+                plan.toggle(found)
+            elif not plan.take_by_hand(found, view.spared.get(found.root_id) if view is not None else None):
                 return
             if self.rows.has_focus:
                 self.rows.action_move(1)
-            if view is not None and found.root_id in view.roots:
-                plan.toggle(found)
-            else:
-                plan.take_by_hand(found)
         elif planned is None:
             screen.tell(header.status(_("no rule, so nothing of it goes"), ""))
         else:
-            plan.toggle_all(lambda: jobs_of(planned.plan, frozenset(each.name for each in below(space))))
+            plan.toggle_all(lambda: _jobs_of(planned.plan, frozenset(each.name for each in below(space))))

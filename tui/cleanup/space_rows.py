@@ -1,8 +1,9 @@
-"""The space map as rows: sources, jobs, conversations, and what each of them is made of."""
+"""The map of space as rows and as blocks: sources, jobs, conversations, and what each is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.text import one_line
@@ -11,7 +12,7 @@ from hermes_browse.store.wording import N_, _
 from .. import formats
 from ..list.rows import ListRow, NoteRow
 from ..shared.styled import Line, bar, row_line
-from .treemap import REST, Block, Entry, entries_of, lay_out
+from .treemap import REST, Block, Entry, lay_out
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.space_map import Space, SpaceMap
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
     from ..list.model import Details
 
+_MOST_BLOCKS = 300
+"""Parts of a line that can have a block of their own."""
 _MOST_BELOW = 100
-"""Conversations shown of one source or job: the biggest."""
+"""Rows below one source or job: the biggest."""
 _KINDS = (
     (N_("tool output"), "tool_output"),
     (N_("said"), "text"),
@@ -41,12 +44,12 @@ class SpaceRow(NamedTuple):
     whole: int
     """Bytes of the store, for the share."""
     freed: int
-    """Bytes of it that the plan takes."""
+    """Bytes that the plan frees of it."""
     name: str
 
     @property
     def key(self) -> str:
-        """Its place in the map."""
+        """Made of its place in the map."""
         return self.key_of(self.space, self.depth)
 
     @staticmethod
@@ -55,7 +58,7 @@ class SpaceRow(NamedTuple):
         return f"m{depth}{space.level}{space.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """In exactly so many cells."""
+        """Draw the row in exactly `width` cells."""
         total = self.space.sizes.total
         arrow = "▾" if self.is_open else "▸"
         freed = f"−{formats.size(self.freed)}" if self.freed else ""
@@ -74,7 +77,7 @@ class SpaceRow(NamedTuple):
 
 
 class KindRow(NamedTuple):
-    """What the bytes of a line of the map are: text, tool output, images, index."""
+    """One kind of content in a line of the map: text, tool output, images, index."""
 
     name: str
     bytes: int
@@ -84,11 +87,11 @@ class KindRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Its place in the map."""
+        """Made of its place in the map."""
         return f"k{self.under}{self.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """In exactly so many cells."""
+        """Draw the row in exactly `width` cells."""
         columns = formats.fit(formats.size(self.bytes), 9, right=True)
         if width >= 56:
             columns += " " + bar(self.bytes / self.whole if self.whole else 0.0, 10)
@@ -96,9 +99,9 @@ class KindRow(NamedTuple):
 
 
 def freed_sums(space_map: SpaceMap, freed: Mapping[str, int]) -> dict[str, int]:
-    """Bytes that go of each line of the map, by its place there; lines of which nothing goes are missing.
+    """Bytes that go of each line of the map, by its key; lines of which nothing goes are missing.
 
-    Looks at every conversation of the map: not for the screen's thread.
+    Looks at every conversation of the map, so it runs on a worker thread.
 
     Args:
         space_map: Any.
@@ -151,14 +154,14 @@ def space_blocks(
     width: int,
     height: int,
 ) -> tuple[list[Block], list[str]]:
-    """The map as blocks, and the names of what one is inside of.
+    """The map as blocks, and the names of the blocks that were entered.
 
     Args:
         space_map: Any.
         sums: Bytes that go of each line, from `freed_sums`.
         catalog: For names.
         details: Previews read so far.
-        inside: Keys of the blocks that were entered, the outermost first; those that are gone are left out.
+        inside: Keys of the blocks that were entered, the outermost first; the path ends where one is gone.
         width: Cells.
         height: Rows.
     """
@@ -190,8 +193,30 @@ def space_blocks(
             parts = [Entry(f"k{field}", _(field), size, round(size * goes), None) for field, size in kinds if size]
             parts.sort(key=lambda each: -each.bytes)
             return lay_out(parts, width, height, _smaller), path
-    entries = entries_of(spaces, depth, sums, lambda space: one_line(name_of(space), 100), SpaceRow.key_of, _smaller)
-    return lay_out(entries, width, height, _smaller), path
+    return lay_out(_entries(spaces, depth, sums, name_of), width, height, _smaller), path
+
+
+def _entries(
+    spaces: Sequence[Space], depth: int, sums: Mapping[str, int], name_of: Callable[[Space], str]
+) -> list[Entry]:
+    """Lines of the map as entries of a treemap, the smallest ones as one.
+
+    Args:
+        spaces: Biggest first.
+        depth: Their level in the map; sources are at 0.
+        sums: Bytes that go of each line.
+        name_of: Names a line.
+    """
+    found = []
+    for space in spaces[:_MOST_BLOCKS]:
+        key, size = SpaceRow.key_of(space, depth), space.sizes.total
+        below = partial(_entries, space.below, depth + 1, sums, name_of)
+        found.append(Entry(key, one_line(name_of(space), 100), size, min(sums.get(key, 0), size), space, below))
+    if rest := spaces[_MOST_BLOCKS:]:
+        goes = sum(sums.get(SpaceRow.key_of(space, depth), 0) for space in rest)
+        size = sum(each.sizes.total for each in rest)
+        found.append(Entry("", _smaller(len(rest)), size, goes, None, items=len(rest)))
+    return found
 
 
 def _smaller(count: int) -> str:
@@ -201,7 +226,7 @@ def _smaller(count: int) -> str:
 def space_rows(
     space_map: SpaceMap, sums: Mapping[str, int], catalog: Catalog, details: Details, opened: Container[str]
 ) -> list[ListRow]:
-    """The map line by line: sources, and of what is open its kinds of content, jobs and conversations.
+    """The map as rows: sources; below an open row its kinds of content, jobs and conversations.
 
     Args:
         space_map: Any.

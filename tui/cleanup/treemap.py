@@ -1,11 +1,11 @@
-"""Where the bytes of a store are, as a treemap: blocks as large as what they stand for, split into what goes and stays.
+"""Layout and drawing of a treemap: the area of a block is in proportion to its bytes, split into what goes and stays.
 
-Two levels at a time: groups with a heading line each, and the blocks in them. Layout and drawing, without a widget.
+It shows two levels: groups with a heading line each, and the blocks in them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -16,11 +16,9 @@ from .. import formats
 from .axis import Cell
 
 _SMALLEST = 10
-"""Cells below which a block cannot be told from its neighbours."""
-_MOST = 300
-"""Entries of a level that are named."""
+"""The smallest area of a block, in cells."""
 _WIDEST = 4
-"""Cells a group needs beside its heading, in both directions, to be drawn with what is in it."""
+"""A group is drawn with its parts from this height on, and from twice this width."""
 
 
 class Rect(NamedTuple):
@@ -38,7 +36,7 @@ class Rect(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A rectangle that stands for something."""
+    """A rectangle of the map."""
 
     rect: Rect
     key: str
@@ -54,7 +52,7 @@ class Block(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Something to be drawn as a block, with what it is made of."""
+    """What a block is drawn from."""
 
     key: str
     name: str
@@ -62,13 +60,13 @@ class Entry(NamedTuple):
     goes: int
     space: Space | None
     below: Callable[[], Sequence[Entry]] = tuple
-    """Finds what it is made of, biggest first; asked only where there is room to show it."""
+    """Finds its parts, biggest first; called only where there is room for them."""
     items: int = 1
     """How many it stands for."""
 
 
 def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
-    """Split a rectangle: always in halves of about the same size, along its longer side."""
+    """Split a rectangle in halves of about the same bytes, along its longer side, until each entry has a part."""
     if not entries or rect.area <= 0:
         return []
     if len(entries) == 1:
@@ -89,11 +87,11 @@ def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
 
 
 REST = "+"
-"""How the key of many small ones together begins; the number of those that have a block, and the key above, follow."""
+"""The first letter of the key of a block for many small entries: `+<entries with a block of their own>@<key above>`."""
 
 
 def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str], above: str = "") -> list[Entry]:
-    """The entries that get a block of their own; the rest is one block."""
+    """The entries that are large enough for a block, and one entry for the rest."""
     known = [each for each in entries if each.bytes > 0]
     total = sum(each.bytes for each in known)
     shown = [each for each in known if each.bytes * rect.area >= _SMALLEST * total]
@@ -125,21 +123,20 @@ def lay_out(entries: Sequence[Entry], width: int, height: int, smaller: Callable
         inner = rect._replace(y=rect.y + 1, height=rect.height - 1)
         below = entry.below() if inner.width > 2 * _WIDEST and inner.height >= _WIDEST else ()
         if len(below) < 2:
-            found.append(Block(rect, entry.key, entry.name, entry.bytes, entry.goes, entry.space))
+            found.append(Block(rect, *entry[:5]))
             continue
-        head = rect._replace(height=1)
-        found.append(Block(head, entry.key, entry.name, entry.bytes, entry.goes, entry.space, is_heading=True))
-        for child, part in _shares(_drawable(below, inner, smaller, entry.key), inner):
-            found.append(Block(part, child.key, child.name, child.bytes, child.goes, child.space))
+        found.append(Block(rect._replace(height=1), *entry[:5], is_heading=True))
+        parts = _shares(_drawable(below, inner, smaller, entry.key), inner)
+        found += [Block(part, *child[:5]) for child, part in parts]
     return found
 
 
 def neighbour(blocks: Sequence[Block], index: int, dx: int, dy: int) -> int:
-    """The block beside another in a direction; itself at the edge.
+    """The index of the next block in a direction; the same index at the edge.
 
     Args:
         blocks: From `lay_out`.
-        index: Of the block one comes from.
+        index: Of the block to start from.
         dx: -1 to the left, 1 to the right, else 0.
         dy: -1 up, 1 down, else 0.
     """
@@ -168,7 +165,7 @@ def draw(blocks: Sequence[Block], width: int, height: int, cursor: int | None) -
         blocks: From `lay_out`, for these sizes.
         width: Cells.
         height: Rows.
-        cursor: Index of the block that is pointed at; None without the focus.
+        cursor: Index of the block under the cursor; None without the focus.
     """
     rows: list[list[tuple[int, list[Cell]]]] = [[] for _ in range(height)]
     for index, block in enumerate(blocks):
@@ -202,37 +199,3 @@ def _line(block: Block, line: int, *, is_here: bool) -> list[Cell]:
         return [edge, Cell(text, looks[0] if 2 * split >= width else looks[1])]
     inside = max(split - 1, 0)
     return [edge, Cell(text[:inside], looks[0]), Cell(text[inside:], looks[1])]
-
-
-def entries_of(
-    spaces: Sequence[Space],
-    depth: int,
-    sums: Mapping[str, int],
-    name_of: Callable[[Space], str],
-    key_of: Callable[[Space, int], str],
-    smaller: Callable[[int], str],
-) -> list[Entry]:
-    """Lines of a space map as entries.
-
-    Args:
-        spaces: Biggest first.
-        depth: How deep in the map they are; sources are at 0.
-        sums: Bytes that go of each line.
-        name_of: Names a line.
-        key_of: The key of a line.
-        smaller: Names so many small ones together: beyond some hundred none has a block of its own.
-    """
-
-    def below(space: Space) -> Callable[[], Sequence[Entry]]:
-        return lambda: entries_of(space.below, depth + 1, sums, name_of, key_of, smaller)
-
-    found = [
-        Entry(key, name_of(space), space.sizes.total, min(sums.get(key, 0), space.sizes.total), space, below(space))
-        for space in spaces[:_MOST]
-        for key in [key_of(space, depth)]
-    ]
-    if rest := spaces[_MOST:]:
-        goes = sum(sums.get(key_of(space, depth), 0) for space in rest)
-        size = sum(each.sizes.total for each in rest)
-        found.append(Entry("", smaller(len(rest)), size, goes, None, items=len(rest)))
-    return found

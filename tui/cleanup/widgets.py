@@ -1,4 +1,4 @@
-"""The two pictures of a clean-up: the time axis with its cutoff, and the map of bytes with a cursor."""
+"""Widgets of a clean-up: the time axis with its cutoff, and the map of bytes with its cursor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .treemap import draw as draw_map
 
 
 class _Picture(Widget):
-    """Rows of cells, each with a look of the style sheet."""
+    """Draws cells, with the looks of the style sheet."""
 
     NAME: ClassVar[str] = ""
 
@@ -50,11 +50,11 @@ class _Picture(Widget):
 
 
 class TimeAxis(_Picture):
-    """Columns of what goes and stays over time; the cutoff can be dragged.
+    """What goes and stays over time; the mouse can drag the cutoff.
 
     Args:
-        title: What the columns are, instead of the measure.
-        can_cut: Whether there is a cutoff to be moved.
+        title: A heading instead of the measure.
+        can_cut: Whether the cutoff can be moved.
     """
 
     NAME = "axis"
@@ -64,7 +64,7 @@ class TimeAxis(_Picture):
 
     @dataclass
     class Moved(Message):
-        """The cutoff was put elsewhere with the mouse."""
+        """The mouse moved the cutoff."""
 
         days: int
         """Before now."""
@@ -76,15 +76,15 @@ class TimeAxis(_Picture):
         self._axis: Axis | None = None
         self._cut: float | None = None
         self._days: int | None = None
-        """Of the cutoff under the mouse while it is dragged."""
+        """The cutoff while it is dragged, in days before now."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Title, columns and years: as high as the screen allows."""
+        """As high as the screen allows."""
         return 5 if viewport.height < 30 else 8 if viewport.height < 45 else 12
 
     @property
     def columns(self) -> int:
-        """How many columns there is room for."""
+        """Cells for columns."""
         return max(self.size.width - 2, 2)
 
     def show(self, axis: Axis, cut: float | None) -> None:
@@ -132,19 +132,19 @@ class TimeAxis(_Picture):
         return cells
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """The cutoff comes to the mouse."""
+        """Start to drag the cutoff."""
         if not self._can_cut:
             return
         self.capture_mouse()
         self._drag(event.x)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """The cutoff follows the mouse."""
+        """Drag the cutoff."""
         if self._days is not None:
             self._drag(event.x)
 
     def on_mouse_up(self) -> None:
-        """The cutoff stays where it is."""
+        """Drop the cutoff."""
         self.release_mouse()
         if self._days is not None:
             days, self._days = self._days, None
@@ -161,7 +161,7 @@ class TimeAxis(_Picture):
 
 
 class TreeMap(_Picture, can_focus=True):
-    """Blocks as large as what they stand for, with a cursor."""
+    """A treemap with a cursor."""
 
     NAME = "map"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -170,25 +170,25 @@ class TreeMap(_Picture, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = bindings(MAP)
 
     cursor: reactive[int] = reactive(0)
-    """Index of the block that is pointed at."""
+    """Index of the block under the cursor."""
 
     @dataclass
     class Pointed(Message):
-        """The cursor is on another block."""
+        """The cursor moved to another block."""
 
         block: Block
 
     @dataclass
     class Entered(Message):
-        """Enter, or a second click: what it is made of is wanted."""
+        """Enter, or a second click: the user asks for the parts of a block."""
 
         block: Block
 
     class Left(Message):
-        """One level up is wanted."""
+        """The user asks for the level above."""
 
     class Resized(Message):
-        """There is other room: the blocks are to be laid out anew."""
+        """The size changed, so the blocks need another layout."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -196,11 +196,11 @@ class TreeMap(_Picture, can_focus=True):
         self._rows: list[list[Cell]] | None = None
 
     def show(self, blocks: list[Block], key: str = "") -> None:
-        """Show other blocks; the cursor stays on the one it was on where that is still there.
+        """Show other blocks; the cursor stays on its block if that is still there.
 
         Args:
             blocks: Laid out for the size of the widget.
-            key: Of the block that the cursor goes to instead.
+            key: Moves the cursor to this block instead.
         """
         here = self.current
         wanted = key or (here.key if here is not None else None)
@@ -215,28 +215,27 @@ class TreeMap(_Picture, can_focus=True):
 
     @property
     def current(self) -> Block | None:
-        """The block that is pointed at."""
+        """The block under the cursor."""
         return self._blocks[self.cursor] if 0 <= self.cursor < len(self._blocks) else None
 
     def watch_cursor(self) -> None:
-        """Draw the cursor where it is now."""
+        """Draw the cursor, and tell the block under it."""
         self._rows = None
         if self.has_focus and (block := self.current) is not None:
             self.post_message(self.Pointed(block))
 
     def on_focus(self) -> None:
-        """The cursor is seen only with the focus."""
-        self._rows = None
+        """Show the cursor."""
         self.watch_cursor()
         self.refresh()
 
     def on_blur(self) -> None:
-        """The cursor is seen only with the focus."""
+        """Hide the cursor."""
         self._rows = None
         self.refresh()
 
     def on_resize(self) -> None:
-        """Other room."""
+        """Ask for another layout."""
         self.post_message(self.Resized())
 
     def render_line(self, y: int) -> Strip:
@@ -248,21 +247,21 @@ class TreeMap(_Picture, can_focus=True):
         return self._strip(self._rows[y] if y < len(self._rows) else [], width)
 
     def action_go(self, dx: int, dy: int) -> None:
-        """To the next block in a direction."""
+        """Move the cursor to the next block in a direction."""
         if self._blocks:
             self.cursor = neighbour(self._blocks, self.cursor, dx, dy)
 
     def action_enter(self) -> None:
-        """Into the block."""
+        """Ask for the parts of the block."""
         if (block := self.current) is not None:
             self.post_message(self.Entered(block))
 
     def action_leave(self) -> None:
-        """Out again."""
+        """Ask for the level above."""
         self.post_message(self.Left())
 
     def on_click(self, event: events.Click) -> None:
-        """To the block under the mouse; a second click goes into it."""
+        """Move the cursor to the block under the mouse; a second click enters it."""
         for index, block in enumerate(self._blocks):
             rect = block.rect
             if rect.x <= event.x < rect.x + rect.width and rect.y <= event.y < rect.y + rect.height:

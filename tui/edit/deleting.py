@@ -1,4 +1,4 @@
-"""The questions before a delete, which an undo brings back, and before bundles of the trash are removed for good."""
+"""The question before conversations are moved to the trash."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan
 
 NAMED = 12
-"""Conversations, or bundles, that a card names."""
+"""Conversations that a card names."""
 SPARED = 6
 """Spared ones it names."""
 _ORPHANS = 3

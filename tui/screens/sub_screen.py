@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
 
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_
 
@@ -83,6 +85,25 @@ class SubScreen(Screen[None]):
         """Back to the main screen, with this conversation in the transcript."""
         self.dismiss(None)
         self.main.read(conversation)
+
+    def read_names(self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]) -> None:
+        """Read the beginnings of conversations that have no title.
+
+        Args:
+            slot: A newer request of the same slot takes the place of this one.
+            wanted: Nothing is read where there is none.
+            shown: Called when they have been read, if the screen is still there.
+        """
+
+        def done(found: list[Conversation]) -> None:
+            self.context.details.add(found)
+            if self.is_whole:
+                shown()
+
+        if wanted:
+            self.context.page_worker.submit(
+                slot, lambda reader: with_details(reader, wanted), done, self.context.failed
+            )
 
     def action_back(self) -> None:
         """One step back."""

@@ -1,4 +1,4 @@
-"""The trash: what was deleted and when, put back whole, checked, or dropped for good after a question."""
+"""The screen of the trash: puts bundles back, checks them, or drops them for good after a question."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TrashScreen(SubScreen):
         self._marked: set[str] = set()
 
     def compose(self) -> ComposeResult:
-        """Bundles, and what is in the current one."""
+        """The bundles, and the contents of the current one."""
         yield TextLine(id="header")
         with Horizontal(id="panes"):
             yield ConversationList(id="bundles")
@@ -104,24 +104,24 @@ class TrashScreen(SubScreen):
 
     @on(ConversationList.Highlighted, "#bundles")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Show what is in it."""
+        """Show the contents of the bundle."""
         event.stop()
         if isinstance(event.row, BundleRow):
             self.query_one("#contents", Static).update(contents(event.row.bundle))
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """They are complete."""
+        """Nothing to read: the rows are complete."""
         event.stop()
 
     @on(ConversationList.Selected, "#bundles")
     def selected(self, event: ConversationList.Selected) -> None:
-        """Enter does nothing that changes the store."""
+        """Say which key puts a bundle back: Enter changes nothing."""
         event.stop()
         self.tell(header.status(_("r puts it back"), ""))
 
     def action_mark(self) -> None:
-        """Mark, or unmark."""
+        """Mark a bundle, or unmark it."""
         row = self.bundles.current
         if isinstance(row, BundleRow):
             self._marked ^= {row.bundle.name}
@@ -129,7 +129,7 @@ class TrashScreen(SubScreen):
             self.bundles.action_move(1)
 
     def action_restore(self) -> None:
-        """Put back, bundle by bundle."""
+        """Put the marked bundles back, or the current one."""
         meant = self._targets()
         if not meant:
             return
@@ -137,7 +137,6 @@ class TrashScreen(SubScreen):
         store, now, files = main.context.store, main.context.clock(), sessions_folder(main.context.location)
         told = ngettext("putting back 1 bundle …", "putting back {count:,} bundles …", len(meant))
         self.tell(header.status(told.format(count=len(meant)), ""))
-
         progress = self._show_progress(meant)
 
         def tell(number: int, stage: Stage) -> None:
@@ -212,7 +211,7 @@ class TrashScreen(SubScreen):
             main.context.say(told)
 
     def action_check(self) -> None:
-        """Read a bundle against its sums."""
+        """Compare a bundle with its checksums."""
         row = self.bundles.current
         if not isinstance(row, BundleRow):
             return
@@ -226,7 +225,7 @@ class TrashScreen(SubScreen):
         self.context.writer.submit(lambda: check(folder, name), done, self.context.failed)
 
     def action_drop(self) -> None:
-        """Remove for good, after a question."""
+        """Remove bundles for good, after a question."""
         meant = self._targets()
         if not meant:
             return
