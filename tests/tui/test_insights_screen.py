@@ -330,7 +330,7 @@ async def test_a_click_on_a_bar(path: Path) -> None:
 
 def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = None) -> Course:
     """Columns of one colour."""
-    return Course(labels, [Series("", OWN[0], values)], chosen, lambda value: f"{value:g}")
+    return Course(labels, [Series("", OWN[0], values)], chosen, lambda value: f"{value:.3g}")
 
 
 def test_columns_in_few_cells() -> None:

@@ -157,8 +157,8 @@ class BarPlot(Picture):
         scale = {0: course.form(most), height - height // 2: course.form(most * (height // 2) / height)} if most else {}
         rows = [self._legend(course)]
         for row, cells in enumerate(drawn):
-            rows.append([Cell(f"{scale.get(row, ''):>{_SCALE - 1}} ", "text"), *runs(cells)])
-        zero = f"{course.form(0.0) if most else '':>{_SCALE - 1}} "
+            rows.append([Cell(formats.fit(scale.get(row, ""), _SCALE - 1, right=True) + " ", "text"), *runs(cells)])
+        zero = formats.fit(course.form(0.0) if most else "", _SCALE - 1, right=True) + " "
         rows.append([Cell(zero + axis(course, shown, self.room), "text")])
         return rows
 
