@@ -30,15 +30,15 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, language
-from hermes_browse.tui.commands.panes import APP, MAIN, TRANSCRIPT
-from hermes_browse.tui.config.start import Start, set_rows
-from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.shared.glyphs import are_plain
-from hermes_browse.tui.shared.header import failure
 
 from .bindings import bindings
+from .commands.panes import APP, MAIN, TRANSCRIPT
+from .config.start import Start, set_rows
 from .context import Arrival
 from .logfile import log_failure
+from .screens.main import MainScreen
+from .shared.glyphs import are_plain
+from .shared.header import failure
 from .textual_private import end_with, forget_colours
 
 if TYPE_CHECKING:
@@ -160,11 +160,11 @@ class BrowseApp(_App):
         set_rows(self.start.options)
         encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
         if are_plain(self.start.options.glyphs, encoding):
-            from hermes_browse.tui.shared.lines import GlyphFilter  # start: few terminals need it
+            from .shared.lines import GlyphFilter  # start: few terminals need it
 
             self.glyph_filter = GlyphFilter(encoding)
         if self.start.configuration is not None:
-            from hermes_browse.tui.config.keymap import settle  # start: nothing to look at without a configuration
+            from .config.keymap import settle  # start: nothing to look at without a configuration
 
             self.keymap, self.trouble = settle(self.start.configuration, self.available_themes)
             self.set_keymap(self.keymap)

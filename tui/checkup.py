@@ -18,12 +18,12 @@ from hermes_browse.store.hermes.index_health import SearchHealth, search_health
 from hermes_browse.store.hermes.resume import find_hermes
 from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.wording import _, ngettext
-from hermes_browse.tui.config.keymap import troubles_of
-from hermes_browse.tui.config.reading import Configuration, read_config
-from hermes_browse.tui.shared.clipboard import route
 
+from .config.keymap import troubles_of
+from .config.reading import Configuration, read_config
 from .formats import long_number
 from .logfile import log_path
+from .shared.clipboard import route
 from .store_paths import sessions_folder
 from .terminal_windows import terminal_of
 

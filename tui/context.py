@@ -17,8 +17,8 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.tui.config.options import Options
 
+from .config.options import Options
 from .list_model import Details
 from .shared import header
 from .worker import Worker
@@ -26,8 +26,8 @@ from .writer import Writer
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume import ResumePlan
-    from hermes_browse.tui.config.start import Start
 
+    from .config.start import Start
     from .pane_sizes import PaneSizes
 
 

@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, make_folder, unique_names, write_file
+from hermes_browse.store.export.redact import Redactor, describe, read_env, telling_values
+from hermes_browse.store.export.source import Tally
+from hermes_browse.store.messages.models import State
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .store_paths import env_files, store_files
@@ -49,7 +53,6 @@ def make_redactor(location: Location, tell: Callable[[str], object], *, active: 
         tell: Takes such a sentence.
         active: False for one that takes nothing out.
     """
-    from hermes_browse.store.export.redact import Redactor, read_env, telling_values
 
     pairs: list[tuple[str, str]] = []
     for path in env_files(location) if active else []:
@@ -76,7 +79,6 @@ def plan_documents(
         RefusedError: There is something else in the place of the folder.
         BrowseError: It cannot be made.
     """
-    from hermes_browse.store.export.files import EXTENSIONS, Format, make_folder, unique_names
 
     extension = EXTENSIONS[form]
     path = Path(named).expanduser() if named else None
@@ -114,8 +116,6 @@ def save(
         RefusedError: One is there already, or belongs to the store.
         BrowseError: One cannot be written.
     """
-    from hermes_browse.store.export.files import check_target, write_file
-    from hermes_browse.store.export.source import Tally
 
     keep = store_files(store.path)
     for document in documents:
@@ -134,8 +134,6 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
         form: Of all.
         everything: Whether they were written.
     """
-    from hermes_browse.store.export.files import Format
-    from hermes_browse.store.messages.models import State
 
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
     parts = [
@@ -158,7 +156,6 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
 
 def redacted_words(redactor: Redactor) -> str:
     """What was taken out, in a sentence."""
-    from hermes_browse.store.export.redact import describe
 
     if not redactor.active:
         return _("Secrets are kept as they are: look through it before you share it.")

@@ -11,8 +11,6 @@ import math
 from collections.abc import Callable
 from datetime import datetime
 
-from rich.cells import cell_len
-
 from hermes_browse.store.sessions.models import Conversation, Relation, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
@@ -49,6 +47,7 @@ def _cells(text: str) -> int:
     """Terminal cells of a printable line, as Textual counts them."""
     if text.isascii():
         return len(text)
+    from rich.cells import cell_len  # start time: output into a pipe goes without Rich
 
     return cell_len(text)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.tui.config.start import keep, read_start, set_rows
-from hermes_browse.tui.shared.glyphs import are_plain
 
+from .config.start import keep, read_start, set_rows
 from .list_model import read_first
 from .prepaint import painted, terminal_size
+from .shared.glyphs import are_plain
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume import ResumePlan
@@ -56,6 +56,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     ) as taken:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp
+        from .textual_private import driver_of
 
         app = BrowseApp(location, store, first, shown, is_screen_taken=taken.is_taken, start=start)
         app.is_choice_printed = is_printed
@@ -63,7 +64,13 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         app.early_keys = taken.keys
         app.is_told_to_end = lambda: bool(taken.told)
         taken.is_handed_over = True
-        plan = app.run(mouse=start.options.mouse)
+        try:
+            plan = app.run(mouse=start.options.mouse)
+        finally:
+            # Textual 8 leaves its thread of keys waiting where the terminal went away while it was being given back,
+            # and Python waits for that thread.
+            if (driver := driver_of(app)) is not None and (told := getattr(driver, "exit_event", None)) is not None:
+                told.set()
     left = app.as_left()
     if left is not None:
         keep(start, *left, app.pane_sizes)

@@ -13,7 +13,8 @@ from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import N_, _, pgettext
-from hermes_browse.tui.list.rows import ConversationRow, JobRow, ListRow, NoteRow
+
+from .list.rows import ConversationRow, JobRow, ListRow, NoteRow
 
 _EMPTY = {
     View.CHATS: N_("No chats in this store · 2 automation · 3 archived · 4 everything"),

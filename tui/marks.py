@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
+
+from .list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 
 
 def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:

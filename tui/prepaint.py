@@ -22,10 +22,10 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.tui.list.row_format import format_row
-from hermes_browse.tui.list.rows import NoteRow
 
 from .formats import clip, fit
+from .list.row_format import format_row
+from .list.rows import NoteRow
 from .list_model import Details, make_rows, order_name, shown_line, view_name
 from .pane_sizes import PaneSizes
 

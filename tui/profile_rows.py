@@ -8,11 +8,11 @@ from rich.cells import cell_len
 
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.text import one_line
-from hermes_browse.tui.list.row_format import glyph
-from hermes_browse.tui.shared.styled import Span
 
 from . import formats
+from .list.row_format import glyph
 from .profiles import Found
+from .shared.styled import Span
 
 _PROFILE = 12
 """Cells for the name of a profile."""

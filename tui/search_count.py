@@ -29,8 +29,8 @@ from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.list.rows import SuggestionRow
 
+from .list.rows import SuggestionRow
 from .search_model import Counted, Found
 
 _BREATH = 0.001

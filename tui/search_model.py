@@ -18,7 +18,8 @@ from hermes_browse.store.search import (
 )
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+
+from .list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),

@@ -12,7 +12,8 @@ from rich.ansi import AnsiDecoder
 from rich.color import Color
 
 from hermes_browse.store.text import printable
-from hermes_browse.tui.shared.styled import TAB, Line
+
+from .shared.styled import TAB, Line
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _LONGEST = 100

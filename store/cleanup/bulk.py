@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.delete import Deleted, delete
-from hermes_browse.store.edit.flags import Change, archive
-from hermes_browse.store.errors import (
+from ..connection.connect import Store
+from ..edit.delete import Deleted, delete
+from ..edit.flags import Change, archive
+from ..errors import (
     BrowseError,
     QueryInterruptedError,
     RefusedError,
@@ -19,10 +19,9 @@ from hermes_browse.store.errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.trash.progress import Stage, Tell, never, quiet
-from hermes_browse.store.wording import _, ngettext, pgettext
-
+from ..sessions.catalog import Catalog
+from ..trash.progress import Stage, Tell, never, quiet
+from ..wording import _, ngettext, pgettext
 from .plan import Plan, Planned, Spared, changed_since
 from .protection import Why
 

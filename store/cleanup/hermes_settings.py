@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import yaml
 
-from hermes_browse.store.wording import _
+from ..wording import _
 
 Value = bool | int | float
 

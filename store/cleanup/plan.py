@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, MutableMapping
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.transcript import count_rows
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Chain, Conversation
-from hermes_browse.store.sessions.rows import read_busy
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader
+from ..messages.transcript import count_rows
+from ..sessions.catalog import Catalog
+from ..sessions.models import Chain, Conversation
+from ..sessions.rows import read_busy
+from ..sessions.session import Session
+from ..text import as_text
+from ..wording import _
 from .protection import Families, Protection, Standing, Why, idle_seconds, reparented, standing
 from .rules import Rules, age_words
 from .sizes import COUNTED, Sizes, Stopped, added, check, count_messages, measure, never

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.edit.delete_plan import affected_by_delete
-from hermes_browse.store.edit.guards import family_root
-from hermes_browse.store.sessions.conversations import Forest
-from hermes_browse.store.sessions.models import Chain, Conversation, Status
-from hermes_browse.store.sessions.relations import LIVE_SECONDS
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.wording import _
+from ..edit.delete_plan import affected_by_delete
+from ..edit.guards import family_root
+from ..sessions.conversations import Forest
+from ..sessions.models import Chain, Conversation, Status
+from ..sessions.relations import LIVE_SECONDS
+from ..sessions.session import Session
+from ..wording import _
 
 STALE_AFTER = 7 * 86_400.0
 """Seconds without activity after which an open conversation counts as stale, unless a rule says otherwise."""

@@ -13,17 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.values import as_time
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
-from hermes_browse.store.sessions.models import Conversation, Relation
-from hermes_browse.store.sessions.relations import edge
-from hermes_browse.store.sessions.rows import read_busy
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader
+from ..connection.values import as_time
+from ..sessions.catalog import Catalog
+from ..sessions.conversations import Forest
+from ..sessions.models import Conversation, Relation
+from ..sessions.relations import edge
+from ..sessions.rows import read_busy
+from ..sessions.session import Session
+from ..text import as_text
+from ..wording import _
 from .hermes_settings import Retention, read_retention
 from .rules import DAY, HOUR
 

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hermes_browse.store.sessions.models import Conversation, Kind
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
-
+from ..sessions.models import Conversation, Kind
+from ..wording import N_, _, ngettext, pgettext
 from .protection import STALE_AFTER, Standing, idle_seconds, standing
 
 MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0

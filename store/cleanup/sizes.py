@@ -11,12 +11,12 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.schema import FtsKind, Schema
-from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import N_, _
+from ..connection.connect import Reader
+from ..connection.schema import FtsKind, Schema
+from ..errors import QueryInterruptedError
+from ..sessions.session import Session
+from ..text import as_text
+from ..wording import N_, _
 
 COUNTED = N_(
     "Bytes are those of texts, tool calls, images, reasoning and system prompts, plus an estimate of what the search "

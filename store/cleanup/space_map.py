@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.errors import StoreError
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.relations import job_of
-
+from ..connection.connect import Reader
+from ..errors import StoreError
+from ..sessions.catalog import Catalog
+from ..sessions.relations import job_of
 from .sizes import Sizes, Stopped, added, bytes_sql, check, measure, never
 
 

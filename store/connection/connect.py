@@ -17,15 +17,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hermes_browse.store.errors import (
+from ..errors import (
     NotAStoreError,
     StoreEmptyError,
     StoreError,
     StoreMissingError,
     StoreUnreadableError,
 )
-from hermes_browse.store.wording import _
-
+from ..wording import _
 from .reader import Reader, Row, decode, translate
 from .schema import Schema, discover
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from hermes_browse.store.errors import (
+from ..errors import (
     NotAStoreError,
     QueryInterruptedError,
     StoreBusyError,
@@ -17,8 +17,7 @@ from hermes_browse.store.errors import (
     StoreError,
     StoreUnreadableError,
 )
-from hermes_browse.store.wording import _
-
+from ..wording import _
 from . import time_limit as fuse
 from .schema import Schema
 

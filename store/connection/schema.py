@@ -12,8 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.errors import NotAStoreError, StoreEmptyError
-from hermes_browse.store.wording import _
+from ..errors import NotAStoreError, StoreEmptyError
+from ..wording import _
 
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""

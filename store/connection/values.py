@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import datetime
 
-from hermes_browse.store.text import as_text
+from ..text import as_text
 
 # Years 1 to 9999, less two days at either end: what datetime can show in any zone.
 _FIRST_TIME = -62_135_596_800.0 + 172_800

@@ -11,21 +11,20 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import as_text, one_line
-from hermes_browse.store.trash import files
-from hermes_browse.store.trash.bundle import Contents, Written, taken_sum, write_bundle
-from hermes_browse.store.trash.format import Fate, quoted
-from hermes_browse.store.trash.progress import EVERY, Progress, Stage, Tell, never, quiet
-from hermes_browse.store.trash.shelf import Bundle, describe, discard, sweep, ties_of
-from hermes_browse.store.trash.tables import Layout, Part, Rows, chunks, discover, fill, prompt_columns, read_links
-from hermes_browse.store.wording import _, ngettext
-
+from ..connection.connect import Store
+from ..connection.reader import Reader
+from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
+from ..messages.preview import with_details
+from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.models import Conversation
+from ..text import as_text, one_line
+from ..trash import files
+from ..trash.bundle import Contents, Written, taken_sum, write_bundle
+from ..trash.format import Fate, quoted
+from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet
+from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
+from ..trash.tables import Layout, Part, Rows, chunks, discover, fill, prompt_columns, read_links
+from ..wording import _, ngettext
 from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete, refuse_protected
 from .guards import check_writable
 from .search_index import SearchIndexes

@@ -11,16 +11,15 @@ from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
-from hermes_browse.store.sessions.models import Chain, Conversation, Relation
-from hermes_browse.store.sessions.rows import read_busy, read_sessions
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
-
+from ..connection.reader import Reader
+from ..errors import NotFoundError, RefusedError
+from ..sessions.catalog import Catalog
+from ..sessions.conversations import Forest
+from ..sessions.models import Chain, Conversation, Relation
+from ..sessions.rows import read_busy, read_sessions
+from ..sessions.session import Session
+from ..text import one_line
+from ..wording import _
 from .guards import family_root, protected
 
 PREVIEW = 60

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import NotFoundError, RefusedError, WriteUnverifiedError
-from hermes_browse.store.text import as_text, one_line
-from hermes_browse.store.trash.format import Encoded, bind, bound, encode_row, reading, text_of
-from hermes_browse.store.trash.tables import Rows
-from hermes_browse.store.wording import N_, _, ngettext
-
+from ..connection.connect import Store
+from ..errors import NotFoundError, RefusedError, WriteUnverifiedError
+from ..text import as_text, one_line
+from ..trash.format import Encoded, bind, bound, encode_row, reading, text_of
+from ..trash.tables import Rows
+from ..wording import N_, _, ngettext
 from .transaction import PATIENCE, Needs, Transaction, write
 
 _TITLE = 60

@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.connection.schema import NEWEST_KNOWN
-from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreDamagedError, StoreError
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
-from hermes_browse.store.sessions.models import Chain, Status
-from hermes_browse.store.sessions.relations import status
-from hermes_browse.store.sessions.rows import read_busy
-from hermes_browse.store.trash.format import quoted
-from hermes_browse.store.wording import _
+from ..connection.connect import Reader, Store
+from ..connection.schema import NEWEST_KNOWN
+from ..errors import RefusedError, StoreBusyError, StoreDamagedError, StoreError
+from ..sessions.catalog import Catalog
+from ..sessions.conversations import Forest
+from ..sessions.models import Chain, Status
+from ..sessions.relations import status
+from ..sessions.rows import read_busy
+from ..trash.format import quoted
+from ..wording import _
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = frozenset(

@@ -14,17 +14,16 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
-from hermes_browse.store.trash import files
-from hermes_browse.store.trash.bundle import is_same_store, origin_of, read_lines, verify
-from hermes_browse.store.trash.format import Encoded, Line, Manifest, bound, encode_row, reading, text_of, write_line
-from hermes_browse.store.trash.progress import NOBODY, Progress, Tell, never, quiet
-from hermes_browse.store.trash.shelf import family_of, find, mark_restored
-from hermes_browse.store.trash.tables import Tables
-from hermes_browse.store.wording import _, ngettext
-
+from ..connection.connect import Store
+from ..connection.reader import Reader
+from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
+from ..trash import files
+from ..trash.bundle import is_same_store, origin_of, read_lines, verify
+from ..trash.format import Encoded, Line, Manifest, bound, encode_row, reading, text_of, write_line
+from ..trash.progress import NOBODY, Progress, Tell, never, quiet
+from ..trash.shelf import family_of, find, mark_restored
+from ..trash.tables import Tables
+from ..wording import _, ngettext
 from .guards import check_writable
 from .restore_rows import RestoredRows
 from .search_index import SearchIndexes

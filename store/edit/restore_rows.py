@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import RefusedError, WriteUnverifiedError
-from hermes_browse.store.trash.bundle import read_lines
-from hermes_browse.store.trash.format import (
+from ..connection.reader import Reader
+from ..errors import RefusedError, WriteUnverifiedError
+from ..trash.bundle import read_lines
+from ..trash.format import (
     Encoded,
     Fate,
     Line,
@@ -23,11 +23,10 @@ from hermes_browse.store.trash.format import (
     text_of,
     write_line,
 )
-from hermes_browse.store.trash.progress import EVERY, NOBODY, Progress, Stage
-from hermes_browse.store.trash.shelf import Known, loose_children
-from hermes_browse.store.trash.tables import Tables
-from hermes_browse.store.wording import _
-
+from ..trash.progress import EVERY, NOBODY, Progress, Stage
+from ..trash.shelf import Known, loose_children
+from ..trash.tables import Tables
+from ..wording import _
 from .search_index import SearchIndexes
 from .transaction import Transaction
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hermes_browse.store.connection.schema import FtsIndex, FtsKind
-from hermes_browse.store.errors import StoreDamagedError
-from hermes_browse.store.trash.format import Encoded, quoted
-from hermes_browse.store.trash.tables import chunks
-from hermes_browse.store.wording import _
-
+from ..connection.schema import FtsIndex, FtsKind
+from ..errors import StoreDamagedError
+from ..trash.format import Encoded, quoted
+from ..trash.tables import chunks
+from ..wording import _
 from .transaction import Transaction
 
 _CHECKED = 256 * 1024 * 1024

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
-from hermes_browse.store.text import as_text, one_line
-from hermes_browse.store.trash.format import Encoded
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Store
+from ..errors import BrowseError, NotFoundError, RefusedError
+from ..text import as_text, one_line
+from ..trash.format import Encoded
+from ..wording import _
 from .flags import Change, RowChange, check_changes, set_columns
 from .transaction import PATIENCE, Needs, Transaction, write
 

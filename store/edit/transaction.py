@@ -22,10 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from hermes_browse.store.connection.connect import Reader, Row, Store
-from hermes_browse.store.connection.reader import decode, rows_in, translate
-from hermes_browse.store.connection.schema import Schema
-from hermes_browse.store.errors import (
+from ..connection.connect import Reader, Row, Store
+from ..connection.reader import decode, rows_in, translate
+from ..connection.schema import Schema
+from ..errors import (
     BrowseError,
     QueryInterruptedError,
     RefusedError,
@@ -35,9 +35,8 @@ from hermes_browse.store.errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from hermes_browse.store.trash.progress import never
-from hermes_browse.store.wording import _
-
+from ..trash.progress import never
+from ..wording import _
 from .guards import Needs, check_writable
 
 __all__ = ["PATIENCE", "Needs", "Transaction", "write"]

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.messages.models import Reading
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Store
+from ..errors import BrowseError, RefusedError
+from ..messages.models import Reading
+from ..sessions.models import Conversation
+from ..text import one_line
+from ..wording import _
 from .html import html_pieces
 from .jsonl import jsonl_pieces
 from .markdown import markdown_pieces

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, language, pgettext
-
+from ..text import one_line
+from ..wording import N_, _, language, pgettext
 from .markdown import split_fences
 from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
 

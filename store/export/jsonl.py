@@ -22,14 +22,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from hermes_browse.store.connection.connect import Reader, Row, Store
-from hermes_browse.store.connection.values import as_flag, as_mapping, as_time
-from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.messages.decode import SENTINEL, state_of
-from hermes_browse.store.messages.models import State
-from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader, Row, Store
+from ..connection.values import as_flag, as_mapping, as_time
+from ..errors import NotFoundError
+from ..messages.decode import SENTINEL, state_of
+from ..messages.models import State
+from ..text import as_text
+from ..wording import _
 from .redact import Redactor
 from .source import Tally
 

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 
-from hermes_browse.store.text import HOSTILE, STRAY, fenced, longest_run
-from hermes_browse.store.wording import _, ngettext
-
+from ..text import HOSTILE, STRAY, fenced, longest_run
+from ..wording import _, ngettext
 from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
 
 _AS_CODE = ("id", "folder", "branch")

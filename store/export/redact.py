@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
-from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import N_, _
-
+from ..text import as_text
+from ..wording import N_, _
 from .secrets import (
     AWS_SECRET,
     COMMON_SETTINGS,

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, NamedTuple
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.decode import split_summary, without_injections
-from hermes_browse.store.messages.models import ChatMessage, Reading, State
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import N_, _
-
+from ..connection.connect import Store
+from ..messages.decode import split_summary, without_injections
+from ..messages.models import ChatMessage, Reading, State
+from ..messages.transcript import read_messages, read_skeleton
+from ..sessions.models import Conversation
+from ..text import one_line, printable
+from ..wording import N_, _
 from .redact import Redactor
 
 WINDOW = 200

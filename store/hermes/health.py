@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.connection.schema import NEWEST_KNOWN
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader, Store
+from ..connection.schema import NEWEST_KNOWN
+from ..wording import _
 from .homes import Location
 
 if TYPE_CHECKING:

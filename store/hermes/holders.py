@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from ..text import one_line
+from ..wording import _
 
 _PROCESSES = Path("/proc")
 _GONE = " (deleted)"

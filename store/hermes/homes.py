@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.wording import _, pgettext
+from ..errors import NotFoundError, RefusedError
+from ..wording import _, pgettext
 
 DATABASE = "state.db"
 DEFAULT_PROFILE = "default"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.schema import FtsIndex
-from hermes_browse.store.errors import StoreDamagedError
-from hermes_browse.store.search.coverage import STALE, Damage, remedy
-from hermes_browse.store.search.engine import damage_of
-from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import _
+from ..connection.connect import Reader
+from ..connection.schema import FtsIndex
+from ..errors import StoreDamagedError
+from ..search.coverage import STALE, Damage, remedy
+from ..search.engine import damage_of
+from ..text import as_text
+from ..wording import _
 
 _WORD = re.compile(r"[^\W_]+")
 _TRIED, _TRIED_TEXT = 20, 400

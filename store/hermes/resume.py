@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -11,15 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.sessions.catalog import read_neighbourhood
-from hermes_browse.store.sessions.lineage import predict_resume, resume_target
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, ResumeTarget, Status
-from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
-from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader
+from ..errors import NotFoundError
+from ..sessions.catalog import read_neighbourhood
+from ..sessions.lineage import predict_resume, resume_target
+from ..sessions.models import Conversation, Kind, Relation, ResumeTarget, Status
+from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
+from ..text import one_line
+from ..wording import _
 from .homes import Location
 
 GATEWAY_SOURCES = frozenset(
@@ -100,7 +100,6 @@ class ResumePlan:
 
 def _quoted(text: str) -> str:
     """A word for a shell; as `$'…'` where characters must not be seen as they are (POSIX 2024, bash, zsh)."""
-    import shlex
 
     if one_line(text) == text:
         return shlex.quote(text)

@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import add
 from typing import NamedTuple
 
-from hermes_browse.store.cleanup.sizes import REASONING, Stopped, batches, bytes_sql, check, never
-from hermes_browse.store.connection.connect import Reader, Row
-from hermes_browse.store.connection.values import as_count, as_money, as_time
-from hermes_browse.store.messages.decode import decode_content, decode_tool_calls
-from hermes_browse.store.messages.outcomes import LIMIT, has_failed
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.session import Session, Tokens
-from hermes_browse.store.text import as_text
-
+from ..cleanup.sizes import REASONING, Stopped, batches, bytes_sql, check, never
+from ..connection.connect import Reader, Row
+from ..connection.values import as_count, as_money, as_time
+from ..messages.decode import decode_content, decode_tool_calls
+from ..messages.outcomes import LIMIT, has_failed
+from ..sessions.catalog import Catalog
+from ..sessions.session import Session, Tokens
+from ..text import as_text
 from .periods import QUARTER
 
 UNKNOWN = "unknown"

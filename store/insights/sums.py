@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import NamedTuple
 
-from hermes_browse.store.cleanup.sizes import Stopped, check, never
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.session import Session, Tokens
-
+from ..cleanup.sizes import Stopped, check, never
+from ..connection.connect import Reader
+from ..sessions.catalog import Catalog
+from ..sessions.session import Session, Tokens
 from .facts import UNKNOWN, Facts, ToolFacts, as_a_whole, by_model, read_facts, read_tools
 from .periods import QUARTER, UNITS, begin_of, first_day, key_of
 

@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.text import as_text
+from ..connection.connect import Reader
+from ..text import as_text
 
 _NO_TRANSCRIPTS = ("sessions.json",)
 _SNAPSHOT = "session_"

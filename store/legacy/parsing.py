@@ -13,12 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from hermes_browse.store.connection.values import as_time, write_json
-from hermes_browse.store.demo.writer import Row
-from hermes_browse.store.messages.decode import SENTINEL
-from hermes_browse.store.text import as_text, one_line
-from hermes_browse.store.wording import _
-
+from ..connection.values import as_time, write_json
+from ..demo.writer import Row
+from ..messages.decode import SENTINEL
+from ..text import as_text, one_line
+from ..wording import _
 from .finding import OldFile
 
 LONGEST_LINE = 64 << 20

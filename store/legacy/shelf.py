@@ -14,12 +14,11 @@ import threading
 from collections.abc import Collection
 from pathlib import Path
 
-from hermes_browse.store.demo.schema import INDEXES, TABLES, VERSION, table_statement
-from hermes_browse.store.demo.writer import Row, insert
-from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.temporary import TemporaryFolder
-from hermes_browse.store.wording import _, ngettext
-
+from ..demo.schema import INDEXES, TABLES, VERSION, table_statement
+from ..demo.writer import Row, insert
+from ..errors import BrowseError
+from ..temporary import TemporaryFolder
+from ..wording import _, ngettext
 from .finding import OldFile, find_files
 from .parsing import read_pieces, to_transcript
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from hermes_browse.store.wording import N_
-
+from ..wording import N_
 from .decode import injected_context, split_summary, without_injections
 from .models import ChatMessage
 

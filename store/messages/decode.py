@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from hermes_browse.store.connection.connect import Row
-from hermes_browse.store.connection.schema import Schema
-from hermes_browse.store.connection.values import as_flag, as_mapping, as_time, read_json, write_json
-from hermes_browse.store.text import as_text
-
+from ..connection.connect import Row
+from ..connection.schema import Schema
+from ..connection.values import as_flag, as_mapping, as_time, read_json, write_json
+from ..text import as_text
 from .models import ChatMessage, Part, State, ToolCall
 
 SENTINEL = "\x00json:"

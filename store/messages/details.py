@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.cleanup.sizes import bytes_sql
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.values import as_count, as_mapping, as_money
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import as_text
-
+from ..cleanup.sizes import bytes_sql
+from ..connection.connect import Reader
+from ..connection.values import as_count, as_mapping, as_money
+from ..sessions.models import Conversation
+from ..text import as_text
 from .models import Reading, State
-from .transcript import Bone, read_skeleton
+from .transcript import Bone, read_skeleton, read_system_prompt
 
 _FACTS = (
     "title_source",
@@ -169,7 +168,6 @@ def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
 
 
 def _prompt_bytes(reader: Reader, session_id: str) -> int:
-    from .transcript import read_system_prompt
 
     return len((read_system_prompt(reader, session_id) or "").encode("utf-8", "replace"))
 

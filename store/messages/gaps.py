@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.text import as_text
+from ..connection.connect import Reader
+from ..text import as_text
 
 _MOST_IDS = 20_000
 """Ids of one conversation that are looked up: tenths of a second where nothing is in memory."""

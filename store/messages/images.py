@@ -7,10 +7,9 @@ import binascii
 from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.values import read_json
-from hermes_browse.store.text import as_text
-
+from ..connection.connect import Reader
+from ..connection.values import read_json
+from ..text import as_text
 from .decode import DATA_URL, SENTINEL, image_url
 
 LONGEST_HEAD = 16

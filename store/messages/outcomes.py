@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hermes_browse.store.connection.values import read_json
+from ..connection.values import read_json
 
 LIMIT = 200_000
 """Code points of a result that is taken apart; a longer one is looked at from its beginning."""

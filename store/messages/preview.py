@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hermes_browse.store.connection.connect import Reader, Row
-from hermes_browse.store.connection.schema import Schema
-from hermes_browse.store.connection.values import as_flag
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.text import as_text, one_line
-
+from ..connection.connect import Reader, Row
+from ..connection.schema import Schema
+from ..connection.values import as_flag
+from ..sessions.models import Conversation
+from ..sessions.session import Session
+from ..text import as_text, one_line
 from .decode import decode_content, is_hidden, split_summary, state_of, without_injections
 from .models import State
 from .transcript import count_rows

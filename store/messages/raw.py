@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.text import as_text
+from ..connection.connect import Reader
+from ..text import as_text
 
 
 def _plain(value: object) -> object:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import _, ngettext
-
+from ..connection.connect import Reader
+from ..sessions.session import Session
+from ..text import one_line, printable
+from ..wording import _, ngettext
 from .decode import split_summary
 from .models import ChatMessage
 from .transcript import read_messages, read_skeleton

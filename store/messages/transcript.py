@@ -12,11 +12,10 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.values import as_time
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.text import as_text
-
+from ..connection.connect import Reader
+from ..connection.values import as_time
+from ..sessions.session import Session
+from ..text import as_text
 from .decode import is_hidden, select, state_of, to_message
 from .gaps import IdGap, after_no_call, read_id_gaps, without_call
 from .models import ChatMessage, Reading, State

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.schema import FtsIndex, FtsKind, Schema
-from hermes_browse.store.wording import N_, _
+from ..connection.connect import Reader
+from ..connection.schema import FtsIndex, FtsKind, Schema
+from ..wording import N_, _
 
 REPAIR = N_("`hermes sessions repair` makes it anew (Hermes 0.17 and later)")
 START = N_("Hermes makes it anew when it is next started (0.16 and later)")

@@ -7,17 +7,16 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.errors import (
+from ..connection.connect import Reader
+from ..errors import (
     NotAStoreError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
     StoreUnreadableError,
 )
-from hermes_browse.store.messages.models import Hit
-from hermes_browse.store.wording import _
-
+from ..messages.models import Hit
+from ..wording import _
 from .coverage import Damage, remedy
 from .judge import RELEVANT, Judge, Scope, SessionFilter, make_scope, most_relevant
 from .query import Problem, Query

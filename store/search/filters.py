@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.decode import SENTINEL, decode_tool_calls
-from hermes_browse.store.messages.models import State
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
-from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.wording import N_, _
-
+from ..connection.connect import Reader
+from ..messages.decode import SENTINEL, decode_tool_calls
+from ..messages.models import State
+from ..sessions.models import Conversation, Kind, Relation, Status
+from ..sessions.session import Session
+from ..wording import N_, _
 from .fold import fold
 from .values import Vocabulary, day_of, known_sources, parse_date, parse_number, recent_tools
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TypeVar
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.decode import decode_tool_calls
-from hermes_browse.store.messages.models import Hit, State
-from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog
-from hermes_browse.store.sessions.models import View
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader
+from ..messages.decode import decode_tool_calls
+from ..messages.models import Hit, State
+from ..sessions.catalog import allowed_sessions, read_catalog
+from ..sessions.models import View
+from ..wording import _
 from .filters import BY_KEY, Asked, ConversationTest, RowFacts, RowTest, reason_against
 from .fold import fold
 from .query import Problem, Query

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 
-from hermes_browse.store.wording import _
-
+from ..wording import _
 from .filters import BY_KEY, FILTER_KEYS, MEANT, NUMBER_KEYS, reason_against
 
 _NUMBER = re.compile(rf"({'|'.join(NUMBER_KEYS)})(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)

@@ -14,10 +14,10 @@ from functools import cached_property
 from itertools import islice
 from sys import getsizeof
 
-from hermes_browse.store.connection.connect import Reader, Row
-from hermes_browse.store.connection.schema import FtsIndex
-from hermes_browse.store.connection.values import as_time
-from hermes_browse.store.messages.decode import (
+from ..connection.connect import Reader, Row
+from ..connection.schema import FtsIndex
+from ..connection.values import as_time
+from ..messages.decode import (
     SENTINEL,
     decode_content,
     decode_tool_calls,
@@ -26,9 +26,8 @@ from hermes_browse.store.messages.decode import (
     state_of,
     to_message,
 )
-from hermes_browse.store.messages.models import ChatMessage, Hit, State
-from hermes_browse.store.text import as_text
-
+from ..messages.models import ChatMessage, Hit, State
+from ..text import as_text
 from .coverage import Holes, find_holes
 from .fold import fold, has_marks
 from .terms import Matcher, Plan

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.schema import FtsIndex, FtsKind
-
+from ..connection.connect import Reader
+from ..connection.schema import FtsIndex, FtsKind
 from .fold import JOINER_BLOCKS, JOINERS, MARKS, fold
 from .query import TermKind
 from .rows import searched_columns, stored_text

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from hermes_browse.store.connection.schema import FtsIndex, FtsKind
-from hermes_browse.store.wording import _, ngettext
-
+from ..connection.schema import FtsIndex, FtsKind
+from ..wording import _, ngettext
 from .coverage import left_out_of_trigram
 from .rows import read_rows
 from .spelled import Escapes, any_spelling, find_joined, other_spellings

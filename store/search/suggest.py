@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
-from hermes_browse.store.sessions.models import View
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader
+from ..sessions.catalog import Catalog, allowed_sessions, read_catalog
+from ..sessions.models import View
+from ..wording import _
 from .engine import count
 from .filters import BY_KEY
 from .fold import has_cjk

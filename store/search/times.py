@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import le
 
-from hermes_browse.store.connection.connect import Reader, Row
-from hermes_browse.store.connection.values import as_time
+from ..connection.connect import Reader, Row
+from ..connection.values import as_time
 
 _SESSIONS = 100
 """Sessions whose times are read in one statement: some ten thousand rows, some milliseconds of a lock."""

@@ -13,9 +13,8 @@ from functools import cache
 from itertools import chain, product
 from math import ceil, prod
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.schema import FtsIndex
-
+from ..connection.connect import Reader
+from ..connection.schema import FtsIndex
 from .fold import fold
 from .terms import Matcher
 from .walk import Walk, beginning, bounds, indexed, merge

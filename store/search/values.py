@@ -9,13 +9,12 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.text import as_text
-
+from ..connection.connect import Reader
+from ..text import as_text
 from .times import read_edges, time_order
 
 if TYPE_CHECKING:
-    from hermes_browse.store.sessions.catalog import Catalog
+    from ..sessions.catalog import Catalog
 
 _AGE = re.compile(r"([0-9]+)(h|d|w|mo|m|y)")
 _AGE_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "mo": 30.0, "m": 30.0, "y": 365.0}

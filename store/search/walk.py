@@ -10,9 +10,8 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.connection.schema import FtsIndex
-
+from ..connection.connect import Reader
+from ..connection.schema import FtsIndex
 from .coverage import Holes
 from .rows import KeptRows, RowText, read_rows, searched_columns
 from .terms import Matcher, Plan

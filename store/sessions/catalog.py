@@ -12,10 +12,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.connection.values import as_time
-from hermes_browse.store.text import as_text
-
+from ..connection.reader import Reader
+from ..connection.values import as_time
+from ..text import as_text
 from .conversations import Forest
 from .models import FAR_PAST, Chain, Conversation, Hidden, Sort, View, newest_activity, title_of
 from .names import NameIndex, TitleIndex

@@ -12,8 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
-from hermes_browse.store.wording import N_, _
-
+from ..wording import N_, _
 from .models import FAR_PAST, Chain, Conversation, Kind, Relation, View, newest_activity, title_of
 from .relations import AUTOMATION_SOURCES, ORPHANED, continuation_rank, edge, status
 from .session import Session

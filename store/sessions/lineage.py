@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.messages.transcript import count_rows
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader
+from ..errors import NotFoundError
+from ..messages.transcript import count_rows
+from ..wording import _
 from .catalog import read_neighbourhood
 from .conversations import Forest
 from .models import FAR_PAST, Chain, Conversation, Lineage, Node, Relation, ResumeTarget

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import _
-
+from ..connection.connect import Reader
+from ..errors import AmbiguousError, NotFoundError
+from ..text import as_text
+from ..wording import _
 from .rows import newest_message_sql
 
 _CANDIDATES = 10

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any
 
-from hermes_browse.store.connection.connect import Reader, Row
-from hermes_browse.store.connection.schema import Schema
-from hermes_browse.store.connection.values import as_count, as_flag, as_mapping, as_money, as_time
-from hermes_browse.store.text import as_text
-
+from ..connection.connect import Reader, Row
+from ..connection.schema import Schema
+from ..connection.values import as_count, as_flag, as_mapping, as_money, as_time
+from ..text import as_text
 from .session import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")

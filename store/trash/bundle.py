@@ -16,10 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.wording import _
-
+from ..connection.reader import Reader
+from ..errors import RefusedError
+from ..wording import _
 from .files import Found, NewFile, make_folder, remove_folder, sum_file, sync_folder, take_along, write_file
 from .format import (
     FILES,

@@ -21,8 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.wording import _
-
+from ..wording import _
 from .format import FILES, Kept, Piece
 from .tables import Rows
 

@@ -21,9 +21,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
-from hermes_browse.store.errors import BrowseError, NotFoundError
-from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import _
+from ..errors import BrowseError, NotFoundError
+from ..text import as_text
+from ..wording import _
 
 T = TypeVar("T")
 

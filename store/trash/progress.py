@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.wording import N_, _
+from ..errors import QueryInterruptedError
+from ..wording import N_, _
 
 T = TypeVar("T")
 

@@ -20,10 +20,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.wording import _
-
+from ..connection.reader import Reader
+from ..errors import BrowseError
+from ..wording import _
 from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines, verify
 from .files import remove_folder, sync_folder, write_file
 from .format import MANIFEST, RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, Origin, TrashError

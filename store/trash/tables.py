@@ -10,10 +10,9 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from hermes_browse.store.connection.reader import Row
-from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.wording import _
-
+from ..connection.reader import Row
+from ..errors import RefusedError
+from ..wording import _
 from .format import Fate, Line, Link, encode, encode_row, quoted, reading
 from .progress import NOBODY, Progress
 

@@ -16,7 +16,7 @@ from store_builder import T0
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume import ResumePlan
 from hermes_browse.tui.cli.plain import Dialogue
-from hermes_browse.tui.formats import ago
+from hermes_browse.tui.cli.plain_words import ago
 
 
 def talked(path: Path, *lines: str) -> tuple[list[str], ResumePlan | None]:

@@ -12,7 +12,8 @@ from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
-from hermes_browse.tui.clean_rows import FateRow, SparedRow
+from hermes_browse.tui.cleanup.plan_rows import SparedRow
+from hermes_browse.tui.cleanup.retention import FateRow
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.screens.help import HelpScreen

@@ -13,14 +13,14 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 
 import hermes_browse.tui as tui
+from hermes_browse.tui.cleanup.prune import PruneScreen
+from hermes_browse.tui.cleanup.retention import RetentionScreen
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.everywhere import EverywhereScreen
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.screens.prune import PruneScreen
-from hermes_browse.tui.screens.retention import RetentionScreen
-from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.transcript.view import TranscriptView
+from hermes_browse.tui.trash.screen import TrashScreen
 
 for _module in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
     if not _module.name.endswith("__main__"):

@@ -7,10 +7,10 @@ from test_transcript_view import model_of
 
 from hermes_browse.store.messages import blocks
 from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.tui.cli.plain_words import message_lines as spoken_lines
 from hermes_browse.tui.cli.show import as_lines
 from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript.blocks import message_lines
-from hermes_browse.tui.transcript.blocks import message_lines as spoken_lines
 from hermes_browse.tui.transcript.find import contains, needle
 from hermes_browse.tui.transcript.model import Look
 

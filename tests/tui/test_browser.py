@@ -343,3 +343,22 @@ async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
         offered = (*MAIN, *(each for each in TRANSCRIPT if each.call.startswith("screen.")))
         assert [each.title for each in offered if each.title.capitalize() not in titles] == []
         assert "Theme" in titles
+
+
+async def test_the_last_column_is_what_the_list_is_sorted_by(tmp_path: Path) -> None:
+    """What is sorted by is shown, in a list that had no room for it before."""
+    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+        before = browser.text("#list").splitlines()[0]
+        assert "$" not in before
+        for _ in range(8):
+            await browser.press("s")
+            if "cost" in browser.text("#views"):
+                break
+        lines = [line for line in browser.text("#list").splitlines() if "$" in line]
+        costs = [float(line.rpartition("$")[2].split()[0]) for line in lines]
+        assert len(costs) > 3 and costs == sorted(costs, reverse=True)
+        for _ in range(8):
+            await browser.press("s")
+            if "activity" in browser.text("#views"):
+                break
+        assert browser.text("#list").splitlines()[0] == before

@@ -16,19 +16,20 @@ from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.store.hermes.resume import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.tui.cleanup.reclaim import Reclaim, ReclaimScreen
 from hermes_browse.tui.commands.screens import CARDS
 from hermes_browse.tui.profiles import Profile
 from hermes_browse.tui.screens.card import Card
-from hermes_browse.tui.screens.deleting import DeleteScreen, DropScreen
+from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.exporting import ExportScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.preflight import PreflightScreen
 from hermes_browse.tui.screens.profiles_card import ProfilesScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
-from hermes_browse.tui.screens.reclaim import Reclaim, ReclaimScreen
 from hermes_browse.tui.screens.renaming import RenameScreen
 from hermes_browse.tui.transcript.cards import DetailsScreen, RawScreen
 from hermes_browse.tui.transcript.references import Kind, Reference, ReferencesScreen
+from hermes_browse.tui.trash.bundles import DropScreen
 
 
 def _preflight(browser: Browser, executable: str | None) -> PreflightScreen:

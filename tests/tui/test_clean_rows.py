@@ -19,22 +19,15 @@ from hermes_browse.store.cleanup.rules import DAY, Rules
 from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.clean_rows import (
-    BundleRow,
-    FateRow,
-    KindRow,
-    PlanJobRow,
-    PlanRow,
-    SpaceRow,
-    SparedJobRow,
-    SparedRow,
-    bar,
-)
+from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanRow, SparedJobRow, SparedRow
+from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
+from hermes_browse.tui.cleanup.retention import FateRow
+from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow, freed_sums, space_rows
 from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.list.rows import ListRow, NoteRow
 from hermes_browse.tui.list_model import Details
-from hermes_browse.tui.map_rows import freed_sums, space_rows
-from hermes_browse.tui.plan_rows import LeftOut, PlanRows, freed_by
+from hermes_browse.tui.shared.styled import bar
+from hermes_browse.tui.trash.bundles import BundleRow
 
 TITLES = st.text(st.characters(codec="utf-8"), max_size=40)
 

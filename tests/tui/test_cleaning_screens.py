@@ -18,18 +18,19 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.clean_rows import BundleRow, FateRow, PlanJobRow, PlanRow, SparedRow
+from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanRow, SparedRow
+from hermes_browse.tui.cleanup.prune import PruneScreen
+from hermes_browse.tui.cleanup.retention import FateRow, RetentionScreen
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.screens.deleting import DeleteScreen, DropScreen
+from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.screens.prune import PruneScreen
-from hermes_browse.tui.screens.retention import RetentionScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.shared import header
 from hermes_browse.tui.store_paths import trash_folder
+from hermes_browse.tui.trash.bundles import BundleRow, DropScreen
+from hermes_browse.tui.trash.screen import TrashScreen
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from browsing import browsing, demo_app
 from textual.dom import DOMNode
 
 from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.cleanup.prune import SWITCHES
 from hermes_browse.tui.cleanup.widgets import TreeMap
 from hermes_browse.tui.commands import Command
 from hermes_browse.tui.commands.panes import APP, ASK, LINES, LIST, MAIN, MAP, SEARCH_BOX, TRANSCRIPT
@@ -22,7 +23,6 @@ from hermes_browse.tui.insights.panes import TABS
 from hermes_browse.tui.key_names import key_names
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
-from hermes_browse.tui.screens.prune import SWITCHES
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.transcript.view import TranscriptView
@@ -30,13 +30,24 @@ from hermes_browse.tui.widgets.ask_line import AskInput
 from hermes_browse.tui.widgets.search_box import SearchBox
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-_MODULES = {"profiles": "profiles_card", "dropping": "deleting"}
-"""Modules of cards that are called otherwise than their commands."""
+_MODULES = {
+    "dropping": "trash.bundles",
+    "insights": "insights.screen",
+    "profiles": "screens.profiles_card",
+    "prune": "cleanup.prune",
+    "raw": "transcript.cards",
+    "details": "transcript.cards",
+    "references": "transcript.references",
+    "reclaim": "cleanup.reclaim",
+    "retention": "cleanup.retention",
+    "trash": "trash.screen",
+}
+"""Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their commands."""
 
 
 def _class_of(place: str) -> type[DOMNode]:
     """The screen or card that has the commands of a place."""
-    module = importlib.import_module(f"hermes_browse.tui.screens.{_MODULES.get(place, place)}")
+    module = importlib.import_module(f"hermes_browse.tui.{_MODULES.get(place, f'screens.{place}')}")
     table = {**SCREENS, **CARDS}[place]
     found = [each for each in vars(module).values() if isinstance(each, type) and vars(each).get("KEYS") is table]
     assert len(found) == 1, place

@@ -22,7 +22,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.clean_rows import FateRow
+from hermes_browse.tui.cleanup.retention import FateRow
 from hermes_browse.tui.context import Context
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow

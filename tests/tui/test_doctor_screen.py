@@ -14,16 +14,17 @@ from builders import make_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.tui import checkup
-from hermes_browse.tui.cli import doctor
 from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.screens import doctor
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.main import MainScreen
 
 
-async def test_problems_first_then_how_everything_is(tmp_path: Path) -> None:
+async def test_problems_first_then_how_everything_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not hold in the configuration is there with its line and its remedy; F5 looks again."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text("theme = 3\n")
+    monkeypatch.setattr(checkup, "disk_free", lambda path: 5_000_000_000)  # others write meanwhile
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
         await browser.press("H")

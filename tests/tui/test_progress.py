@@ -15,7 +15,7 @@ from trashing import differences, dump
 from hermes_browse.store.edit import delete_plan
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.progress import ProgressScreen
-from hermes_browse.tui.screens.trash import TrashScreen
+from hermes_browse.tui.trash.screen import TrashScreen
 
 Shown = list[tuple[float, str]]
 

@@ -17,11 +17,11 @@ from hermes_browse.store.cleanup.rules import with_age
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
+from hermes_browse.tui.cleanup.prune import PruneScreen
+from hermes_browse.tui.cleanup.space_pane import before_and_after
 from hermes_browse.tui.cleanup.treemap import Entry, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
 from hermes_browse.tui.cleanup.widgets import TimeAxis, TreeMap
-from hermes_browse.tui.screens.prune import PruneScreen
-from hermes_browse.tui.screens.space_pane import before_and_after
 
 
 def _points(days: Sequence[float], messages: int = 10) -> list[Point]:

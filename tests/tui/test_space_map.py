@@ -19,13 +19,13 @@ from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.plan import Planned as Doomed
 from hermes_browse.store.cleanup.sizes import Sizes, added
 from hermes_browse.store.cleanup.space_map import Space, SpaceMap
-from hermes_browse.tui.clean_rows import KindRow, SpaceRow
+from hermes_browse.tui.cleanup.prune import PruneScreen
+from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.screens.cleaning import Cleaning, Planned
 from hermes_browse.tui.screens.deleting import DeleteScreen
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.screens.prune import PruneScreen
 
 MANY = 100_000
 BARS = (96, 40)

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_
-from hermes_browse.tui.shared.columns import Cell, runs, stack
+
+from ..shared.columns import Cell, runs, stack
 
 DAY = 86_400.0
 

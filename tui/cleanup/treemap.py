@@ -11,8 +11,9 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.space_map import Space
-from hermes_browse.tui import formats
-from hermes_browse.tui.shared.columns import Cell
+
+from .. import formats
+from ..shared.columns import Cell
 
 _SMALLEST = 10
 """Cells below which a block cannot be told from its neighbours."""

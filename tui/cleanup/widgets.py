@@ -16,11 +16,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import MAP
-from hermes_browse.tui.shared.columns import Cell, Picture
 
+from .. import formats
+from ..bindings import bindings
+from ..commands.panes import MAP
+from ..shared.columns import Cell, Picture
 from .axis import DAY, MEASURES, UNITS, Axis, draw, labels
 from .treemap import Block, neighbour
 from .treemap import draw as draw_map

@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = [*(sys.argv[1:] if argv is None else argv)]
     try:
         if arguments == ["--version"] and sys.stdout is not None:
-            from hermes_browse.tui.version import version  # start time: `--version` imports next to nothing
+            from ..version import version  # start time: `--version` imports next to nothing
 
             with suppress(OSError):  # the general way below reports it
                 print(f"hermes-browse {version()}", flush=True)

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
-from hermes_browse.tui.commands import final_keys
-from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.config.keymap import known_commands, resolve_keymap, sample, troubles_of
-from hermes_browse.tui.config.reading import read_config
 
+from ..commands import final_keys
+from ..config.folders import config_path
+from ..config.keymap import known_commands, resolve_keymap, sample, troubles_of
+from ..config.reading import read_config
 from .context import Command
 from .output import note, print_json, print_text
 

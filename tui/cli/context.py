@@ -13,8 +13,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.hermes.homes import Location, locate
 from hermes_browse.store.wording import _
-from hermes_browse.tui.store_paths import read_radar_at, sessions_folder
 
+from ..store_paths import read_radar_at, sessions_folder
 from .output import note
 
 if TYPE_CHECKING:

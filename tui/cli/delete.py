@@ -10,9 +10,9 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.tui.formats import counted
-from hermes_browse.tui.store_paths import sessions_folder, trash_folder
 
+from ..formats import counted
+from ..store_paths import sessions_folder, trash_folder
 from .context import Command, Context, telling
 from .output import bundle_json, no_title, note, print_json, print_text
 from .parser import text

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hermes_browse.store.wording import _, pgettext
-from hermes_browse.tui.checkup import examine, facts
 
+from ..checkup import examine, facts
 from .context import Command, Context
 from .output import note, print_json, print_text, store_json
 

@@ -13,10 +13,10 @@ from types import SimpleNamespace
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
-from hermes_browse.tui.config.folders import chosen_language
-from hermes_browse.tui.shared.glyphs import is_unicode, replace_unencodable
-from hermes_browse.tui.version import version
 
+from ..config.folders import chosen_language
+from ..shared.glyphs import is_unicode, replace_unencodable
+from ..version import version
 from .context import opened_location
 from .output import complain, note, print_text
 
@@ -68,7 +68,7 @@ def _browse(location: Location, arguments: SimpleNamespace) -> int:
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         complain(_("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`."))
         return USAGE
-    from hermes_browse.tui.launch import choose  # the command line never loads the screen
+    from ..launch import choose  # the command line never loads the screen
 
     code, plan = choose(location)
     if plan is None:
@@ -110,7 +110,7 @@ def _print_command(location: Location) -> int:
     except OSError:
         complain(_("--print-command needs a terminal for its screen; try `hermes-browse resume ID --print`."))
         return USAGE
-    from hermes_browse.tui.launch import choose  # the command line never loads the screen
+    from ..launch import choose  # the command line never loads the screen
 
     try:
         with _standard_streams_on(terminal):
@@ -135,7 +135,7 @@ def _run(argv: Sequence[str]) -> int:
         print(f"hermes-browse {version()}")
         return 0
     if getattr(arguments, "debug", False):
-        from hermes_browse.tui.logfile import start_debugging  # start time: only needed with --debug
+        from ..logfile import start_debugging  # start time: only needed with --debug
 
         path = start_debugging(arguments.command or "browser")
         complain(_("writing down what is done: {path}").format(path=path))
@@ -190,7 +190,7 @@ def run(argv: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except BrowseError as error:
-        from hermes_browse.tui.logfile import log_expected  # start time: only needed after a failure
+        from ..logfile import log_expected  # start time: only needed after a failure
 
         log_expected()
         complain(str(error))
@@ -201,7 +201,7 @@ def run(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # the border of the program: a person gets a sentence, the log gets the rest
-        from hermes_browse.tui.logfile import log_failure  # start time: only needed after a failure
+        from ..logfile import log_failure  # start time: only needed after a failure
 
         what = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else type(error).__name__
         told = _("something unexpected went wrong ({what}). Details: {path}")

@@ -17,10 +17,10 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
-from hermes_browse.tui.exports import Document, make_redactor, not_live_words, plan_documents, redacted_words, save
-from hermes_browse.tui.formats import counted
-from hermes_browse.tui.version import version
 
+from ..exports import Document, make_redactor, not_live_words, plan_documents, redacted_words, save
+from ..formats import counted
+from ..version import version
 from .context import Command, Context
 from .output import note, print_json
 from .parser import named, text

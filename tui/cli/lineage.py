@@ -10,8 +10,8 @@ from hermes_browse.store.sessions.models import Lineage, Node, Relation
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.formats import status
 
+from ..formats import status
 from .context import Command, Context
 from .output import Json, Line, note, print_json, print_lines
 from .parser import text

@@ -15,10 +15,10 @@ from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import read_catalog, read_sizes
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.profiles import Found
-from hermes_browse.tui.store_paths import sessions_folder
 
+from .. import formats
+from ..profiles import Found
+from ..store_paths import sessions_folder
 from .context import Command, Context
 from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview
 from .parser import add_view_options, count

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.config.folders import config_path, memory_path
-from hermes_browse.tui.logfile import log_path
-from hermes_browse.tui.version import version
 
+from ..config.folders import config_path, memory_path
+from ..logfile import log_path
+from ..version import version
 from .context import Command
 
 _ABOUT = N_("""\

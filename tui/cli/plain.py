@@ -21,8 +21,8 @@ from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_nei
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.tui.formats import counted
 
+from ..formats import counted
 from .output import print_text
 from .plain_words import (
     HELP,

@@ -9,7 +9,8 @@ from hermes_browse.store.messages.models import ChatMessage, Hit, State
 from hermes_browse.store.sessions.models import Conversation, Status, View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
-from hermes_browse.tui.formats import counted, day_key, dollars, status, timestamp
+
+from ..formats import counted, day_key, dollars, status, timestamp
 
 HELP = N_("""\
 A number opens the conversation or the hit with that number.

@@ -11,9 +11,9 @@ from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import Location, active_profile, locate, profiles
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
-from hermes_browse.tui.formats import long_number
-from hermes_browse.tui.profiles import Everywhere, read_everywhere
 
+from ..formats import long_number
+from ..profiles import Everywhere, read_everywhere
 from .context import Command, Context
 from .output import Json, note, print_json, print_table
 

@@ -20,9 +20,9 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _, pgettext
-from hermes_browse.tui.formats import dollars, long_number, status, timestamp
-from hermes_browse.tui.store_paths import sessions_folder, trash_folder
 
+from ..formats import dollars, long_number, status, timestamp
+from ..store_paths import sessions_folder, trash_folder
 from .context import Command, Context, ask, telling
 from .output import Json, bundle_json, conversation_json, note, print_json, print_table, title_or_preview
 from .parser import count, named, text

@@ -82,7 +82,7 @@ def _last(reader: Reader, source: str) -> str:
 
 def as_configured(plan: ResumePlan) -> ResumePlan:
     """The plan on the surface (terminal UI or classic) that the user has set for its source."""
-    from hermes_browse.tui.config.start import read_start  # start time: only needed for a resume
+    from ..config.start import read_start  # start time: only needed for a resume
 
     surfaces = read_start().options.surface
     if not surfaces:

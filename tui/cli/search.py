@@ -25,9 +25,9 @@ from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
-from hermes_browse.tui.formats import timestamp
-from hermes_browse.tui.profiles import search_everywhere
 
+from ..formats import timestamp
+from ..profiles import search_everywhere
 from .context import Command, Context
 from .output import Json, no_text, note, print_json, print_table
 from .parser import add_view_options, count, text

@@ -12,8 +12,8 @@ from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.formats import long_number, state, timestamp
 
+from ..formats import long_number, state, timestamp
 from .context import Command, Context
 from .output import Json, Line, conversation_json, print_json, print_lines, print_text
 from .parser import text

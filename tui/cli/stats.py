@@ -11,8 +11,8 @@ from hermes_browse.store.insights.periods import UNITS, first_day
 from hermes_browse.store.insights.sums import Group, Report, make_report, read_statistics, tool_report
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.wording import _, pgettext
-from hermes_browse.tui.formats import dollars, long_number
 
+from ..formats import dollars, long_number
 from .context import Command, Context
 from .output import Json, note, print_json, print_table
 

@@ -8,9 +8,9 @@ from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.tui.formats import long_number, timestamp
-from hermes_browse.tui.store_paths import sessions_folder, trash_folder
 
+from ..formats import long_number, timestamp
+from ..store_paths import sessions_folder, trash_folder
 from .context import Command, Context
 from .output import bundle_json, no_title, note, print_json, print_table, print_text
 from .parser import add_store_options, text

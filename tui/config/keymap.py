@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.commands import Command, final_keys
-from hermes_browse.tui.commands.panes import PANES, PLACES
-from hermes_browse.tui.commands.screens import CARDS, SCREENS
 
+from ..commands import Command, final_keys
+from ..commands.panes import PANES, PLACES
+from ..commands.screens import CARDS, SCREENS
 from .options import OPTIONS
 from .reading import Configuration, Trouble, line_of, similar
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, N_, _
-from hermes_browse.tui.shared.glyphs import MODES
+
+from ..shared.glyphs import MODES
 
 AUTO = "auto"
 FOREVER = "forever"

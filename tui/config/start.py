@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.tui import formats
-from hermes_browse.tui.list import row_format
-from hermes_browse.tui.pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
 
+from .. import formats
+from ..pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
 from .folders import config_path, memory_path
 from .options import DEFAULT_THEME, Options
 
@@ -167,6 +166,8 @@ def set_rows(options: Options) -> None:
     """Apply what is set about moments and columns, for rows of the screen and those painted before there is one."""
     formats.set_clock(options.time)
     formats.set_dates(options.dates)
+    from ..list import row_format  # start: a command goes without Rich
+
     row_format.set_columns(options.columns)
 
 

@@ -13,12 +13,13 @@ from hermes_browse.store.insights.periods import UNITS
 from hermes_browse.store.insights.sums import Group, Report, make_report, split_report, split_tools, tool_report
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
-from hermes_browse.tui.screens.controllers import Controllers
-from hermes_browse.tui.screens.scanning import Scan, follow
-from hermes_browse.tui.shared import header
+
+from ..screens.controllers import Controllers
+from ..screens.scanning import Scan, follow
+from ..shared import header
 
 if TYPE_CHECKING:
-    from hermes_browse.tui.screens.sub_screen import SubScreen
+    from ..screens.sub_screen import SubScreen
 
 TOOL = "tool"
 

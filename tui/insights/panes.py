@@ -16,18 +16,18 @@ from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui import formats
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.screens.controllers import Controllers
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.calendar import MONTHS
-from hermes_browse.tui.shared.columns import Part
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.widgets.toggles import ToggleLine
 
+from .. import formats
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..screens.controllers import Controllers
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..shared.calendar import MONTHS
+from ..shared.columns import Part
+from ..shared.lines import TextLine
+from ..widgets.keys import KeyLine
+from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, Answer
 from .plot import BarPlot, Course, WeekPlot
 from .rows import GroupRow, group_rows

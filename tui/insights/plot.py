@@ -19,10 +19,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.shared.calendar import weekday
-from hermes_browse.tui.shared.columns import Cell, Picture, edges, gap, runs, stack
 
+from .. import formats
+from ..shared.calendar import weekday
+from ..shared.columns import Cell, Picture, edges, gap, runs, stack
 from .series import LOOKS, Series
 
 _SCALE = 7

@@ -11,10 +11,10 @@ from hermes_browse.store.insights.periods import UNITS, bucket_from
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui import formats
-from hermes_browse.tui.list.rows import NoteRow
-from hermes_browse.tui.shared.columns import Part
 
+from .. import formats
+from ..list.rows import NoteRow
+from ..shared.columns import Part
 from .words import by_name, cost, label, metric_name, value_of
 
 Span = tuple[str, str]

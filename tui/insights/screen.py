@@ -9,14 +9,14 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.commands.screens import INSIGHTS
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import ConversationRow, FixedRows, JobRow, NoteRow
-from hermes_browse.tui.list_model import CatalogRows, incomplete
-from hermes_browse.tui.screens.controllers import Controllers
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.widgets.toggles import ToggleLine
 
+from ..commands.screens import INSIGHTS
+from ..list.conversation_list import ConversationList
+from ..list.rows import ConversationRow, FixedRows, JobRow, NoteRow
+from ..list_model import CatalogRows, incomplete
+from ..screens.controllers import Controllers
+from ..shared import header
+from ..widgets.toggles import ToggleLine
 from .adding_up import TOOL, Question
 from .panes import TABS, InsightPanes
 from .plot import BarPlot, WeekPlot

@@ -13,8 +13,9 @@ from hermes_browse.store.insights.periods import bucket_from, first_day
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.shared import calendar
+
+from .. import formats
+from ..shared import calendar
 
 METRICS = ("cost", "tokens", "messages", "sessions")
 TOOL_METRICS = ("calls", "failed")

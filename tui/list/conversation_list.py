@@ -17,10 +17,10 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import LIST
-from hermes_browse.tui.shared.lines import LongView
 
+from ..bindings import bindings
+from ..commands.panes import LIST
+from ..shared.lines import LongView
 from .row_format import format_below, format_row
 from .rows import FixedRows, ListRow, NoteRow, RowSource
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.messages.models import State
-from hermes_browse.store.sessions.models import Conversation, Kind, Node, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, Kind, Node, Relation, Sort, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.shared.styled import Span
 
+from .. import formats
+from ..shared.styled import Span
 from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 _MODEL_WIDTH = 18
@@ -56,7 +56,20 @@ COLUMNS: dict[str, Column] = {
     "directory": Column(22, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(_folder(each)), 20)}"),
 }
 """Columns by the names that the configuration uses."""
+_SORTED_BY = {Sort.STARTED: "started", Sort.MESSAGES: "messages", Sort.TOKENS: "tokens", Sort.COST: "cost"}
+"""The column that shows what a list is sorted by; other orders are seen in the columns there are."""
 _chosen: tuple[str, ...] = ()
+_sorted = Sort.ACTIVITY
+
+
+def set_sort(sort: Sort) -> None:
+    """Show what rows are sorted by, in the last column, unless the user has chosen the columns.
+
+    Args:
+        sort: Of the list.
+    """
+    global _sorted
+    _sorted = sort
 
 
 def set_columns(names: Sequence[str]) -> None:
@@ -99,11 +112,11 @@ def badges(conversation: Conversation) -> str:
 def _columns(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
     """The columns on the right for a width, and how wide they are."""
     text, taken = "", 0
-    for name in _chosen or _DEFAULT:
+    last = "" if _chosen else _SORTED_BY.get(_sorted, "")
+    names = [name for name in _chosen or _DEFAULT if name != last and (_chosen or width >= COLUMNS[name].from_width)]
+    for name in [*names, *([last] if last else [])]:
         column = COLUMNS[name]
         cells = column.width or formats.date_width() + (1 if text else 0)
-        if width < column.from_width and not _chosen:
-            break
         if _chosen and taken + cells > width // 2:  # at least half of the row is the title's
             break
         known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY

@@ -13,9 +13,9 @@ _PLACES = {
     "help": "help.HelpScreen",
     "insights": ".insights.screen.InsightsScreen",
     "old": "old_screen.OldScreen",
-    "prune": "prune.PruneScreen",
-    "retention": "retention.RetentionScreen",
-    "trash": "trash.TrashScreen",
+    "prune": ".cleanup.prune.PruneScreen",
+    "retention": ".cleanup.retention.RetentionScreen",
+    "trash": ".trash.screen.TrashScreen",
 }
 """Module, from this folder, and class, or the function that reads what a card shows before it opens it."""
 

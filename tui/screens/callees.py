@@ -7,9 +7,9 @@ from functools import partial
 
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.textual_private import driver_of
 
+from ..context import Context
+from ..textual_private import driver_of
 from .by_name import load
 from .controllers import Controllers
 from .panes import Panes

@@ -14,11 +14,12 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hermes_browse.store.wording import _
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands import Command, final_keys
-from hermes_browse.tui.formats import counted
-from hermes_browse.tui.key_names import key_names
-from hermes_browse.tui.widgets.text_box import TextBox
+
+from ..bindings import bindings
+from ..commands import Command, final_keys
+from ..formats import counted
+from ..key_names import key_names
+from ..widgets.text_box import TextBox
 
 __all__ = ["STYLES", "Card", "CountCard", "CountWords", "counted", "keys_line"]
 

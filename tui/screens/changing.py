@@ -11,10 +11,10 @@ from hermes_browse.store.edit.titles import Renamed, rename
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.list.rows import ListRow
-from hermes_browse.tui.marks import Marks, Undoable, conversations_of
 
+from ..context import Context
+from ..list.rows import ListRow
+from ..marks import Marks, Undoable, conversations_of
 from .panes import Panes
 from .renaming import RenameScreen
 

@@ -21,12 +21,12 @@ from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.marks import Undoable
-from hermes_browse.tui.plan_words import along_line, spared_line, totals_line
-from hermes_browse.tui.store_paths import sessions_folder, trash_folder
-from hermes_browse.tui.writer import Written
 
+from ..cleanup.plan_view import along_line, spared_line, totals_line
+from ..context import Context
+from ..marks import Undoable
+from ..store_paths import sessions_folder, trash_folder
+from ..writer import Written
 from .changing import taking_back
 from .deleting import NAMED, SPARED, DeleteScreen
 from .panes import Panes

@@ -13,15 +13,15 @@ from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import ngettext
-from hermes_browse.tui.context import Arrival, Context
-from hermes_browse.tui.history import History, history_path
-from hermes_browse.tui.list.rows import RowSource
-from hermes_browse.tui.list_model import CatalogRows
-from hermes_browse.tui.marks import Marks
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.store_paths import trash_folder
-from hermes_browse.tui.transcript.model import TranscriptModel
 
+from ..context import Arrival, Context
+from ..history import History, history_path
+from ..list.rows import RowSource
+from ..list_model import CatalogRows
+from ..marks import Marks
+from ..shared import header
+from ..store_paths import trash_folder
+from ..transcript.model import TranscriptModel
 from .by_name import load
 from .current import Current
 from .listing import Listing

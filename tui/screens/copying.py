@@ -15,18 +15,18 @@ from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.raw import read_raw
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.shared import clipboard
-from hermes_browse.tui.shared.programs import editor, pager, show
-from hermes_browse.tui.shared.styled import Line
-from hermes_browse.tui.transcript.cards import RawScreen
-from hermes_browse.tui.transcript.images import Pictures
-from hermes_browse.tui.transcript.markdown import highlight, parse
-from hermes_browse.tui.transcript.model import TranscriptModel
-from hermes_browse.tui.transcript.references import ReferencesScreen, references
-from hermes_browse.tui.transcript.tool_text import as_shown, what_it_said
 
+from .. import formats
+from ..context import Context
+from ..shared import clipboard
+from ..shared.programs import editor, pager, show
+from ..shared.styled import Line
+from ..transcript.cards import RawScreen
+from ..transcript.images import Pictures
+from ..transcript.markdown import highlight, parse
+from ..transcript.model import TranscriptModel
+from ..transcript.references import ReferencesScreen, references
+from ..transcript.tool_text import as_shown, what_it_said
 from .panes import Panes
 
 

@@ -12,10 +12,10 @@ from hermes_browse.store.search import Conditions, Coverage, make_conditions
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.search_count import count_hits
-from hermes_browse.tui.search_model import Counted, Found
 
+from ..context import Context
+from ..search_count import count_hits
+from ..search_model import Counted, Found
 from .panes import Panes
 
 _REST = 0.15

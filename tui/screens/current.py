@@ -8,11 +8,11 @@ from typing import NamedTuple, Protocol
 from hermes_browse.store.sessions.catalog import Catalog, read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow
-from hermes_browse.tui.list_model import job_name
-from hermes_browse.tui.marks import conversation_of, conversations_of
 
+from ..context import Context
+from ..list.rows import ConversationRow, HitRow, JobRow, LineageRow
+from ..list_model import job_name
+from ..marks import conversation_of, conversations_of
 from .panes import Panes
 
 

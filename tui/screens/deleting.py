@@ -11,11 +11,10 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import DELETING, DROPPING
 
+from .. import formats
+from ..commands.screens import DELETING
 from .card import CountCard, CountWords, keys_line
 
 if TYPE_CHECKING:
@@ -116,39 +115,3 @@ class DeleteScreen(CountCard):
     def action_scroll(self, lines: int) -> None:
         """Scroll what goes."""
         self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)
-
-
-class DropScreen(CountCard):
-    """Asks for the number of bundles, one included."""
-
-    KEYS = DROPPING
-
-    def __init__(self, bundles: Sequence[Bundle]) -> None:
-        super().__init__(len(bundles))
-        self._bundles = bundles
-
-    def words(self, count: int) -> CountWords:
-        """What is said around the box."""
-        return CountWords(
-            ngettext("type {count} to drop it", "type {count} to drop them", count).format(count=count),
-            _("{count} and Enter drop").format(count=count),
-            _("that is not {count} · nothing is dropped").format(count=count),
-        )
-
-    def compose(self) -> ComposeResult:
-        """What goes, the question."""
-        count = len(self._bundles)
-        with Vertical(id="card"):
-            size = formats.size(sum(each.bytes for each in self._bundles))
-            question = ngettext(
-                "Remove 1 bundle for good? ({size})", "Remove {count:,} bundles for good? ({size})", count
-            )
-            yield Static(Content.styled(question.format(count=count, size=size), "bold"))
-            for each in self._bundles[:NAMED]:
-                many = len(each.sessions)
-                sessions = ngettext("1 session", "{count:,} sessions", many).format(count=many)
-                yield Static(Content.assemble("  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")))
-            if count > NAMED:
-                yield Static(Content.styled("  " + _("… and {count:,} more").format(count=count - NAMED), "dim"))
-            yield Static(Content.styled(_("Nothing brings them back after that."), "$warning"))
-            yield from self.question()

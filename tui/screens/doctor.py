@@ -9,15 +9,15 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.checkup import Checkup, examine, facts
-from hermes_browse.tui.commands.screens import DOCTOR
-from hermes_browse.tui.formats import fit
-from hermes_browse.tui.logfile import log_failure
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import LinesView, TextLine
-from hermes_browse.tui.shared.styled import Line
-from hermes_browse.tui.widgets.keys import KeyLine
 
+from ..checkup import Checkup, examine, facts
+from ..commands.screens import DOCTOR
+from ..formats import fit
+from ..logfile import log_failure
+from ..shared import header
+from ..shared.lines import LinesView, TextLine
+from ..shared.styled import Line
+from ..widgets.keys import KeyLine
 from .controllers import Controllers
 from .sub_screen import SubScreen
 

@@ -16,16 +16,16 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.commands.screens import EVERYWHERE
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, ListRow, NoteRow
-from hermes_browse.tui.profile_rows import FoundRow
-from hermes_browse.tui.profiles import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.widgets.text_box import TextBox
 
+from ..commands.screens import EVERYWHERE
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, ListRow, NoteRow
+from ..profile_rows import FoundRow
+from ..profiles import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
+from ..shared import header
+from ..shared.lines import TextLine
+from ..widgets.keys import KeyLine
+from ..widgets.text_box import TextBox
 from .controllers import Controllers
 from .sub_screen import SubScreen
 

@@ -22,10 +22,11 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import EXPORTING
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.exports import (
+
+from .. import formats
+from ..commands.screens import EXPORTING
+from ..context import Context
+from ..exports import (
     MANY,
     Document,
     make_redactor,
@@ -34,10 +35,9 @@ from hermes_browse.tui.exports import (
     redacted_words,
     save,
 )
-from hermes_browse.tui.store_paths import store_files
-from hermes_browse.tui.version import version
-from hermes_browse.tui.widgets.text_box import TextBox
-
+from ..store_paths import store_files
+from ..version import version
+from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 
 _ORDER = list(Format)

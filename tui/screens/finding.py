@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.transcript import read_messages
 from hermes_browse.store.wording import _, ngettext
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.transcript.find import Findings, Slice
-from hermes_browse.tui.transcript.model import TranscriptModel
-from hermes_browse.tui.widgets.ask_line import AskInput, AskLine
 
+from ..context import Context
+from ..transcript.find import Findings, Slice, look_through, needle
+from ..transcript.model import TranscriptModel
+from ..widgets.ask_line import AskInput, AskLine
 from .panes import Panes
 
 if TYPE_CHECKING:
     from hermes_browse.store.messages.models import ChatMessage
     from hermes_browse.store.search import Matcher
-    from hermes_browse.tui.transcript.find import Findings, Slice
-    from hermes_browse.tui.transcript.scroll import Place
+
+    from ..transcript.find import Findings, Slice
+    from ..transcript.scroll import Place
 
 _WINDOW = 30
 
@@ -126,7 +127,6 @@ class Finding:
         """Look for another text; called within the keystroke."""
         if self._asks_for_id:
             return
-        from hermes_browse.tui.transcript.find import Findings, needle
 
         self._text = text
         wanted, model = needle(text), self._panes.transcript.model
@@ -154,7 +154,6 @@ class Finding:
         bones, wanted = model.skeleton.bones, findings.wanted
 
         def work(reader: Reader) -> Slice:
-            from hermes_browse.tui.transcript.find import look_through
 
             return look_through(reader, bones, *part, wanted)
 
@@ -314,8 +313,6 @@ class Finding:
         if grown:
             findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
         else:
-            from hermes_browse.tui.transcript.find import Findings
-
             self._findings = Findings(findings.wanted, len(model.skeleton.bones), 0)
             self._panes.transcript.is_finding = True
             self._panes.transcript.light([findings.wanted])

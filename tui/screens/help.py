@@ -14,12 +14,12 @@ from textual.widgets import Static
 
 from hermes_browse.store.search import help_lines
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.bindings import help_rows
-from hermes_browse.tui.commands import Command
-from hermes_browse.tui.commands.panes import LIST, MAIN, TRANSCRIPT
-from hermes_browse.tui.commands.screens import HELP
-from hermes_browse.tui.key_names import key_names
 
+from ..bindings import help_rows
+from ..commands import Command
+from ..commands.panes import LIST, MAIN, TRANSCRIPT
+from ..commands.screens import HELP
+from ..key_names import key_names
 from .card import Card, keys_line
 
 QUERY_HELP = (

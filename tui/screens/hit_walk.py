@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.list.rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
-from hermes_browse.tui.search_model import Fold, Found
 
+from ..context import Context
+from ..list.rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
+from ..search_model import Fold, Found
 from .panes import Panes
 
 

@@ -12,10 +12,11 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.list.rows import FixedRows, NoteRow, RowSource
-from hermes_browse.tui.list_model import CatalogRows, incomplete, make_rows
 
+from ..context import Context
+from ..list.row_format import set_sort
+from ..list.rows import FixedRows, NoteRow, RowSource
+from ..list_model import CatalogRows, incomplete, make_rows
 from .panes import Panes
 
 _PAUSE = 0.4
@@ -71,6 +72,7 @@ class Listing:
         self.view = View.CHATS
         self.sort = Sort.ACTIVITY
         self.reverse = False
+        set_sort(self.sort)
         self._opened: set[str] = set()
         self._mark: Mark | None = None
         self._took = 0.0
@@ -86,6 +88,7 @@ class Listing:
     def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
         """Set the view and order to begin with; before anything is shown."""
         self.view, self.sort, self.reverse = view, sort, reverse
+        set_sort(sort)
 
     def begin(self, at: int = 0) -> None:
         """Show the first page, if view and order are the default; other rows come with the first reading.
@@ -226,6 +229,7 @@ class Listing:
         """Order by the next thing; the cursor stays on its conversation."""
         orders: list[Sort] = [sort for sort in Sort if sort is not Sort.SIZE]
         self.sort, self.reverse = orders[(orders.index(self.sort) + 1) % len(orders)], False
+        set_sort(self.sort)
         self.refresh()
         self._context.show_header()
 

@@ -19,20 +19,20 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import MAIN
-from hermes_browse.tui.config.options import FOREVER
-from hermes_browse.tui.context import Context, Host
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
-from hermes_browse.tui.list_model import shown_line
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.transcript.scroll import TranscriptScroll
-from hermes_browse.tui.transcript.view import TranscriptView
-from hermes_browse.tui.widgets.search_box import SearchBox
-from hermes_browse.tui.worker import Answered, StoreChanged
-from hermes_browse.tui.writer import Written
 
+from ..bindings import bindings
+from ..commands.panes import MAIN
+from ..config.options import FOREVER
+from ..context import Context, Host
+from ..list.conversation_list import ConversationList
+from ..list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
+from ..list_model import shown_line
+from ..shared import header
+from ..transcript.scroll import TranscriptScroll
+from ..transcript.view import TranscriptView
+from ..widgets.search_box import SearchBox
+from ..worker import Answered, StoreChanged
+from ..writer import Written
 from .callees import callees
 from .controllers import Controllers
 from .panes import TINY, Panes

@@ -12,10 +12,10 @@ from hermes_browse.store.legacy.finding import Count, count_files, known_session
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.list_model import read_first
-from hermes_browse.tui.store_paths import sessions_folder
 
+from ..context import Context
+from ..list_model import read_first
+from ..store_paths import sessions_folder
 from .panes import Panes
 
 if TYPE_CHECKING:

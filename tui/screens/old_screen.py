@@ -20,11 +20,11 @@ from hermes_browse.store.legacy.shelf import Shelf
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import MAIN
-from hermes_browse.tui.list.rows import ConversationRow, ListRow
-from hermes_browse.tui.shared import header
 
+from ..bindings import bindings
+from ..commands.panes import MAIN
+from ..list.rows import ConversationRow, ListRow
+from ..shared import header
 from .controllers import Controllers
 from .main import MainScreen
 

@@ -7,13 +7,13 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 from textual.screen import Screen
 
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.textual_private import use_near_compositor
-from hermes_browse.tui.transcript.view import TranscriptView
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.widgets.search_box import SearchBox
+from ..list.conversation_list import ConversationList
+from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes
+from ..shared.lines import TextLine
+from ..textual_private import use_near_compositor
+from ..transcript.view import TranscriptView
+from ..widgets.keys import KeyLine
+from ..widgets.search_box import SearchBox
 
 __all__ = ["NARROW", "SHORT", "Panes"]
 

@@ -17,11 +17,11 @@ from hermes_browse.store.messages.recap import RecapLine
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import PREFLIGHT
-from hermes_browse.tui.shared import clipboard
-from hermes_browse.tui.transcript.cards import BYTES_PER_TOKEN
 
+from .. import formats
+from ..commands.screens import PREFLIGHT
+from ..shared import clipboard
+from ..transcript.cards import BYTES_PER_TOKEN
 from .card import Card, keys_line
 
 _CACHED = 0.1

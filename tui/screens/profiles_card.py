@@ -14,10 +14,10 @@ from textual.widgets.option_list import Option
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import PROFILES
-from hermes_browse.tui.profiles import Profile
 
+from .. import formats
+from ..commands.screens import PROFILES
+from ..profiles import Profile
 from .card import Card, keys_line
 
 

@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
 from hermes_browse.store.wording import _
-from hermes_browse.tui.commands.screens import PROGRESS
 
+from ..commands.screens import PROGRESS
 from .card import Card, keys_line
 
 

@@ -14,14 +14,14 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation, Lineage
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.list.rows import FixedRows, LineageRow, lineage_rows
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.styled import Line
-from hermes_browse.tui.transcript.layout_cache import Key
-from hermes_browse.tui.transcript.model import EntryKind, TranscriptModel
-from hermes_browse.tui.transcript.page import draw_message
 
+from ..context import Context
+from ..list.rows import FixedRows, LineageRow, lineage_rows
+from ..shared import header
+from ..shared.styled import Line
+from ..transcript.layout_cache import Key
+from ..transcript.model import EntryKind, TranscriptModel
+from ..transcript.page import draw_message
 from .panes import Panes
 
 if TYPE_CHECKING:

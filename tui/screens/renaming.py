@@ -15,10 +15,10 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import RENAMING
-from hermes_browse.tui.widgets.text_box import TextBox
 
+from .. import formats
+from ..commands.screens import RENAMING
+from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 
 

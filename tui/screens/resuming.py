@@ -17,9 +17,9 @@ from hermes_browse.store.messages.details import Details, read_details
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import RecapLine, read_recap
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.terminal_windows import Outcome, Windows
 
+from ..context import Context
+from ..terminal_windows import Outcome, Windows
 from .panes import Panes
 from .preflight import PreflightScreen
 

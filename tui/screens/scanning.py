@@ -11,7 +11,7 @@ from textual.message_pump import MessagePump
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
-    from hermes_browse.tui.search_model import Found
+    from ..search_model import Found
 
 _TELL = 0.25
 """Seconds between two sentences about how far a scan is, and before the first."""

@@ -11,10 +11,10 @@ from textual.widgets.option_list import Option
 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
-from hermes_browse.tui.commands.screens import SEARCHES
-from hermes_browse.tui.history import History
-from hermes_browse.tui.widgets.text_box import TextBox
 
+from ..commands.screens import SEARCHES
+from ..history import History
+from ..widgets.text_box import TextBox
 from .card import Card, keys_line
 
 

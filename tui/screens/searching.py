@@ -13,12 +13,12 @@ from hermes_browse.store.search.trigrams import variants
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import search_model, search_run
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.list.rows import FixedRows, NoteRow, SuggestionRow
-from hermes_browse.tui.list_model import CatalogRows
-from hermes_browse.tui.search_model import Found
 
+from .. import search_model, search_run
+from ..context import Context
+from ..list.rows import FixedRows, NoteRow, SuggestionRow
+from ..list_model import CatalogRows
+from ..search_model import Found
 from .counting import Counting, whole_catalog
 from .hit_walk import HitWalk
 from .panes import Panes

@@ -10,11 +10,11 @@ from textual.screen import Screen
 
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands import Command
-from hermes_browse.tui.pane_sizes import NARROW
-from hermes_browse.tui.shared.lines import TextLine
 
+from ..bindings import bindings
+from ..commands import Command
+from ..pane_sizes import NARROW
+from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
 from .controllers import Controllers

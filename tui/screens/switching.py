@@ -9,10 +9,10 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location, profiles
 from hermes_browse.store.wording import _
-from hermes_browse.tui.context import Arrival, Context
-from hermes_browse.tui.list_model import read_first
-from hermes_browse.tui.profiles import Found, Profile, read_profiles, short_reason
 
+from ..context import Arrival, Context
+from ..list_model import read_first
+from ..profiles import Found, Profile, read_profiles, short_reason
 from .panes import Panes
 from .profiles_card import ProfilesScreen
 

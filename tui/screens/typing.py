@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from hermes_browse.store.search import Query, parse, unknown_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
-from hermes_browse.tui import completion
-from hermes_browse.tui.completion import Offer, Vocabulary
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.history import History
 
+from .. import completion
+from ..completion import Offer, Vocabulary
+from ..context import Context
+from ..history import History
 from .panes import Panes
 from .searches import SearchesScreen
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.formats import month_name
+
+from ..formats import month_name
 
 _WEEKDAYS = (N_("Mon"), N_("Tue"), N_("Wed"), N_("Thu"), N_("Fri"), N_("Sat"), N_("Sun"))
 MONTHS = (

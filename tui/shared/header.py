@@ -14,9 +14,10 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Lineage, Sort, Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.formats import clip
-from hermes_browse.tui.list_model import order_name, view_name
+
+from .. import formats
+from ..formats import clip
+from ..list_model import order_name, view_name
 
 
 def _style(text: str, style: str) -> Content:

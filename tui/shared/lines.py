@@ -19,10 +19,10 @@ from textual.visual import VisualType
 from textual.widgets import Static
 
 from hermes_browse.store.text import printable
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import LINES
-from hermes_browse.tui.textual_private import take_bare_lines, tell_scroll_bar
 
+from ..bindings import bindings
+from ..commands.panes import LINES
+from ..textual_private import take_bare_lines, tell_scroll_bar
 from .glyphs import encodable, is_unicode, plain
 from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
 

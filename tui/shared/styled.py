@@ -8,7 +8,8 @@ from itertools import pairwise
 from rich.cells import cell_len, split_graphemes
 
 from hermes_browse.store.text import printable
-from hermes_browse.tui.formats import clip
+
+from ..formats import clip, fit
 
 Span = tuple[str, str]
 """Text and the names of its looks, separated by spaces."""
@@ -191,3 +192,16 @@ def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
             found.append((text[cursor:], looks))
         position += len(text)
     return found
+
+
+def row_line(lead: Span, name: Span, columns: str, width: int) -> Line:
+    """A row of a list in exactly `width` cells: a mark, a name that takes the free room, columns on the right."""
+    columns = clip(columns, width - cell_len(lead[0]) - 2)
+    room = width - cell_len(lead[0]) - cell_len(columns) - 2
+    return [lead, (fit(name[0], room), name[1]), (f" {columns} ", "dim")]
+
+
+def bar(share: float, width: int) -> str:
+    """A share from 0 to 1 as a bar in eighths of a cell, padded to `width` cells."""
+    full, rest = divmod(round(max(0.0, min(share, 1.0)) * width * 8), 8)
+    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width)

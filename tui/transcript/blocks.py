@@ -11,9 +11,9 @@ from hermes_browse.store.messages.models import ChatMessage, State, ToolCall
 from hermes_browse.store.messages.outcomes import has_failed, load_json
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.shared.styled import Line, Span, clip_line, indent, line_width, safe_text, wrap_text
 
+from .. import formats
+from ..shared.styled import Line, Span, clip_line, indent, line_width, safe_text, wrap_text
 from .layout_cache import Draw, at_once
 from .markdown import render_markdown
 from .model import TEXT_LIMIT, Look, Tools, TranscriptModel

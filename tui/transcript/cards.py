@@ -19,14 +19,15 @@ from hermes_browse.store.sessions.models import Conversation, Kind, Relation, St
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import DETAILS, RAW
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.screens.card import Card, keys_line
-from hermes_browse.tui.shared import clipboard
-from hermes_browse.tui.shared.lines import LinesView
-from hermes_browse.tui.shared.styled import Line, line_text
-from hermes_browse.tui.store_paths import read_radar_at
+
+from .. import formats
+from ..commands.screens import DETAILS, RAW
+from ..context import Context
+from ..screens.card import Card, keys_line
+from ..shared import clipboard
+from ..shared.lines import LinesView
+from ..shared.styled import Line, line_text
+from ..store_paths import read_radar_at
 
 BYTES_PER_TOKEN = 4
 """By which Hermes guesses as well (agent/model_metadata.py, 0.19: four characters)."""

@@ -17,8 +17,8 @@ from hermes_browse.store.search.fold import fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
-from hermes_browse.tui.shared.styled import JOINT, SPACE_JOINT, Line, light, line_text
 
+from ..shared.styled import JOINT, SPACE_JOINT, Line, light, line_text
 from .blocks import MARKDOWN_LIMIT
 from .tool_text import as_shown
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from hermes_browse.store.messages.images import LONGEST_HEAD, suffix_of
 from hermes_browse.store.temporary import TemporaryFolder
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.shared.programs import start_quietly
+
+from ..shared.programs import start_quietly
 
 HOW_TO_GET = N_("pip install 'hermes-browse[images]' shows images here · ↵ opens outside")
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")

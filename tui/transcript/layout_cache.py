@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from hermes_browse.tui.shared.styled import Line, wrap_text
+from ..shared.styled import Line, wrap_text
 
 LIGHT = 2_400
 """Code points of Markdown that are laid out at once; they take some ten milliseconds where all of it is code."""

@@ -10,8 +10,9 @@ from rich.cells import cell_len
 
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
-from hermes_browse.tui.formats import clip, fit
-from hermes_browse.tui.shared.styled import Line, Span, indent, line_width, wrap_spans
+
+from ..formats import clip, fit
+from ..shared.styled import Line, Span, indent, line_width, wrap_spans
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -12,7 +12,8 @@ from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
-from hermes_browse.tui import formats
+
+from .. import formats
 
 GAP_SECONDS = 3600.0
 """Seconds between messages of one day from which on the pause is shown."""

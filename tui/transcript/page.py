@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from hermes_browse.tui.formats import clip
-from hermes_browse.tui.shared.styled import Line
-
+from ..formats import clip
+from ..shared.styled import Line
 from .layout_cache import LIGHT, Key, LayoutCache
 from .model import EntryKind, Look, TranscriptModel
 

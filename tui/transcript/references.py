@@ -23,12 +23,12 @@ from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.outcomes import load_json
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import REFERENCES
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.screens.card import Card, keys_line
-from hermes_browse.tui.shared import clipboard, programs
 
+from .. import formats
+from ..commands.screens import REFERENCES
+from ..context import Context
+from ..screens.card import Card, keys_line
+from ..shared import clipboard, programs
 from . import images
 from .images import Pictures, is_image_file
 from .markdown import parse

@@ -15,9 +15,9 @@ from textual.strip import Strip
 
 from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.shared.lines import LongView
-from hermes_browse.tui.shared.styled import LOOKS, Line
 
+from ..shared.lines import LongView
+from ..shared.styled import LOOKS, Line
 from .layout_cache import Key, draw
 from .model import EntryKind, Look, TranscriptModel
 from .page import Page

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from hermes_browse.store.messages.outcomes import LIMIT, load_json
 from hermes_browse.store.text import one_line
-from hermes_browse.tui.sgr import coloured, has_colours, without_colours
-from hermes_browse.tui.shared.styled import Line, Span, safe_text, wrap_spans, wrap_text
 
+from ..sgr import coloured, has_colours, without_colours
+from ..shared.styled import Line, Span, safe_text, wrap_spans, wrap_text
 from .layout_cache import LIGHT_OF
 from .markdown import highlight, render_markdown, table_lines
 

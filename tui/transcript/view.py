@@ -9,10 +9,10 @@ from textual import events
 from textual.binding import BindingType
 
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import TRANSCRIPT
-from hermes_browse.tui.shared.styled import line_text
 
+from ..bindings import bindings
+from ..commands.panes import TRANSCRIPT
+from ..shared.styled import line_text
 from .model import Look, Tools, TranscriptModel
 from .scroll import TranscriptScroll
 

@@ -12,10 +12,9 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import ASK
-from hermes_browse.tui.shared.lines import TextLine
-
+from ..bindings import bindings
+from ..commands.panes import ASK
+from ..shared.lines import TextLine
 from .text_box import TextBox
 
 

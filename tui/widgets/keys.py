@@ -16,7 +16,8 @@ from textual.events import Click, Resize
 from textual.screen import Screen
 
 from hermes_browse.store.wording import _
-from hermes_browse.tui.shared.lines import TextLine
+
+from ..shared.lines import TextLine
 
 
 class _Key(NamedTuple):

@@ -17,9 +17,9 @@ from textual.message import Message
 from textual.reactive import Reactive
 
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.bindings import bindings
-from hermes_browse.tui.commands.panes import SEARCH_BOX
 
+from ..bindings import bindings
+from ..commands.panes import SEARCH_BOX
 from .text_box import TextBox
 
 _HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live')

@@ -7,7 +7,7 @@ from textual.geometry import Offset
 from textual.reactive import Reactive
 from textual.widgets import Input
 
-from hermes_browse.tui.textual_private import bindings_of
+from ..textual_private import bindings_of
 
 
 class TextBox(Input):

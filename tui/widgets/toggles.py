@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.events import Click
 from textual.message import Message
 
-from hermes_browse.tui.shared.lines import TextLine
+from ..shared.lines import TextLine
 
 
 class ToggleLine(TextLine):

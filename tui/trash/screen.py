@@ -19,24 +19,22 @@ from hermes_browse.store.trash.format import Manifest
 from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui import formats
-from hermes_browse.tui.clean_rows import BundleRow
-from hermes_browse.tui.commands.screens import TRASH
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.marks import Undoable
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.store_paths import sessions_folder, trash_folder
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.writer import Written
 
-from .controllers import Controllers
-from .deleting import DropScreen
-from .progress import ProgressScreen
-from .sub_screen import SubScreen
+from .. import formats
+from ..commands.screens import TRASH
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..marks import Undoable
+from ..screens.controllers import Controllers
+from ..screens.progress import ProgressScreen
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..shared.lines import TextLine
+from ..store_paths import sessions_folder, trash_folder
+from ..widgets.keys import KeyLine
+from ..writer import Written
+from .bundles import BundleRow, DropScreen, contents
 
-_SHOWN = 200
 _MANY = 2_000
 """Messages from which on progress is shown: to put so many back takes seconds."""
 
@@ -88,7 +86,7 @@ class TrashScreen(SubScreen):
 
     def _show(self) -> None:
         size = formats.size(sum(each.bytes for each in self._bundles))
-        count = ngettext("1 bundle", "{count:,} bundles", len(self._bundles)).format(count=len(self._bundles))
+        count = formats.counted(len(self._bundles), "bundle")
         told = _("{bundles} · {size} in {folder}").format(bundles=count, size=size, folder=self._folder)
         title = " " + _("trash") + "  "
         self.line("header").update(Content.assemble((title, "bold"), (one_line(told, 300), "dim")))
@@ -184,7 +182,7 @@ class TrashScreen(SubScreen):
         if messages < _MANY:
             return None
         count = ngettext("1 bundle to be put back", "{count:,} bundles to be put back", len(meant))
-        title = f"{count.format(count=len(meant))} · {_messages(messages)}"
+        title = f"{count.format(count=len(meant))} · {formats.counted(messages, 'message')}"
         progress = ProgressScreen(title)
         self.app.push_screen(progress)
         return progress
@@ -204,7 +202,9 @@ class TrashScreen(SubScreen):
             return done.sentence, done.sessions
 
         sentence = _("put back {sessions}, {messages}")
-        sentence = sentence.format(sessions=_sessions(len(sessions)), messages=_messages(messages))
+        sentence = sentence.format(
+            sessions=formats.counted(len(sessions), "session"), messages=formats.counted(messages, "message")
+        )
         told = " · ".join([sentence, *notes])
         if ours:
             main.changing.done(Undoable(told, back), sessions)
@@ -249,40 +249,3 @@ class TrashScreen(SubScreen):
                 self.context.writer.submit(work, done, self.context.failed)
 
         self.app.push_screen(DropScreen(meant), decided)
-
-
-def _sessions(count: int) -> str:
-    """`1 session`, `1,204 sessions`."""
-    return ngettext("1 session", "{count:,} sessions", count).format(count=count)
-
-
-def _messages(count: int) -> str:
-    """`1 message`, `1,204 messages`."""
-    return ngettext("1 message", "{count:,} messages", count).format(count=count)
-
-
-def contents(bundle: Bundle) -> Content:
-    """What is in a bundle, line by line."""
-    lines = [Content.styled(one_line(bundle.title or bundle.name, 200), "bold")]
-    if bundle.damage:
-        told = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
-        lines.append(Content.styled(told, "$error"))
-    count = len(bundle.conversations)
-    conversations = ngettext("1 conversation", "{count:,} conversations", count).format(count=count)
-    day, clock = formats.day(bundle.created_at), formats.clock(bundle.created_at)
-    facts = [
-        " · ".join([conversations, _sessions(len(bundle.sessions)), _messages(bundle.messages)]),
-        _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=formats.size(bundle.bytes)),
-    ]
-    if bundle.restored_at is not None:
-        told = _("put back {day}; the bundle stays until it is dropped")
-        facts.append(told.format(day=formats.day(bundle.restored_at)))
-    facts += [_("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "", bundle.name, ""]
-    lines += [Content.styled(fact, "dim") for fact in facts]
-    tips = set(bundle.conversations)
-    for session in bundle.sessions[:_SHOWN]:
-        lines.append(Content.assemble(("◆ " if session in tips else "  ", "$accent"), one_line(session, 100)))
-    if len(bundle.sessions) > _SHOWN:
-        more = _("… and {count:,} more").format(count=len(bundle.sessions) - _SHOWN)
-        lines.append(Content.styled(f"  {more}", "dim"))
-    return Content("\n").join(lines)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.cleanup.treemap import REST, Block, Entry, entries_of, lay_out
-from hermes_browse.tui.list.rows import ListRow, NoteRow
 
-from . import formats
-from .clean_rows import KindRow, SpaceRow
+from .. import formats
+from ..list.rows import ListRow, NoteRow
+from ..shared.styled import Line, bar, row_line
+from .treemap import REST, Block, Entry, entries_of, lay_out
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.space_map import Space, SpaceMap
     from hermes_browse.store.sessions.catalog import Catalog
 
-    from .list_model import Details
+    from ..list_model import Details
 
 _MOST_BELOW = 100
 """Conversations shown of one source or job: the biggest."""
@@ -30,6 +30,69 @@ _KINDS = (
     (N_("system prompts"), "prompts"),
     (N_("search index, estimated"), "search"),
 )
+
+
+class SpaceRow(NamedTuple):
+    """A line of the space map."""
+
+    space: Space
+    depth: int
+    is_open: bool
+    whole: int
+    """Bytes of the store, for the share."""
+    freed: int
+    """Bytes of it that the plan takes."""
+    name: str
+
+    @property
+    def key(self) -> str:
+        """Its place in the map."""
+        return self.key_of(self.space, self.depth)
+
+    @staticmethod
+    def key_of(space: Space, depth: int) -> str:
+        """The key of the row of a line of the map."""
+        return f"m{depth}{space.level}{space.name}"
+
+    def spans(self, width: int, now: float) -> Line:
+        """In exactly so many cells."""
+        total = self.space.sizes.total
+        arrow = "▾" if self.is_open else "▸"
+        freed = f"−{formats.size(self.freed)}" if self.freed else ""
+        columns = formats.fit(formats.size(total), 9, right=True)
+        if width >= 40:
+            columns = formats.fit(freed, 10, right=True) + columns
+        lead = " " + "  " * self.depth + arrow + " "
+        look = "title" if self.depth == 0 else "plain"
+        if width < 40:
+            return row_line((lead, "dim"), (one_line(self.name, 300), look), columns, width)
+        size = 10 if width >= 56 else 6
+        full = min(max(1, round(total / self.whole * size)), size) if self.whole and total else 0
+        goes = min(full, max(1, round(self.freed / total * full))) if self.freed and total else 0
+        line = row_line((lead, "dim"), (one_line(self.name, 300), look), columns, width - size - 1)
+        return [*line, ("█" * goes, "accent"), ("█" * (full - goes), "dim"), (" " * (size - full + 1), "dim")]
+
+
+class KindRow(NamedTuple):
+    """What the bytes of a line of the map are: text, tool output, images, index."""
+
+    name: str
+    bytes: int
+    whole: int
+    depth: int
+    under: str
+
+    @property
+    def key(self) -> str:
+        """Its place in the map."""
+        return f"k{self.under}{self.name}"
+
+    def spans(self, width: int, now: float) -> Line:
+        """In exactly so many cells."""
+        columns = formats.fit(formats.size(self.bytes), 9, right=True)
+        if width >= 56:
+            columns += " " + bar(self.bytes / self.whole if self.whole else 0.0, 10)
+        return row_line((" " + "  " * self.depth + "  ", "dim"), (self.name, "note"), columns, width)
 
 
 def freed_sums(space_map: SpaceMap, freed: Mapping[str, int]) -> dict[str, int]:

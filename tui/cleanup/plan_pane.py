@@ -12,18 +12,18 @@ from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
-from hermes_browse.tui.clean_rows import KindRow, PlanJobRow, PlanOrder, PlanRow, SpaceRow, SparedJobRow, SparedRow
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import ListRow
-from hermes_browse.tui.list_model import job_name
-from hermes_browse.tui.plan_rows import LeftOut, PlanRows
-from hermes_browse.tui.plan_view import PlanLooks, PlanView, look_at
-from hermes_browse.tui.shared import header
 
-from .cleaning import Planned
-from .controllers import Controllers
+from ..list.conversation_list import ConversationList
+from ..list.rows import ListRow
+from ..list_model import job_name
+from ..screens.cleaning import Planned
+from ..screens.controllers import Controllers
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
+from .plan_view import LeftOut, PlanRows, PlanView, look_at
 from .space_pane import SpacePane
-from .sub_screen import SubScreen
+from .space_rows import KindRow, SpaceRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.protection import Why
@@ -94,8 +94,9 @@ class PlanScreen(SubScreen):
         if planned is None:
             return
         left_out = self._left_out
-        looks = PlanLooks(self.context.details, self._left_out, self._empty, frozenset(self._opened))
-        rows, order = self._rows if self._rows is not None else looks, self.order
+        details, empty, opened = self.context.details, self._empty, frozenset(self._opened)
+        order = self.order
+        rows = self._rows if self._rows is not None else lambda plan: PlanRows(plan, details, left_out, empty, opened)
 
         def work(reader: Reader) -> PlanView:
             return look_at(planned.plan, planned.catalog, left_out.roots, rows, planned.marks, order)

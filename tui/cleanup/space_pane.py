@@ -18,19 +18,18 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.clean_rows import KindRow, SpaceRow
-from hermes_browse.tui.cleanup.treemap import Block
-from hermes_browse.tui.cleanup.widgets import TreeMap
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, ListRow
-from hermes_browse.tui.map_rows import below, freed_sums, space_blocks, space_rows
-from hermes_browse.tui.plan_view import PlanView, jobs_of
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.worker import Worker
 
-from .cleaning import Planned
-from .sub_screen import SubScreen
+from .. import formats
+from ..cleanup.treemap import Block
+from ..cleanup.widgets import TreeMap
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, ListRow
+from ..screens.cleaning import Planned
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..worker import Worker
+from .plan_view import PlanView, jobs_of
+from .space_rows import KindRow, SpaceRow, below, freed_sums, space_blocks, space_rows
 
 _LOOK = 0.4
 """Seconds between looks at how far the measuring is."""

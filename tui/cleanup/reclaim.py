@@ -20,11 +20,11 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.resume import find_hermes
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
-from hermes_browse.tui import formats
-from hermes_browse.tui.commands.screens import RECLAIM
 
-from .card import Card, keys_line
-from .controllers import Controllers
+from .. import formats
+from ..commands.screens import RECLAIM
+from ..screens.card import Card, keys_line
+from ..screens.controllers import Controllers
 
 
 class Reclaim(NamedTuple):

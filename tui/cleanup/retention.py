@@ -18,21 +18,54 @@ from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.store.wording import N_, _, ngettext
-from hermes_browse.tui.clean_rows import FateRow
-from hermes_browse.tui.cleanup.axis import coming
-from hermes_browse.tui.cleanup.widgets import TimeAxis
-from hermes_browse.tui.commands.screens import RETENTION
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.list_model import Details
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.store_paths import read_radar_at, sessions_folder, trash_folder
-from hermes_browse.tui.widgets.keys import KeyLine
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from .controllers import Controllers
-from .sub_screen import SubScreen
+from .. import formats
+from ..commands.screens import RETENTION
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..list_model import Details
+from ..screens.controllers import Controllers
+from ..screens.sub_screen import SubScreen
+from ..shared import header
+from ..shared.lines import TextLine
+from ..shared.styled import Line, row_line
+from ..store_paths import read_radar_at, sessions_folder, trash_folder
+from ..widgets.keys import KeyLine
+from .axis import coming
+from .plan_rows import idle_age
+from .widgets import TimeAxis
+
+
+class FateRow(NamedTuple):
+    """A conversation that Hermes will delete by itself, and when."""
+
+    conversation: Conversation
+    fate: Fate
+
+    @property
+    def key(self) -> str:
+        """The root."""
+        return f"f{self.conversation.root_id}"
+
+    def spans(self, width: int, now: float) -> Line:
+        """In exactly so many cells."""
+        days = self.fate.prune_in_days
+        if days is None or days < 1:
+            when = _("never") if days is None else pgettext("deadline", "now")
+        else:
+            when = _("{days:,.0f} d").format(days=days)
+        urgent = days is not None and days < 7
+        mark = ("★", "accent") if self.conversation.pinned else ("!" if urgent else "·", "accent" if urgent else "dim")
+        columns = formats.fit(idle_age(self.conversation, now), 6, right=True)
+        if width >= 50:
+            columns += " " + formats.fit(formats.source(self.conversation.source), 6)
+        if width >= 60:
+            columns += formats.fit(formats.number(self.conversation.message_count), 6, right=True)
+        archived = f"  {_('archived')}" if self.conversation.archived else ""
+        name = one_line(formats.name(self.conversation), 300) + archived
+        lead = f" {mark[0]} {formats.fit(when, 6, right=True)}  "
+        return row_line((lead, mark[1]), (name, "title"), columns, width)
 
 
 class _Found(NamedTuple):

@@ -18,21 +18,21 @@ from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, tog
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _
-from hermes_browse.tui.clean_rows import plan_head
-from hermes_browse.tui.cleanup.axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
-from hermes_browse.tui.cleanup.widgets import TimeAxis, TreeMap
-from hermes_browse.tui.commands.screens import PRUNE
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import FixedRows, NoteRow
-from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.lines import TextLine
-from hermes_browse.tui.widgets.keys import KeyLine
-from hermes_browse.tui.widgets.text_box import TextBox
-from hermes_browse.tui.widgets.toggles import ToggleLine
 
-from .cleaning import Planned
-from .controllers import Controllers
-from .plan_screen import PlanScreen
+from ..cleanup.axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
+from ..cleanup.widgets import TimeAxis, TreeMap
+from ..commands.screens import PRUNE
+from ..list.conversation_list import ConversationList
+from ..list.rows import FixedRows, NoteRow
+from ..screens.cleaning import Planned
+from ..screens.controllers import Controllers
+from ..shared import header
+from ..shared.lines import TextLine
+from ..widgets.keys import KeyLine
+from ..widgets.text_box import TextBox
+from ..widgets.toggles import ToggleLine
+from .plan_pane import PlanScreen
+from .plan_rows import plan_head
 from .reclaim import open_reclaim
 
 _REST = 0.15

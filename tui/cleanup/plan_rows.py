@@ -1,0 +1,260 @@
+"""Rows of a clean-up plan: what would go and what is spared, one by one or by cron job.
+
+Each row draws itself in exactly the width it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from hermes_browse.store.cleanup.protection import Standing, idle_seconds
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, pgettext
+
+from .. import formats
+from ..shared.styled import Line, bar, row_line
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.plan import Planned, Spared
+
+_STANDINGS = {
+    Standing.ENDED: lambda: pgettext("standing", "ended"),
+    Standing.OPEN: lambda: pgettext("standing", "open"),
+    Standing.STALE: lambda: pgettext("standing", "stale"),
+}
+"""The words take five cells at most."""
+_BAR_WIDTH = 8
+_BAR_FROM = 48
+"""The narrowest row that shows a bar, in cells."""
+
+
+class PlanOrder(StrEnum):
+    """The columns that can sort a plan: largest first, titles by the alphabet."""
+
+    IDLE = "idle"
+    SIZE = "size"
+    COST = "cost"
+    MESSAGES = "messages"
+    TITLE = "title"
+
+    @property
+    def following(self) -> PlanOrder:
+        """The next column; the first comes after the last."""
+        every = list(PlanOrder)
+        return every[(every.index(self) + 1) % len(every)]
+
+    def sorted(self, would: Iterable[Planned]) -> tuple[Planned, ...]:
+        """Sort what would go.
+
+        Args:
+            would: Longest idle first.
+        """
+        if self is PlanOrder.IDLE:
+            return tuple(would)
+        if self is PlanOrder.TITLE:
+            return tuple(sorted(would, key=lambda each: formats.name(each.conversation).casefold()))
+        return tuple(sorted(would, key=_AMOUNTS[self], reverse=True))
+
+
+_AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
+    PlanOrder.SIZE: lambda each: each.own.total + each.along.total,
+    PlanOrder.COST: lambda each: each.cost_usd,
+    PlanOrder.MESSAGES: lambda each: each.own.rows + each.along.rows,
+}
+_HEADS = {
+    PlanOrder.IDLE: N_("idle"),
+    PlanOrder.SIZE: N_("bytes"),
+    PlanOrder.COST: N_("cost"),
+    PlanOrder.MESSAGES: N_("msgs"),
+    PlanOrder.TITLE: N_("conversation"),
+}
+
+
+def idle_age(conversation: Conversation, now: float) -> str:
+    """How long a conversation has been idle, as `3d`; `?` where no time is known."""
+    idle = idle_seconds(conversation, now)
+    return formats.age(now - idle, now) if idle is not None else "?"
+
+
+def _columns(
+    width: int,
+    *,
+    idle: str,
+    state: str = "",
+    source: str = "",
+    messages: str = "",
+    cost: str = "",
+    size: str = "",
+) -> str:
+    """Format the columns that fit.
+
+    Args:
+        width: Cells of the whole row, without its bar.
+        idle: The text of this column; the other arguments likewise.
+    """
+    columns = formats.fit(idle, 6, right=True)
+    if width >= 52:
+        columns += f" {formats.fit(source, 6)}"
+    if width >= 84:
+        columns += f" {formats.fit(state, 5)}"
+    if width >= 60:
+        columns += formats.fit(messages, 6, right=True)
+    if width >= 76:
+        columns += formats.fit(cost, 8, right=True)
+    return columns + formats.fit(size, 9, right=True)
+
+
+def _without_bar(width: int) -> int:
+    """Cells that a row leaves before its bar."""
+    return width - _BAR_WIDTH if width >= _BAR_FROM else width
+
+
+def _with_bar(line: Line, size: int | None, biggest: int, width: int, *, goes: bool) -> Line:
+    """Add the bar where there is room for it."""
+    if _without_bar(width) < width:
+        share = size / biggest if size and biggest else 0.0
+        line.append((bar(share, _BAR_WIDTH), "accent" if goes else "dim"))
+    return line
+
+
+def plan_head(width: int, order: PlanOrder) -> str:
+    """The line above a plan: column names, with an arrow at the column that sorts it.
+
+    Args:
+        width: Cells.
+        order: Of the rows.
+    """
+    named = {each: _(words) + ("▼" if each is order else "") for each, words in _HEADS.items()}
+    room = _without_bar(width)
+    columns = _columns(
+        room,
+        idle=named[PlanOrder.IDLE],
+        state=_("state"),
+        source=_("source"),
+        messages=named[PlanOrder.MESSAGES],
+        cost=named[PlanOrder.COST],
+        size=named[PlanOrder.SIZE],
+    )
+    line = row_line(("   ", "dim"), (named[PlanOrder.TITLE], "dim"), columns, room)
+    return "".join(text for text, _look in line) + " " * (width - room)
+
+
+class PlanRow(NamedTuple):
+    """A conversation that would go; `goes` is false where the user left it out."""
+
+    planned: Planned
+    goes: bool
+    biggest: int = 0
+    """Bytes of the biggest row of the plan, for the bar."""
+
+    @property
+    def key(self) -> str:
+        """Made of the root."""
+        return f"p{self.planned.conversation.root_id}"
+
+    def spans(self, width: int, now: float) -> Line:
+        """Draw the row in exactly `width` cells."""
+        each, conversation, room = self.planned, self.planned.conversation, _without_bar(width)
+        size = each.own.total + each.along.total if each.is_measured else None
+        columns = _columns(
+            room,
+            idle=idle_age(conversation, now),
+            state=_STANDINGS[each.standing](),
+            source=formats.source(conversation.source),
+            messages=formats.number(each.own.rows + each.along.rows),
+            cost=formats.money(each.cost_usd),
+            size=formats.size(size) if size is not None else "…",
+        )
+        name = one_line(formats.name(conversation), 300) + (f"  ⊕{len(each.subagents)}" if each.subagents else "")
+        lead = (" ✓ ", "mark") if self.goes else (" · ", "dim")
+        line = row_line(lead, (name, "title" if self.goes else "dim"), columns, room)
+        return _with_bar(line, size, self.biggest, width, goes=self.goes)
+
+
+class PlanJobRow(NamedTuple):
+    """All runs of a cron job that would go."""
+
+    name: str
+    runs: tuple[Planned, ...]
+    goes: int
+    """How many runs the user did not leave out."""
+    messages: int
+    bytes: int | None
+    """Of all runs; None until they are measured."""
+    cost_usd: float
+    is_open: bool
+    biggest: int = 0
+    """Bytes of the biggest row of the plan, for the bar."""
+
+    @property
+    def key(self) -> str:
+        """Made of the job."""
+        return f"j{self.name}"
+
+    def spans(self, width: int, now: float) -> Line:
+        """Draw the row in exactly `width` cells."""
+        room = _without_bar(width)
+        columns = _columns(
+            room,
+            idle=idle_age(self.runs[-1].conversation, now),
+            source="cron",
+            messages=formats.number(self.messages),
+            cost=formats.money(self.cost_usd),
+            size=formats.size(self.bytes) if self.bytes is not None else "…",
+        )
+        all_go = self.goes == len(self.runs)
+        mark = "✓" if all_go else "−" if self.goes else "·"
+        count = formats.counted(len(self.runs), "run")
+        if self.goes and not all_go:
+            count = _("{count:,} of {runs}").format(count=self.goes, runs=count)
+        lead = (f" {mark} ", "mark" if self.goes else "dim")
+        name = (_job_name(self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
+        line = row_line(lead, name, columns, room)
+        return _with_bar(line, self.bytes, self.biggest, width, goes=bool(self.goes))
+
+
+class SparedRow(NamedTuple):
+    """A conversation that matches the rules and stays, with the reason."""
+
+    spared: Spared
+
+    @property
+    def key(self) -> str:
+        """Made of the root."""
+        return f"s{self.spared.conversation.root_id}"
+
+    def spans(self, width: int, now: float) -> Line:
+        """Draw the row in exactly `width` cells."""
+        return _spared_line(one_line(formats.name(self.spared.conversation), 300), self.spared.why.words, width)
+
+
+class SparedJobRow(NamedTuple):
+    """All runs of a cron job that match the rules and stay, with the reasons."""
+
+    name: str
+    runs: tuple[Spared, ...]
+    words: str
+    """The reason, or how many runs there are of each."""
+    is_open: bool
+
+    @property
+    def key(self) -> str:
+        """Made of the job."""
+        return f"z{self.name}"
+
+    def spans(self, width: int, now: float) -> Line:
+        """Draw the row in exactly `width` cells."""
+        count = formats.counted(len(self.runs), "run")
+        return _spared_line(_job_name(self.name, count, is_open=self.is_open), self.words, width)
+
+
+def _job_name(name: str, count: str, *, is_open: bool) -> str:
+    return f"{'▾' if is_open else '▸'} {one_line(name, 200)} · {count}"
+
+
+def _spared_line(name: str, why: str, width: int) -> Line:
+    why = formats.clip(one_line(why), max(width // 2, 12))
+    return row_line((" ⊘ ", "dim"), (name, "dim"), why, width)

@@ -1,0 +1,408 @@
+"""A plan as the screen shows it: rows, sums and words, worked out on a worker thread.
+
+Laying out looks at every conversation of the plan; to make one row looks at that row alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.wording import _, ngettext, pgettext
+
+from .. import formats
+from ..list.rows import ListRow, NoteRow
+from ..list_model import Details, job_name
+from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.plan import Plan, Spared
+    from hermes_browse.store.cleanup.protection import Why
+    from hermes_browse.store.sessions.catalog import Catalog
+
+
+class LeftOut:
+    """Roots of conversations that the user leaves out of a plan, counted by cron job; changed on the UI thread only."""
+
+    def __init__(self, roots: Iterable[str] = ()) -> None:
+        self._job_of: dict[str, str | None] = {}
+        """The job of each root; None for what is no cron run."""
+        self._jobs: Counter[str | None] = Counter()
+        self.changes = 0
+        """Counts the changes, so that a worker can tell whether it worked on an old state."""
+        self.leave((root, None) for root in roots)
+
+    def __contains__(self, root: object) -> bool:
+        return root in self._job_of
+
+    def __len__(self) -> int:
+        return len(self._job_of)
+
+    @property
+    def roots(self) -> frozenset[str]:
+        """A copy of the roots; safe on any thread."""
+        return frozenset(self._job_of)
+
+    def toggled(self, meant: Sequence[tuple[str, str | None]]) -> LeftOut:
+        """A copy that leaves all of these out, or none of them where some were left out; safe on any thread.
+
+        Args:
+            meant: Roots, each with its job where it is a cron run.
+        """
+        made = LeftOut()
+        made._job_of, made._jobs = self._job_of.copy(), self._jobs.copy()
+        if any(root in made for root, _ in meant):
+            made.take(root for root, _ in meant)
+        else:
+            made.leave(meant)
+        return made
+
+    def of_job(self, job: str) -> int:
+        """How many runs of a job are left out."""
+        return self._jobs[job]
+
+    def leave(self, meant: Iterable[tuple[str, str | None]]) -> None:
+        """Leave conversations out.
+
+        Args:
+            meant: Roots, each with its job where it is a cron run.
+        """
+        self.changes += 1
+        for root, job in meant:
+            if root not in self._job_of:
+                self._job_of[root] = job
+                self._jobs[job] += 1
+
+    def take(self, roots: Iterable[str]) -> None:
+        """Take conversations back into the plan."""
+        self.changes += 1
+        for root in roots:
+            if root in self._job_of:
+                self._jobs[self._job_of.pop(root)] -= 1
+
+    def clear(self) -> None:
+        """Take all of them back into the plan."""
+        self.changes += 1
+        self._job_of.clear()
+        self._jobs.clear()
+
+
+class JobSum(NamedTuple):
+    """The sums over all runs of a job that would go."""
+
+    messages: int
+    bytes: int | None
+    """None until all of them are measured."""
+    cost_usd: float
+
+
+def _fold(
+    roots: Sequence[Session], opened: Container[str], mark: str
+) -> tuple[list[int | str], dict[str, tuple[int, ...]]]:
+    """The lines of a list: an index of `roots`, or the name of a job where its first run would stand.
+
+    Args:
+        roots: Of the conversations, in their order.
+        opened: Keys of jobs whose runs follow their line.
+        mark: The letter before the name of a job in its key.
+
+    Returns:
+        The lines, and the indexes of the runs of each job.
+    """
+    lines: list[int | str] = []
+    jobs: dict[str, list[int]] = {}
+    for index, root in enumerate(roots):
+        job = job_name(root)
+        if job is None:
+            lines.append(index)
+            continue
+        if job not in jobs:
+            lines.append(job)
+        jobs.setdefault(job, []).append(index)
+    unfolded: list[int | str] = []
+    for line in lines:
+        unfolded.append(line)
+        if isinstance(line, str) and f"{mark}{line}" in opened:
+            unfolded += jobs[line]
+    return unfolded, {job: tuple(places) for job, places in jobs.items()}
+
+
+def _reasons(runs: Sequence[Spared]) -> str:
+    """The reason where all runs have the same one, else how many there are of each kind."""
+    if len({each.why.words for each in runs}) == 1:
+        return runs[0].why.words
+    return spared_kinds(Counter(each.why.code for each in runs))
+
+
+class PlanRows:
+    """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until it is opened.
+
+    Args:
+        plan: Any.
+        details: Previews read so far.
+        left_out: What the user leaves out; asked whenever a row is made.
+        empty: A sentence for a plan in which nothing goes.
+        opened: Keys of jobs whose runs are shown.
+    """
+
+    def __init__(
+        self, plan: Plan, details: Details, left_out: LeftOut, empty: str, opened: Container[str] = frozenset()
+    ) -> None:
+        self._plan, self._details, self._opened = plan, details, opened
+        self.left_out = left_out
+        self._goes, self._jobs = _fold([each.conversation.root for each in plan.would], opened, "j")
+        self._stays, self._spared_jobs = _fold([each.conversation.root for each in plan.spared], opened, "z")
+        self._runs = {job: tuple(plan.would[place] for place in places) for job, places in self._jobs.items()}
+        self._spared_runs = {
+            job: tuple(plan.spared[place] for place in places) for job, places in self._spared_jobs.items()
+        }
+        self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
+        self._sums = self.job_sums(plan)
+        self._biggest = self._find_biggest()
+        stay = _("{count:,} more that the rules mean, and that stay:").format(count=len(plan.spared))
+        self._note = NoteRow(stay) if plan.spared else None
+        self._empty = NoteRow(empty)
+        self._first_spared = max(len(self._goes), 1) + 1
+        self._index = {
+            f"j{place}" if isinstance(place, str) else f"p{plan.would[place].conversation.root_id}": line
+            for line, place in enumerate(self._goes)
+        }
+        for line, place in enumerate(self._stays, self._first_spared):
+            key = f"z{place}" if isinstance(place, str) else f"s{plan.spared[place].conversation.root_id}"
+            self._index[key] = line
+
+    def __len__(self) -> int:
+        return max(len(self._goes), 1) + (1 + len(self._stays) if self._note is not None else 0)
+
+    def job_sums(self, plan: Plan) -> dict[str, JobSum]:
+        """Add up the runs of each job.
+
+        Args:
+            plan: The same conversations in the same order; more of their sizes may be known.
+        """
+        found: dict[str, JobSum] = {}
+        for job, places in self._jobs.items():
+            runs = [plan.would[place] for place in places]
+            size = sum(each.own.total + each.along.total for each in runs)
+            found[job] = JobSum(
+                sum(each.own.rows + each.along.rows for each in runs),
+                size if all(each.is_measured for each in runs) else None,
+                sum((each.cost_usd for each in runs), 0.0),
+            )
+        return found
+
+    def take(self, plan: Plan, sums: dict[str, JobSum]) -> None:
+        """Show the same plan with more of its sizes.
+
+        Args:
+            plan: The same conversations in the same order.
+            sums: From `job_sums`.
+        """
+        self._plan, self._sums = plan, sums
+        self._biggest = self._find_biggest()
+
+    def _find_biggest(self) -> int:
+        """Bytes of the biggest row; a job counts with all of its runs."""
+        single = [self._plan.would[place] for place in self._goes if isinstance(place, int)]
+        sizes = [each.own.total + each.along.total for each in single]
+        return max([*sizes, *(each.bytes or 0 for each in self._sums.values())], default=0)
+
+    def _known(self, conversation: Conversation) -> Conversation:
+        return self._details.complete(conversation)[0]
+
+    def row(self, index: int) -> ListRow:
+        """The row at an index."""
+        if index < len(self._goes):
+            place = self._goes[index]
+            if isinstance(place, str):
+                runs = self._runs[place]
+                goes = max(0, len(runs) - self.left_out.of_job(place))
+                is_open = f"j{place}" in self._opened
+                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest)
+            each = self._plan.would[place]
+            known = self._known(each.conversation)._replace(size=each.conversation.size)
+            is_taken = each.conversation.root_id not in self.left_out
+            return PlanRow(each._replace(conversation=known), is_taken, self._biggest)
+        if index >= self._first_spared:
+            place = self._stays[index - self._first_spared]
+            if isinstance(place, str):
+                return SparedJobRow(place, self._spared_runs[place], self._reasons[place], f"z{place}" in self._opened)
+            spared = self._plan.spared[place]
+            return SparedRow(spared._replace(conversation=self._known(spared.conversation)))
+        return self._note if self._note is not None and index == self._first_spared - 1 else self._empty
+
+    def index_of(self, key: str) -> int | None:
+        """The index of the row with a key."""
+        return self._index.get(key)
+
+    def nameless(self, first: int, last: int) -> list[Conversation]:
+        """Conversations of some rows that have no title and no preview yet."""
+        found = []
+        for row in (self.row(index) for index in range(first, min(last + 1, len(self)))):
+            if isinstance(row, PlanRow):
+                found.append(row.planned.conversation)
+            elif isinstance(row, SparedRow):
+                found.append(row.spared.conversation)
+        return [each for each in found if not each.title and not each.preview]
+
+
+def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
+    """Bytes that a plan frees, by the tip of each conversation; subagents count at their own tips.
+
+    Args:
+        plan: Without what the user leaves out.
+        catalog: The plan was made from it.
+    """
+    freed: dict[str, int] = {}
+    for each in plan.would:
+        freed[each.conversation.id] = each.own.total
+        if each.subagents:
+            share = each.along.total // len(each.subagents)
+            for session in each.subagents:
+                tip = catalog.forest.chain_of(session.id).tip.id
+                freed[tip] = freed.get(tip, 0) + share
+    return freed
+
+
+class PlanView(NamedTuple):
+    """What the screen shows of a plan, so that it need not look at every conversation itself."""
+
+    rows: PlanRows | None
+    """None where the rows keep their layout."""
+    plan: Plan
+    """In the order of the rows."""
+    sums: dict[str, JobSum]
+    """Of each job, for rows that keep their layout."""
+    goes: int
+    """Conversations."""
+    bytes: int
+    totals: str
+    stays: str
+    is_measured: bool
+    freed: dict[str, int]
+    """Bytes that go, by the tip of each conversation."""
+    roots: frozenset[str]
+    """All conversations of the plan, those that the user leaves out included."""
+    spared: dict[str, Why]
+    """Why others stay, by root."""
+    goes_of: frozenset[str]
+    """All sessions that go."""
+    gone: tuple[str, ...]
+    """What the user left out and this plan no longer has."""
+
+
+def look_at(
+    plan: Plan,
+    catalog: Catalog,
+    left_out: frozenset[str],
+    rows: PlanRows | Callable[[Plan], PlanRows],
+    marks: frozenset[str],
+    order: PlanOrder,
+) -> PlanView:
+    """Work out what the screen shows of a plan.
+
+    Args:
+        plan: By the rules.
+        catalog: The plan was made from it.
+        left_out: Roots that the user leaves out at this moment.
+        rows: Rows that keep their layout, or a function that lays out new ones.
+        marks: Tips of what was marked by hand.
+        order: Of new rows.
+    """
+    if not isinstance(rows, PlanRows):
+        plan = plan._replace(would=order.sorted(plan.would))
+    laid_out = rows if isinstance(rows, PlanRows) else rows(plan)
+    taken = plan.narrowed(catalog, left_out)
+    roots = frozenset(each.conversation.root_id for each in plan.would)
+    stays = [told for told in (along_line(plan, marks), spared_line(plan)) if told]
+    cut = len(taken.reparented)
+    if cut:
+        told = ngettext("1 loses its parent and stays", "{count:,} lose their parent and stay", cut)
+        stays.append(told.format(count=cut))
+    return PlanView(
+        rows=laid_out if laid_out is not rows else None,
+        plan=plan,
+        sums=laid_out.job_sums(plan),
+        goes=len(taken.would),
+        bytes=taken.totals().bytes,
+        totals=totals_line(taken),
+        stays=" · ".join(stays),
+        is_measured=plan.is_measured,
+        freed=freed_by(taken, catalog),
+        roots=roots,
+        spared={each.conversation.root_id: each.why for each in plan.spared},
+        goes_of=frozenset(session_id for each in taken.would for session_id in each.session_ids),
+        gone=tuple(left_out - roots),
+    )
+
+
+def jobs_of(plan: Plan, meant: Container[str]) -> list[tuple[str, str | None]]:
+    """The roots of some conversations of a plan, each with its job where it is a cron run.
+
+    Args:
+        plan: Any.
+        meant: Tips or roots.
+    """
+    return [
+        (each.conversation.root_id, job_name(each.conversation.root))
+        for each in plan.would
+        if each.conversation.id in meant or each.conversation.root_id in meant
+    ]
+
+
+_KINDS: dict[str, Callable[[], str]] = {
+    "pinned": lambda: pgettext("spared", "{count:,} pinned"),
+    "live": lambda: pgettext("spared", "{count:,} live"),
+    "leased": lambda: pgettext("spared", "{count:,} leased"),
+    "recent": lambda: pgettext("spared", "{count:,} recent"),
+    "open": lambda: pgettext("spared", "{count:,} open"),
+    "hidden": lambda: pgettext("spared", "{count:,} hidden"),
+    "unmarked": lambda: pgettext("spared", "{count:,} unmarked"),
+    "subagent": lambda: pgettext("spared", "{count:,} subagent"),
+}
+
+
+def spared_kinds(counts: Counter[str]) -> str:
+    """`2 pinned, 1 live`.
+
+    Args:
+        counts: By the code of the reason.
+    """
+    told = (
+        (_KINDS[code]() if code in _KINDS else f"{{count:,}} {code}", count) for code, count in counts.most_common()
+    )
+    return _(", ").join(words.format(count=count) for words, count in told)
+
+
+def totals_line(plan: Plan) -> str:
+    """`14 sessions · 1,204 messages · 4.1 MB · $1.20`; looks at every conversation of the plan."""
+    totals = plan.totals()
+    parts = [
+        formats.counted(totals.sessions, "session"),
+        formats.counted(totals.messages, "message"),
+        ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
+        formats.money(totals.cost_usd),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def along_line(plan: Plan, marks: Container[str]) -> str:
+    """`1 marked subagent goes along with its parent`; empty when no marked subagent does."""
+    count = sum(session.id in marks for each in plan.would for session in each.subagents)
+    if not count:
+        return ""
+    told = ngettext(
+        "1 marked subagent goes along with its parent", "{count:,} marked subagents go along with their parents", count
+    )
+    return told.format(count=count)
+
+
+def spared_line(plan: Plan) -> str:
+    """`3 spared: 2 pinned, 1 live`; empty when none is."""
+    if not plan.spared:
+        return ""
+    kinds = spared_kinds(Counter(each.why.code for each in plan.spared))
+    return _("{count:,} spared: {kinds}").format(count=len(plan.spared), kinds=kinds)

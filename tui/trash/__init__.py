@@ -1,0 +1,1 @@
+"""The trash on the screen."""
