@@ -309,7 +309,7 @@ async def test_small_and_in_other_themes(path: Path, theme: str) -> None:
     async with browsing(app, size=(80, 24)) as browser:
         app.theme = theme
         await browser.press("I")
-        assert "█" in browser.text("#bars") and "▲ 28 May" in browser.text("#bars")
+        assert "█" in browser.text("#bars") and "28 May ▲" in browser.text("#bars")
         assert len(lines(browser)) == 2 and "measure" in browser.text("#keys")
         await browser.press("2")
         assert "█ one" in browser.text("#bars") and "█ 1 other" not in browser.text("#bars")
