@@ -6,6 +6,7 @@ After that any period and any grouping is a matter of adding up, without the sto
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import add
 from typing import NamedTuple
 
 from ..cleanup.sizes import REASONING, Stopped, batches, bytes_sql, check, never
@@ -94,6 +95,66 @@ class ToolFacts(NamedTuple):
     catalog: Catalog
     counts: dict[tuple[str, int | None, str], tuple[int, int, int, int]]
     """By session id, quarter of an hour and tool: calls, answers, failed answers, and bytes of the answers."""
+
+
+class Part(NamedTuple):
+    """What a session, or its use of one model, comes to."""
+
+    model: str
+    tokens: Tokens
+    estimated: float
+    actual: float
+    is_unknown: bool
+    is_included: bool
+
+
+def as_a_whole(facts: Facts, session: Session) -> Part:
+    """A session by its own counters."""
+    estimated, actual, status = facts.money.get(session.id, NO_MONEY)
+    tokens, is_included = session.tokens, status == "included"
+    cost = actual if actual is not None else estimated
+    unpriced = cost is None or (not cost and status == "unknown")
+    is_unknown = bool(tokens.total) and unpriced and not is_included
+    guess = (estimated or 0.0) if actual is None else 0.0
+    return Part(session.model or UNKNOWN, tokens, guess, actual or 0.0, is_unknown, is_included)
+
+
+def by_model(facts: Facts, session: Session) -> Iterator[Part]:
+    """Split a session by model; what the rows per model leave of its own counters goes to the model it names."""
+    whole, used = as_a_whole(facts, session), facts.usage.get(session.id)
+    if not used:
+        yield whole
+        return
+    one, cost = used[0], whole.estimated + whole.actual
+    if (
+        len(used) == 1
+        and one.tokens == whole.tokens
+        and abs(one.cost_usd - cost) <= 1e-9
+        and (one.actual_usd > 0) == (whole.actual > 0)
+        and whole.is_unknown == (not one.cost_usd and bool(one.tokens.total) and not whole.is_included)
+    ):  # the row has all there is, as for most sessions
+        yield whole._replace(model=one.model)
+        return
+    parts: dict[str, Part] = {}
+
+    def take(model: str, tokens: Tokens, estimated: float, actual: float, unpriced: bool) -> None:
+        have = parts.get(model) or Part(model, Tokens(), 0.0, 0.0, True, whole.is_included)
+        sums = Tokens(*map(add, have.tokens, tokens)), have.estimated + estimated, have.actual + actual
+        parts[model] = Part(model, *sums, have.is_unknown and unpriced, have.is_included)
+
+    left = list(whole.tokens)
+    for each in used:
+        estimated = 0.0 if each.actual_usd else each.estimated_usd
+        take(each.model, each.tokens, estimated, each.actual_usd, not each.cost_usd)
+        left = [max(0, have - gone) for have, gone in zip(left, each.tokens, strict=True)]
+        cost = max(0.0, cost - each.cost_usd)
+    cost = cost if cost > 1e-9 else 0.0
+    if any(left) or cost:
+        is_actual = facts.money.get(session.id, NO_MONEY).actual_usd is not None
+        estimated, actual = (0.0, cost) if is_actual else (cost, 0.0)
+        take(whole.model, Tokens(*left), estimated, actual, whole.is_unknown)
+    for part in parts.values():
+        yield part._replace(is_unknown=part.is_unknown and bool(part.tokens.total) and not part.is_included)
 
 
 def _slices(reader: Reader, columns: str, table: str, key: str, size: int, stopped: Stopped) -> Iterator[list[Row]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import add
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from ..cleanup.sizes import Stopped, check, never
 from ..connection.connect import Reader
 from ..sessions.catalog import Catalog
 from ..sessions.session import Session, Tokens
-from .facts import NO_MONEY, UNKNOWN, Facts, ToolFacts, read_facts, read_tools
+from .facts import UNKNOWN, Facts, ToolFacts, as_a_whole, by_model, read_facts, read_tools
 from .periods import QUARTER, UNITS, begin_of, first_day, key_of
 
 GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
@@ -19,26 +19,10 @@ GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
 BY = ("model", "source", "day", "tool")
 """What `read_statistics` groups by."""
 
+_SEPARATOR = "\n"
+"""Between the two keys of split sums; no key of a time has it."""
 _LOOKS = 2000
 """Sessions between two looks at whether the sums are still wanted."""
-
-
-class Only(NamedTuple):
-    """Restricts sums to one key of another grouping, by anything but time."""
-
-    by: str
-    key: str
-
-
-class _Part(NamedTuple):
-    """What a session, or its use of one model, comes to."""
-
-    model: str
-    tokens: Tokens
-    estimated: float
-    actual: float
-    is_unknown: bool
-    is_included: bool
 
 
 @dataclass(slots=True)
@@ -104,55 +88,6 @@ class Report(NamedTuple):
     """Times in order; anything else in no order, unless `read_statistics` sorted it."""
 
 
-def _whole(facts: Facts, session: Session) -> _Part:
-    """A session by its own counters."""
-    estimated, actual, status = facts.money.get(session.id, NO_MONEY)
-    tokens, is_included = session.tokens, status == "included"
-    cost = actual if actual is not None else estimated
-    unpriced = cost is None or (not cost and status == "unknown")
-    is_unknown = bool(tokens.total) and unpriced and not is_included
-    guess = (estimated or 0.0) if actual is None else 0.0
-    return _Part(session.model or UNKNOWN, tokens, guess, actual or 0.0, is_unknown, is_included)
-
-
-def _by_model(facts: Facts, session: Session) -> Iterator[_Part]:
-    """Split a session by model; what the rows per model leave of its own counters goes to the model it names."""
-    whole, used = _whole(facts, session), facts.usage.get(session.id)
-    if not used:
-        yield whole
-        return
-    one, cost = used[0], whole.estimated + whole.actual
-    if (
-        len(used) == 1
-        and one.tokens == whole.tokens
-        and abs(one.cost_usd - cost) <= 1e-9
-        and (one.actual_usd > 0) == (whole.actual > 0)
-        and whole.is_unknown == (not one.cost_usd and bool(one.tokens.total) and not whole.is_included)
-    ):  # the row has all there is, as for most sessions
-        yield whole._replace(model=one.model)
-        return
-    parts: dict[str, _Part] = {}
-
-    def take(model: str, tokens: Tokens, estimated: float, actual: float, unpriced: bool) -> None:
-        have = parts.get(model) or _Part(model, Tokens(), 0.0, 0.0, True, whole.is_included)
-        sums = Tokens(*map(add, have.tokens, tokens)), have.estimated + estimated, have.actual + actual
-        parts[model] = _Part(model, *sums, have.is_unknown and unpriced, have.is_included)
-
-    left = list(whole.tokens)
-    for each in used:
-        estimated = 0.0 if each.actual_usd else each.estimated_usd
-        take(each.model, each.tokens, estimated, each.actual_usd, not each.cost_usd)
-        left = [max(0, have - gone) for have, gone in zip(left, each.tokens, strict=True)]
-        cost = max(0.0, cost - each.cost_usd)
-    cost = cost if cost > 1e-9 else 0.0
-    if any(left) or cost:
-        is_actual = facts.money.get(session.id, NO_MONEY).actual_usd is not None
-        estimated, actual = (0.0, cost) if is_actual else (cost, 0.0)
-        take(whole.model, Tokens(*left), estimated, actual, whole.is_unknown)
-    for part in parts.values():
-        yield part._replace(is_unknown=part.is_unknown and bool(part.tokens.total) and not part.is_included)
-
-
 def _key(facts: Facts, by: str) -> Callable[[Session, str], str]:
     """A function from a session and a model to the key they count for, in a grouping by anything but time."""
     root_of, projects = facts.catalog.forest.root_of, facts.projects
@@ -189,13 +124,13 @@ class _Times:
 class _Adding:
     """A report in the making."""
 
-    def __init__(self, facts: Facts, by: str, times: _Times, only: Only | None, *, whole: bool) -> None:
-        self._facts, self._only, self._times = facts, only, times
+    def __init__(self, facts: Facts, by: str, times: _Times, *, whole: bool = False, split: str = "") -> None:
+        self._facts, self._times = facts, times
         self.groups: dict[str, Group] = {}
         self.total = Group("")
         self._key = None if by in (*UNITS, "hour") else _key(facts, by)
-        self._wanted = _key(facts, only.by) if only is not None else None
-        self._is_split = "model" in (by, only.by if only is not None else "")
+        self._second = _key(facts, split) if split else None
+        self._is_split = "model" in (by, split)
         # A conversation counts where it has a part; in the sums of a whole store it counts once, where its root does.
         self._is_whole, self._is_once = whole, whole and not self._is_split
 
@@ -207,8 +142,13 @@ class _Adding:
             group.conversations.add(root)
         return group
 
-    def _leaves_out(self, session: Session, model: str) -> bool:
-        return self._only is not None and self._wanted is not None and self._wanted(session, model) != self._only.key
+    def add_all(self, stopped: Stopped) -> None:
+        """Add all sessions; `stopped` is looked at now and then."""
+        root_of = self._facts.catalog.forest.root_of
+        for number, session in enumerate(self._facts.catalog.forest.sessions.values()):
+            if number % _LOOKS == 0:
+                check(stopped)
+            self.add(session, root_of(session.id) or session.id)
 
     def add(self, session: Session, root: str) -> None:
         """Add a session and its messages."""
@@ -216,22 +156,25 @@ class _Adding:
         if when is not None:
             self._begin(session, when, None if self._is_once and session.id != root else root)
         model = session.model or UNKNOWN
-        if not self._leaves_out(session, model):
-            key = None if self._key is None else self._key(session, model)
-            self.count(session.id, key, when, None if self._is_whole else root)
+        key = None if self._key is None else self._key(session, model)
+        self.count(session.id, key, when, None if self._is_whole else root, self._behind(session, model))
 
     def _begin(self, session: Session, when: str, root: str | None) -> None:
-        split = _by_model(self._facts, session) if self._is_split else [_whole(self._facts, session)]
-        parts = [part for part in split if not self._leaves_out(session, part.model)]
+        parts = list(by_model(self._facts, session)) if self._is_split else [as_a_whole(self._facts, session)]
         for part in parts:
-            group = self._group(when if self._key is None else self._key(session, part.model), root)
+            key = when if self._key is None else self._key(session, part.model)
+            group = self._group(key + self._behind(session, part.model), root)
             group.use(part.tokens, part.estimated, part.actual)
             group.begin(session.archived, part.is_unknown, part.is_included)
-        if parts:  # a session of several models is one session of the total
-            unknown, included = any(part.is_unknown for part in parts), any(part.is_included for part in parts)
-            self.total.begin(session.archived, unknown, included)
+        # a session of several models is one session of the total
+        unknown, included = any(part.is_unknown for part in parts), any(part.is_included for part in parts)
+        self.total.begin(session.archived, unknown, included)
 
-    def count(self, session_id: str, key: str | None, began: str | None, root: str | None) -> None:
+    def _behind(self, session: Session, model: str) -> str:
+        """What a key ends with if sums are split by something else as well."""
+        return "" if self._second is None else _SEPARATOR + self._second(session, model)
+
+    def count(self, session_id: str, key: str | None, began: str | None, root: str | None, behind: str = "") -> None:
         """Add messages.
 
         Args:
@@ -239,11 +182,12 @@ class _Adding:
             key: Of the group; None for that of the time they came at.
             began: The group of the session's beginning, for messages without a time.
             root: The conversation that counts where they came, if one does.
+            behind: What the key ends with.
         """
         for quarter, messages, size in self._facts.moments.get(session_id, ()):
             when = self._times.of(quarter) if quarter is not None else began
             if when is not None:
-                group = self._group(when if key is None else key, root)
+                group = self._group((when if key is None else key) + behind, root)
                 group.messages += messages
                 group.bytes += size
 
@@ -262,7 +206,6 @@ def make_report(
     by: str,
     period: str,
     now: float,
-    only: Only | None = None,
     *,
     whole: bool = False,
     stopped: Stopped = never,
@@ -277,7 +220,6 @@ def make_report(
         by: One of `GROUPINGS`.
         period: One of `periods.PERIODS`.
         now: Unix seconds.
-        only: Nothing but what counts for this.
         whole: As `read_statistics` counts: messages of no session too, and by anything but the model a conversation
             only where its root counts.
         stopped: Looked at now and then.
@@ -287,36 +229,76 @@ def make_report(
     """
     is_timed = by in (*UNITS, "hour")
     # What is not grouped by time has to be looked at for the period all the same: any unit tells.
-    adding = _Adding(facts, by, _Times(by if is_timed else "day", period, now), only, whole=whole)
-    sessions, root_of = facts.catalog.forest.sessions, facts.catalog.forest.root_of
-    for number, session in enumerate(sessions.values()):
-        if number % _LOOKS == 0:
-            check(stopped)
-        adding.add(session, root_of(session.id) or session.id)
-    for stray in facts.moments.keys() - sessions.keys() if whole else ():
+    adding = _Adding(facts, by, _Times(by if is_timed else "day", period, now), whole=whole)
+    adding.add_all(stopped)
+    for stray in facts.moments.keys() - facts.catalog.forest.sessions.keys() if whole else ():
         adding.count(stray, None if is_timed else UNKNOWN, UNKNOWN, None)
     return adding.report(by, period, sorted(adding.groups) if is_timed else adding.groups)
 
 
-def tool_report(facts: ToolFacts, period: str, now: float, only: str | None = None, unit: str = "") -> Report:
-    """Calls, answers and failures over a period, by tool; or those of one tool by time.
+def split_report(
+    facts: Facts, unit: str, split: str, period: str, now: float, *, stopped: Stopped = never
+) -> dict[str, dict[str, Group]]:
+    """Add up by time, and by something else within each stretch of time; counted as in `make_report`.
+
+    Args:
+        facts: What there is.
+        unit: One of `periods.UNITS`.
+        split: One of the other `GROUPINGS`, by anything but time.
+        period: One of `periods.PERIODS`.
+        now: Unix seconds.
+        stopped: Looked at now and then.
+
+    Returns:
+        Sums by the key of `split`, and in them by the key of `unit`.
+
+    Raises:
+        QueryInterruptedError: `stopped` said so.
+    """
+    adding = _Adding(facts, unit, _Times(unit, period, now), split=split)
+    adding.add_all(stopped)
+    return _unfolded(adding.groups)
+
+
+def _unfolded(groups: Mapping[str, Group]) -> dict[str, dict[str, Group]]:
+    """By the second of two keys, and in that by the first."""
+    found: dict[str, dict[str, Group]] = {}
+    for both, group in groups.items():
+        when, _, key = both.partition(_SEPARATOR)
+        found.setdefault(key, {})[when] = group
+    return found
+
+
+def tool_report(facts: ToolFacts, period: str, now: float, unit: str = "") -> Report:
+    """Calls, answers and failures over a period, by tool; or those of all tools by time.
 
     Args:
         facts: What there is.
         period: One of `periods.PERIODS`.
         now: Unix seconds.
-        only: Count this tool alone.
         unit: Group by this one of `periods.UNITS` instead of by tool.
     """
+    groups, total = _add_tools(facts, period, now, unit, lambda when, tool: when if unit else tool)
+    return Report(unit or "tool", period, total, tuple(groups[key] for key in (sorted(groups) if unit else groups)))
+
+
+def split_tools(facts: ToolFacts, unit: str, period: str, now: float) -> dict[str, dict[str, Group]]:
+    """The same by tool, and in that by the key of `unit`."""
+    return _unfolded(_add_tools(facts, period, now, unit, lambda when, tool: when + _SEPARATOR + tool)[0])
+
+
+def _add_tools(
+    facts: ToolFacts, period: str, now: float, unit: str, key_from: Callable[[str, str], str]
+) -> tuple[dict[str, Group], Group]:
     forest, times = facts.catalog.forest, _Times(unit or "day", period, now)
     groups: dict[str, Group] = {}
-    used: dict[str, set[str]] = {}
     total = Group("")
+    used: dict[str, set[str]] = {}
     for (session_id, quarter, tool), counts in facts.counts.items():
         when = times.of(quarter)
-        if when is None or (only is not None and tool != only):
+        if when is None:
             continue
-        key = when if unit else tool
+        key = key_from(when, tool)
         for group in (groups.setdefault(key, Group(key)), total):
             group.calls, group.messages = group.calls + counts[0], group.messages + counts[1]
             group.failed, group.bytes = group.failed + counts[2], group.bytes + counts[3]
@@ -326,7 +308,7 @@ def tool_report(facts: ToolFacts, period: str, now: float, only: str | None = No
         group.sessions = len(sessions)
         group.conversations = {root for each in sessions if (root := forest.root_of(each)) is not None}
         group.archived = sum(forest.sessions[each].archived for each in sessions if each in forest.sessions)
-    return Report(unit or "tool", period, total, tuple(groups[key] for key in (sorted(groups) if unit else groups)))
+    return groups, total
 
 
 def read_statistics(reader: Reader, catalog: Catalog, by: str = "source", *, stopped: Stopped = never) -> Report:

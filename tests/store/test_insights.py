@@ -17,7 +17,7 @@ from hermes_browse.store.demo import build
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
-from hermes_browse.store.insights.sums import GROUPINGS, Group, Only, make_report, tool_report
+from hermes_browse.store.insights.sums import GROUPINGS, Group, make_report, split_report, split_tools, tool_report
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
@@ -169,9 +169,10 @@ def test_one_key_over_time(tmp_path: Path) -> None:
     path = big_store(tmp_path / "state.db", 300, 2000)
     facts = facts_of(path)
     for source, whole in rows(facts, "source").items():
-        course = make_report(facts, "month", "all", NOW, Only("source", source))
-        assert sum(each.messages for each in course.rows) == whole.messages
-        assert course.total.conversations == whole.conversations
+        course = split_report(facts, "month", "source", "all", NOW)[source].values()
+        assert sum(each.messages for each in course) == whole.messages
+        assert sum(each.cost_usd for each in course) == pytest.approx(whole.cost_usd)
+        assert set().union(*(each.conversations for each in course)) == whole.conversations
 
 
 @pytest.fixture
@@ -254,8 +255,8 @@ def test_tools(tmp_path: Path) -> None:
     assert found["read"].failure_rate == 0.5 and found["read"].conversations == {"a", "b"}
     week = tool_report(facts, "7d", NOW)
     assert (week.total.calls, week.total.messages, week.total.failed, week.total.sessions) == (3, 2, 1, 1)
-    course = tool_report(facts, "all", NOW, "read", "month").rows
-    assert [(each.calls, each.messages) for each in course] == [(0, 1), (1, 1)]
+    course = split_tools(facts, "month", "all", NOW)["read"]
+    assert [(course[key].calls, course[key].messages) for key in sorted(course)] == [(0, 1), (1, 1)]
 
 
 def test_tools_as_sql_counts_them(store: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,14 +20,16 @@ from hermes_browse.store.insights.facts import Facts
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.insights import adding_up
-from hermes_browse.tui.insights.plot import BarPlot, Course, WeekPlot, axis, lay_out
-from hermes_browse.tui.insights.query import search_for
-from hermes_browse.tui.insights.rows import GroupRow, cost, cost_line, headings, label, tokens_line
+from hermes_browse.tui.insights.plot import BarPlot, Course, WeekPlot, axis, lay_out, quantiles
+from hermes_browse.tui.insights.rows import GroupRow, Table
 from hermes_browse.tui.insights.screen import InsightsScreen
+from hermes_browse.tui.insights.series import OTHERS, OWN, Series, Stacking
+from hermes_browse.tui.insights.words import cost, cost_line, label, search_for, tokens_line
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.shared.columns import edges
 
 
 def session(id: str, days: float, **columns: object) -> dict[str, object]:
@@ -91,7 +92,9 @@ async def test_days_with_their_bars(path: Path) -> None:
             ("2026-05-26", 3050),
         ]
         bars = course(browser)
-        assert len(bars.values) == 30 and bars.values[-3:] == [3050, 0, 1500] and bars.chosen == 29
+        assert len(bars.values) == 30 and bars.values[-3:] == [2.0, 0, 0.5] and bars.chosen == 29
+        assert [(each.name, list(each.values[-3:])) for each in bars.series] == [("one", [2.0, 0, 0.5])]
+        assert "cost by day" in browser.text("#bars") and "█ one" in browser.text("#bars")
         assert "~$0.50" in browser.text("#groups") and "$2.00?" in browser.text("#groups")
         assert "$2.50: $2.00 actual + $0.50 estimated · 1 session of unknown cost" in browser.text("#costs")
         await browser.press("down")
@@ -118,8 +121,9 @@ async def test_periods_units_and_measures(path: Path) -> None:
         assert course(browser).labels[0] == "Nov 25" and len(course(browser).values) == 7
         await browser.press("b")
         assert lines(browser)[0].by == "day" and len(course(browser).values) == 201
+        assert course(browser).values[-1] == 0.5 and "cost by day" in browser.text("#bars")
         await browser.press("m")
-        assert course(browser).values[-1] == 0.5 and "cost by day" in browser.text("#header")
+        assert course(browser).values[-3:] == [3050, 0, 1500] and "tokens by day" in browser.text("#bars")
         await browser.press("m")
         assert course(browser).values[-3:] == [6, 0, 2]
 
@@ -129,18 +133,24 @@ async def test_by_model_source_and_directory(path: Path) -> None:
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I", "2")
         assert [(row.group.key, row.group.tokens.total) for row in lines(browser)] == [
-            ("m/two", 3040),
             ("m/one", 1510),
+            ("m/two", 3040),
         ]
-        assert course(browser).part is not None and list(course(browser).part or ())[-3:] == [3040, 0, 0]
-        await browser.press("down")
-        assert list(course(browser).part or ())[-3:] == [10, 0, 1500] and course(browser).values[-3] == 3050
+        await browser.press("m")
+        assert lines(browser)[0].group.key == "m/two"
+        for name, part in (("one", [10, 0, 1500]), ("two", [3040, 0, 0])):  # the cursor stays on its line
+            lowest = course(browser).series[0]
+            assert (lowest.name, list(lowest.values[-3:])) == (name, part) and course(browser).values[-3] == 3050
+            await browser.press("up")
+        assert {row.parts[0][0] for row in lines(browser)} == {each.look for each in course(browser).series}
         await browser.press("tab")
         assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
         await browser.press("5")
         assert {row.group.key for row in lines(browser)} == {"/src", "unknown"}
         await browser.press("7")
-        assert [row.group.key for row in lines(browser)] == ["b", "a", "c"] and "Chat b" in browser.text("#groups")
+        assert [row.group.key for row in lines(browser)] == ["b", "a", "c"], "tokens, as asked for before"
+        assert [list(each.values[-3:]) for each in course(browser).series] == [[3040, 0, 0], [10, 0, 1500]]
+        assert "Chat b" in browser.text("#groups")
 
 
 async def test_tools_and_their_failures(path: Path) -> None:
@@ -163,9 +173,9 @@ async def test_hours_of_the_week(path: Path) -> None:
         assert (row.group.key, row.group.messages) == ("1-20", 6), "Tuesday, two days ago at the same hour"
         assert "Tue 20:00–21:00" in browser.text("#groups") and "█◂" in browser.text("#week")
         assert "messages by hour of the week" in browser.text("#header") and "to 6" in browser.text("#week")
-        await browser.press("m", "m", "m")
+        await browser.press("m", "m")
         assert "cost by hour" in browser.text("#header") and "to $" in browser.text("#week")
-        await browser.press("m")
+        await browser.press("m", "m")
         assert lines(browser)[0].group.key == "1-20"
         await browser.press("slash")
         assert "cannot ask for an hour" in browser.text("#status")
@@ -173,7 +183,7 @@ async def test_hours_of_the_week(path: Path) -> None:
         assert behind(browser) == {"b", "c"}
 
 
-@pytest.mark.parametrize(("keys", "query"), [("", "on:2026-05-28"), ("3", "source:telegram after:2026-04-28")])
+@pytest.mark.parametrize(("keys", "query"), [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")])
 async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
     """It is typed into the box of the main screen, and finds the same conversations."""
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -237,6 +247,46 @@ async def test_news_wait_for_f5(path: Path) -> None:
         assert lines(browser)[0].group.sessions == 2 and "F5" not in browser.text("#header")
 
 
+async def test_late_news_of_what_has_been_read(path: Path) -> None:
+    """The watcher tells of a write that F5 has read already: the sums are not outdated. After another one they are."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I")
+
+        def write(name: str) -> None:
+            with sqlite3.connect(path) as connection:
+                values = [name, "cli", NOW - 9]
+                connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, ?, ?)", values)
+            connection.close()
+
+        write("new")
+        await browser.press("f5")
+        assert lines(browser)[0].group.sessions == 2
+        screen = browser.app.screen
+        assert isinstance(screen, InsightsScreen)
+        screen.catalog_changed()
+        assert "F5" not in browser.text("#header")
+        write("newer")
+        screen.catalog_changed()
+        await browser.settle()
+        assert "F5 reads again" in browser.text("#header")
+
+
+async def test_columns_are_stacked(path: Path) -> None:
+    """By model, by source, or not at all; where lines are models they are the parts."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("I", "m")
+        assert [each.name for each in course(browser).series] == ["two", "one"]
+        assert [look for look, _ in lines(browser)[1].parts] == [*OWN[:2], OTHERS]
+        await browser.press("s")
+        assert [each.name for each in course(browser).series] == ["telegram", "cli"]
+        assert "by source" in browser.text("#status")
+        await browser.press("s")
+        assert [each.name for each in course(browser).series] == [""] and "not stacked" in browser.text("#status")
+        await browser.press("2", "s")
+        assert "what the lines are" in browser.text("#status")
+        assert [each.name for each in course(browser).series] == ["two", "one"]
+
+
 async def test_nothing_at_all(tmp_path: Path) -> None:
     """A period without anything says what to press."""
     path = make_store(tmp_path / "state.db", "22", [session("old", 500)], [message("old", 500)])
@@ -259,10 +309,10 @@ async def test_small_and_in_other_themes(path: Path, theme: str) -> None:
     async with browsing(app, size=(80, 24)) as browser:
         app.theme = theme
         await browser.press("I")
-        assert "█" in browser.text("#bars") and "▲ 28 May" in browser.text("#bars")
+        assert "█" in browser.text("#bars") and "28 May ▲" in browser.text("#bars")
         assert len(lines(browser)) == 2 and "measure" in browser.text("#keys")
         await browser.press("2")
-        assert "█" in browser.text("#bars") and "░" in browser.text("#bars")
+        assert "█ one" in browser.text("#bars") and "█ 1 other" not in browser.text("#bars")
 
 
 async def test_a_click_on_a_bar(path: Path) -> None:
@@ -270,25 +320,47 @@ async def test_a_click_on_a_bar(path: Path) -> None:
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I")
         screen = browser.app.screen
-        layout = lay_out(course(browser), screen.query_one(BarPlot).size.width - 8)
+        places = edges(30, screen.query_one(BarPlot).room)
         for index, wanted in ((27, 1), (28, 1), (29, 0)):
-            await browser.pilot.click("#bars", offset=(1 + 7 + index * layout.step, 2))
+            await browser.pilot.click("#bars", offset=(1 + 7 + places[index], 2))
             await browser.settle()
             assert screen.query_one("#groups", ConversationList).cursor == wanted
             assert ("nothing" in browser.text("#status")) is (index == 28)
 
 
-def test_bars_in_few_cells() -> None:
+def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = None) -> Course:
+    """Columns of one colour."""
+    return Course(labels, [Series("", OWN[0], values)], chosen, lambda value: f"{value:.3g}")
+
+
+def test_columns_in_few_cells() -> None:
     """As many as there is room for: the last, or those around the chosen one; labels never meet."""
-    many = Course([str(number) for number in range(500)], [1.0] * 500)
-    assert lay_out(many, 100)[:2] == (400, 100) and lay_out(many._replace(chosen=50), 100).first == 25
-    few = Course(["5 Mar", "6 Mar", "7 Mar"], [1, 2, 3], chosen=2)
-    layout = lay_out(few, 60)
-    assert layout.step == 8 and axis(few, layout, 60).index("▲") == 2 * 8 + 3
+    many = plain([str(number) for number in range(500)], [1.0] * 500)
+    assert lay_out(many, 100) == range(400, 500) and lay_out(many._replace(chosen=50), 100).start == 25
+    few = plain(["5 Mar", "6 Mar", "7 Mar"], [1, 2, 3], chosen=2)
+    assert axis(few, lay_out(few, 60), 60).index("▲") == 2 * 20 + 9, "columns share the whole width"
     for width in range(1, 80):
         for chosen in range(3):
             each = few._replace(chosen=chosen)
             assert len(axis(each, lay_out(each, width), width)) == width
+
+
+def test_shades_by_quantiles() -> None:
+    """One hour with a hundred times as much as the others does not make them all alike."""
+    assert quantiles([1, 2, 3, 4, 5, 6, 7, 800]) == [2, 4, 6, 800]
+    assert quantiles([0, 5, 5]) == [5] and quantiles([0.0]) == [] and quantiles([1, 9]) == [1, 9]
+
+
+def test_parts_are_never_more_than_the_sum() -> None:
+    """A session of two models counts for both; a column is as high as its sum all the same, and hides no part."""
+    whole = [Group("d", sessions=3)]
+    parts = {f"m{number}": {"d": Group("", sessions=1)} for number in range(6)}
+    stacking = Stacking(whole, parts, "sessions", "m5")
+    assert sum(value for _, value in stacking.at("d")) == pytest.approx(3)
+    assert [each.name for each in stacking.series(["d"])] == ["m5", "m0", "m1", "m2", "m3", "1 other"]
+    assert stacking.series(["d", "e"])[0].values == [0.5, 0.0] and stacking.at("e")[-1] == (OTHERS, 0.0)
+    alone = Stacking(whole, parts, "sessions", "m5", alone=True)
+    assert alone.at("d") == [(OWN[0], 1.0), (OTHERS, 2.0)]
 
 
 def test_searches() -> None:
@@ -313,9 +385,15 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
     from rich.cells import cell_len
 
     group = Group("日本語の長い名前" * 9, set("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
-    row = GroupRow(group, by, "tokens" if by == "day" else "calls", 10.0)
-    assert sum(cell_len(text) for text, _ in row.spans(width, NOW)) == width
-    assert cell_len(headings(by, "tokens", width)) == width
+    for name, metric in (("", "calls" if by == "tool" else "tokens"), ("short", "failed" if by == "tool" else "cost")):
+        table = Table(by, metric, 10.0, 9 * 14 if not name else 5)
+        row = GroupRow(group, table, [(OWN[0], 3.0), (OTHERS, 4.0)], name)
+        spans = row.spans(width, NOW)
+        assert sum(cell_len(text) for text, _ in spans) == width == cell_len(table.headings(width))
+        bar = sum(cell_len(text) for text, look in spans if look in (OWN[0], OTHERS))
+        assert bar == -(-(table.rooms(width)[1] * 7) // 10), "seven of ten"
+        if name and width >= 120:
+            assert cell_len(spans[0][0]) < 20 and bar > width // 5, "bars have the rest"
 
 
 def test_sentences() -> None:
@@ -342,27 +420,40 @@ def test_the_plots_are_loaded_with_the_screen_alone() -> None:
     assert ended.stdout.split() == ["False", "True"]
 
 
-async def test_bars_are_drawn(path: Path) -> None:
-    """As high as their values, in whole cells; the chosen one in the accent from side to side."""
+async def test_columns_are_drawn(path: Path) -> None:
+    """To the eighth of a cell; the chosen one has a band behind it, and parts are in the colours of the legend."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I")
         plot = browser.app.screen.query_one(BarPlot)
-        height, loud = plot.size.height - 1, Color.parse(browser.app.theme_variables["accent"]).hex6
-        plot.show(Course(["a", "b", "c"], [4.0, 0.0, 2.0], chosen=2, form=lambda value: f"{value:g}"))
-        drawn = plot.render()
-        lines = drawn.plain.split("\n")
-        bar = "█" * 7
-        assert [line[7:30].rstrip() for line in lines[:height]] == [
-            f"{bar}{' ' * 9}{bar if row <= 1 + math.floor((height - 1) / 2 + 0.5) else ''}".rstrip()
-            for row in range(height, 0, -1)
+        height, width = plot.size.height - 2, plot.room
+
+        def drawn() -> list[str]:
+            return [plot.render_line(y).text for y in range(plot.size.height)]
+
+        def rows_of(value: float) -> str:
+            """A column from its foot: eight eighths to a row."""
+            eighths = round(value / 4.0 * height * 8)
+            return "█" * (eighths // 8) + " ▁▂▃▄▅▆▇"[eighths % 8].strip()
+
+        plot.show(plain(["a", "b", "c", "d"], [4.0, 0.0, 1.4, 1.6], chosen=3))
+        places = edges(4, width)
+        for index, value in enumerate((4.0, 0.0, 1.4, 1.6)):
+            for x in (7 + places[index], 7 + places[index + 1] - 2):
+                assert "".join(line[x] for line in drawn()[-2:0:-1]).strip() == rows_of(value)
+        assert rows_of(1.4) != rows_of(1.6)
+        assert drawn()[1][:7].strip() == "4" and drawn()[-1][:7].strip() == "0" and "▲ d" in drawn()[-1]
+        band = Color.parse(browser.app.theme_variables["panel"]).rich_color
+        behind = [seg.style.bgcolor == band for seg in plot.render_line(1) if seg.style and not seg.text.strip()]
+        assert any(behind) and not all(behind)
+        plot.show(Course(["a"], [Series("low", OWN[1], [2.0]), Series("others", OTHERS, [2.0])], None, str, "sums"))
+        assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
+        colors = [
+            {seg.style.color.name for seg in plot.render_line(y) if seg.style and seg.style.color and "█" in seg.text}
+            for y in (0, 1, height)
         ]
-        assert [line[:7].strip() for line in lines if line[:7].strip()] == ["4", "2", "0"]
-        accent = [span for span in drawn.spans if span.style == loud]
-        assert accent and all(drawn.plain[span.start : span.end] == bar for span in accent)
-        plot.show(Course(["a"], [5.0], part=[2.0]))
-        assert set(plot.render().plain) >= {"█", "░"}
-        plot.show(Course(["a"], [0.0]))
-        assert "█" not in plot.render().plain
+        assert colors[1] < colors[0] and colors[2] < colors[0] and not colors[1] & colors[2]
+        plot.show(plain(["a"], [0.0]))
+        assert "█" not in "".join(drawn())
 
 
 async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,9 @@ from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_
 
+from ..shared.columns import Cell, runs, stack
+
 DAY = 86_400.0
-_LOWER = " ▁▂▃▄▅▆▇█"
-_HATCHED = "▒"
 
 
 class Measure(StrEnum):
@@ -262,14 +262,6 @@ def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | No
     return 1 if older_days is None or older_days > 1 else None
 
 
-class Cell(NamedTuple):
-    """Text with one look, and the look behind it."""
-
-    text: str
-    look: str
-    behind: str = ""
-
-
 def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
     """The columns as rows of cells, top first.
 
@@ -282,66 +274,15 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
     Returns:
         `height` rows of exactly `width` cells each.
     """
-    count = len(axis.columns)
-    edges = [index * width // count for index in range(count + 1)] if count else [0]
-    highest = max((each.total for each in axis.columns), default=0.0)
-    line = min(round(axis.place_of(cut) * width), width - 1) if cut is not None and count else -1
-    rows = []
-    for row in range(height - 1, -1, -1):
-        cells: list[Cell] = []
-        for index, each in enumerate(axis.columns):
-            room = edges[index + 1] - edges[index]
-            gap = 1 if room >= 3 else 0
-            cell = _cell(each, highest, row, height)
-            cells += [cell] * (room - gap) + [Cell(" ", "none")] * gap
-        cells += [Cell(" ", "none")] * (width - len(cells))
-        if line >= 0:
+    line = min(round(axis.place_of(cut) * width), width - 1) if cut is not None and axis.columns else -1
+    columns = [(("goes", each.goes), ("spared", each.spared), ("stays", each.stays)) for each in axis.columns]
+    rows = stack(columns, width, height, hatched="spared")
+    if line >= 0:
+        for cells in rows:
             under = cells[line]
             behind = under.look if under.text in "█▒" else under.behind
             cells[line] = Cell("│", "cut", behind if behind != "none" else "")
-        rows.append(_runs(cells))
-    return rows
-
-
-def _eighths(column: Column, highest: float, height: int) -> tuple[int, int, int]:
-    """Heights of the parts in eighths of a cell; a part that is not zero has at least one."""
-    if highest <= 0:
-        return 0, 0, 0
-    scale = height * 8 / highest
-    goes, spared, stays = (max(1, round(each * scale)) if each > 0 else 0 for each in column[1:])
-    return goes, spared, stays
-
-
-def _cell(column: Column, highest: float, row: int, height: int) -> Cell:
-    low = row * 8
-    parts: list[tuple[str, int]] = []
-    start = 0
-    for look, high in zip(("goes", "spared", "stays"), _eighths(column, highest, height), strict=True):
-        inside = min(start + high, low + 8) - max(start, low)
-        if inside > 0:
-            parts.append((look, inside))
-        start += high
-    if not parts:
-        return Cell(" ", "none")
-    look, high = parts[0]
-    if len(parts) == 1:
-        if look == "spared":
-            return Cell(_HATCHED, look) if high > 3 else Cell(_LOWER[high], look)
-        return Cell(_LOWER[high], look)
-    above = max(parts[1:], key=lambda each: each[1])[0]
-    if look == "spared":
-        return Cell(_HATCHED, look)
-    return Cell(_LOWER[min(high, 7)], look, above)
-
-
-def _runs(cells: Sequence[Cell]) -> list[Cell]:
-    found: list[Cell] = []
-    for each in cells:
-        if found and found[-1][1:] == each[1:]:
-            found[-1] = found[-1]._replace(text=found[-1].text + each.text)
-        else:
-            found.append(each)
-    return found
+    return [runs(cells) for cells in rows]
 
 
 def labels(axis: Axis, width: int, months: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from hermes_browse.store.cleanup.space_map import Space
 
 from .. import formats
-from .axis import Cell
+from ..shared.columns import Cell
 
 _SMALLEST = 10
 """The smallest area of a block, in cells."""

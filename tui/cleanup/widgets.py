@@ -3,54 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
-from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
 from .. import formats
 from ..bindings import bindings
 from ..commands.panes import MAP
-from .axis import DAY, MEASURES, UNITS, Axis, Cell, draw, labels
+from ..shared.columns import Cell, Picture
+from .axis import DAY, MEASURES, UNITS, Axis, draw, labels
 from .treemap import Block, neighbour
 from .treemap import draw as draw_map
 
 
-class _Picture(Widget):
-    """Draws cells, with the looks of the style sheet."""
-
-    NAME: ClassVar[str] = ""
-
-    def _strip(self, cells: Sequence[Cell], width: int) -> Strip:
-        base = self.rich_style
-        segments = []
-        for text, look, behind in cells:
-            style = base + self._look(look)
-            if behind:
-                back = self._look(behind)
-                style += Style(bgcolor=back.bgcolor or back.color)
-            segments.append(Segment(printable(text), style))
-        return Strip(segments).adjust_cell_length(width, base)
-
-    def _look(self, name: str) -> Style:
-        return self.get_component_rich_style(f"{self.NAME}--{name}", partial=True) if name else Style.null()
-
-
-class TimeAxis(_Picture):
-    """What goes and stays over time; the mouse can drag the cutoff.
+class TimeAxis(Picture):
+    """Columns of what goes and stays over time; the cutoff can be dragged.
 
     Args:
         title: A heading instead of the measure.
@@ -104,12 +81,12 @@ class TimeAxis(_Picture):
             return Strip.blank(width, self.rich_style)
         room, rows = min(self.columns, width - 2), self.size.height - 2
         if y == 0:
-            return self._strip(self._title(axis, width), width)
+            return self.strip(self._title(axis, width), width)
         if y == self.size.height - 1:
             months = [formats.month_name(number)[:3] for number in range(1, 13)]
-            return self._strip([Cell(" " + labels(axis, room, months), "text")], width)
+            return self.strip([Cell(" " + labels(axis, room, months), "text")], width)
         picture = draw(axis, room, rows, self._cut)
-        return self._strip([Cell(" ", "none"), *picture[y - 1]], width)
+        return self.strip([Cell(" ", "none"), *picture[y - 1]], width)
 
     def _title(self, axis: Axis, width: int) -> list[Cell]:
         measure = self._heading or _(MEASURES[axis.measure])
@@ -160,8 +137,8 @@ class TimeAxis(_Picture):
         self.refresh()
 
 
-class TreeMap(_Picture, can_focus=True):
-    """A treemap with a cursor."""
+class TreeMap(Picture, can_focus=True):
+    """Blocks as large as what they stand for, with a cursor."""
 
     NAME = "map"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -244,7 +221,7 @@ class TreeMap(_Picture, can_focus=True):
         if self._rows is None:
             height = max((each.rect.y + each.rect.height for each in self._blocks), default=0)
             self._rows = draw_map(self._blocks, width, height, self.cursor if self.has_focus else None)
-        return self._strip(self._rows[y] if y < len(self._rows) else [], width)
+        return self.strip(self._rows[y] if y < len(self._rows) else [], width)
 
     def action_go(self, dx: int, dy: int) -> None:
         """Move the cursor to the next block in a direction."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.connect import Fingerprint, Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS
-from hermes_browse.store.insights.sums import Only, Report, make_report, tool_report
+from hermes_browse.store.insights.sums import Group, Report, make_report, split_report, split_tools, tool_report
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
 
@@ -31,7 +31,9 @@ class Question(NamedTuple):
     """What sums are grouped by: `tool`, or one of `sums.GROUPINGS`."""
     period: str
     unit: str
-    """What the bars stand for."""
+    """What the columns stand for."""
+    stack: str
+    """What columns are stacked by where lines are stretches of time; empty for nothing."""
 
 
 class Answer(NamedTuple):
@@ -41,6 +43,8 @@ class Answer(NamedTuple):
     report: Report
     course: Report
     """All of it by time."""
+    parts: Mapping[str, Mapping[str, Group]]
+    """What it consists of, by time in turn: by the keys of the lines, or by what columns of time are stacked by."""
 
 
 class AddingUp:
@@ -57,8 +61,10 @@ class AddingUp:
         self._facts: Facts | None = None
         self._tools: ToolFacts | None = None
         self._scan: Scan | None = None
-        self._wanted = [Event(), Event()]
-        """Set when sums, or those of one line, are not wanted any more: Python cannot be interrupted as SQLite can."""
+        self._wanted = Event()
+        """Set when sums are not wanted any more: Python cannot be interrupted as SQLite can."""
+        self._marks: dict[bool, Fingerprint] = {}
+        """Of the store before facts were read, and before those of tools were."""
 
     @property
     def strays(self) -> int:
@@ -71,15 +77,15 @@ class AddingUp:
         assert facts is not None  # there are sums
         return facts.catalog
 
-    def _newest(self, place: int) -> Callable[[], bool]:
-        """Another question takes the place of the one before; whether it has been replaced itself."""
-        self._wanted[place].set()
-        self._wanted[place] = mine = Event()
-        return mine.is_set
+    def is_outdated(self, by: str) -> bool:
+        """Whether the store may have changed since the sums were read. Costs microseconds."""
+        mark = self._marks.get(by == TOOL)
+        return mark is not None and mark != self._main.context.store.fingerprint()
 
     def forget(self) -> None:
         """Read the store again for the next question."""
         self._facts = self._tools = None
+        self._marks.clear()
 
     def stop(self) -> bool:
         """Give up a reading under way.
@@ -90,8 +96,7 @@ class AddingUp:
         scan, self._scan = self._scan, None
         if scan is not None:
             scan.stopped.set()
-        for each in self._wanted:
-            each.set()
+        self._wanted.set()
         self._main.context.plan_worker.cancel("insights")
         return scan is not None
 
@@ -103,57 +108,43 @@ class AddingUp:
             done: Takes the sums.
         """
         facts, tools, now = self._facts, self._tools, self._main.context.clock()
-        by, period, unit = question
+        by, period, unit, _stack = question
         if (tools if by == TOOL else facts) is None:
             self._read(question, done)
             return
         self.stop()
-        stopped = self._newest(0)
+        self._wanted = wanted = Event()
+        stopped = wanted.is_set
 
         def work(reader: Reader) -> Answer:
             if by == TOOL:
                 assert tools is not None
-                return Answer(question, tool_report(tools, period, now), tool_report(tools, period, now, unit=unit))
+                course, parts = tool_report(tools, period, now, unit), split_tools(tools, unit, period, now)
+                return Answer(question, tool_report(tools, period, now), course, parts)
             assert facts is not None
             report = make_report(facts, by, period, now, stopped=stopped)
             course = report if by in UNITS else make_report(facts, unit, period, now, stopped=stopped)
-            return Answer(question, report, course)
+            split = question.stack if by in UNITS else "" if by == "hour" else by
+            parts = split_report(facts, unit, split, period, now, stopped=stopped) if split else {}
+            return Answer(question, report, course, parts)
 
         self._main.context.plan_worker.submit("insights", work, done, self._main.context.failed)
-
-    def ask_part(self, question: Question, key: str, done: Callable[[Report], None]) -> None:
-        """How one key of a grouping came about over time.
-
-        Args:
-            question: As it was asked.
-            key: Of one of the groups.
-            done: Takes the sums by time.
-        """
-        facts, tools, now = self._facts, self._tools, self._main.context.clock()
-        stopped = self._newest(1)
-
-        def work(reader: Reader) -> Report:
-            if question.by == TOOL:
-                assert tools is not None
-                return tool_report(tools, question.period, now, key, question.unit)
-            assert facts is not None
-            return make_report(facts, question.unit, question.period, now, Only(question.by, key), stopped=stopped)
-
-        self._main.context.plan_worker.submit("insights part", work, done, self._main.context.failed)  # not shown
 
     def _read(self, question: Question, done: Callable[[Answer], None]) -> None:
         """Read what is to be added up; for the tools every call and answer."""
         self.stop()
-        known, now, for_tools = self._main.context.catalog, self._main.context.clock(), question.by == TOOL
+        now, for_tools, store = self._main.context.clock(), question.by == TOOL, self._main.context.store
         scan = self._scan = Scan()
 
-        def work(reader: Reader) -> Facts | ToolFacts:
-            catalog = known if known.exact else read_catalog(reader, now)
+        def work(reader: Reader) -> tuple[Fingerprint, Facts | ToolFacts]:
+            mark = store.fingerprint()  # before anything is read, the catalog too: what comes later is news
+            catalog = read_catalog(reader, now)
             read = read_tools if for_tools else read_facts
-            return read(reader, catalog, stopped=scan.stopped.is_set, tell=scan.tell)
+            return mark, read(reader, catalog, stopped=scan.stopped.is_set, tell=scan.tell)
 
-        def taken(found: Facts | ToolFacts) -> None:
-            self._scan = None
+        def taken(answer: tuple[Fingerprint, Facts | ToolFacts]) -> None:
+            mark, found = answer
+            self._scan, self._marks[for_tools] = None, mark
             if isinstance(found, Facts):
                 self._facts = found
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -11,7 +12,7 @@ from textual.events import Resize
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.periods import all_buckets, begin_of, first_day, key_of, natural_unit
-from hermes_browse.store.insights.sums import Group, Report
+from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
@@ -23,25 +24,15 @@ from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..shared.calendar import MONTHS
+from ..shared.columns import Part
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, Answer
 from .plot import BarPlot, Course, WeekPlot
-from .rows import (
-    METRICS,
-    TOOL_METRICS,
-    GroupRow,
-    cost_line,
-    group_rows,
-    headings,
-    metric_name,
-    printed,
-    tick,
-    tokens_line,
-    tools_line,
-    value_of,
-)
+from .rows import GroupRow, group_rows
+from .series import LOOKS, OTHERS, OWN, STACKS, Stacking
+from .words import METRICS, TOOL_METRICS, cost_line, metric_name, printed, tick, tokens_line, tools_line, value_of
 
 TABS = (
     (N_("time"), ""),
@@ -65,19 +56,26 @@ _UNITS = {"day": N_("day"), "week": N_("week"), "month": N_("month")}
 _MOST_CONVERSATIONS = 200
 
 
+class GroupList(ConversationList):
+    """The lines, with bars in the colours of the columns."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in LOOKS}  # not shown
+
+
 class InsightPanes(SubScreen):
     """Shows sums; what is asked for is the business of what inherits from it."""
 
     def __init__(self, main: Controllers) -> None:
         super().__init__(main)
         self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
+        self.stack = STACKS[0]
         self.tool_metric, self.hour_metric, self.plain_metric = TOOL_METRICS[0], "messages", ""
+        self._natural = METRICS[0]
+        """The measure as long as none has been asked for: the first of which there is any."""
         self.sums = AddingUp(main, self, self.unread)
         self.answer: Answer | None = None
         self.behind: GroupRow | None = None
         """The line whose conversations are listed in place of the lines."""
-        self.is_stale = False
-        self._part: Report | None = None
 
     def compose(self) -> ComposeResult:
         """Title, tabs, sums, bars, lines."""
@@ -89,7 +87,7 @@ class InsightPanes(SubScreen):
             yield BarPlot(id="bars")
             yield WeekPlot(id="week")
             yield TextLine(id="headings")
-            yield ConversationList(id="groups")
+            yield GroupList(id="groups")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
@@ -107,7 +105,7 @@ class InsightPanes(SubScreen):
     def metric(self) -> str:
         """What bars and order go by."""
         own = {TOOL: self.tool_metric, "hour": self.hour_metric}
-        return own.get(self.by) or self.plain_metric or METRICS[0]
+        return own.get(self.by) or self.plain_metric or self._natural
 
     @property
     def current(self) -> Group | None:
@@ -127,9 +125,9 @@ class InsightPanes(SubScreen):
         if day is not None:
             since, month = _("since {day} {month} {year}"), _(MONTHS[day.month - 1])
             told.append(since.format(day=day.day, month=month, year=day.year))
-        unit = _("hour of the week") if self.by == "hour" else _(_UNITS[self.unit])
-        told.append(_("{metric} by {unit}").format(metric=metric_name(self.metric), unit=unit))
-        if self.is_stale:
+        if self.by == "hour":
+            told.append(_("{metric} by {unit}").format(metric=metric_name(self.metric), unit=_("hour of the week")))
+        if self.answer is not None and self.sums.is_outdated(self.answer.report.by):
             told.append(_("changed meanwhile, F5 reads again"))
         name, said = header.store_name(self.context.location), " · ".join(told)
         title = Content.assemble((" " + _("insights") + "  ", "bold"), (name, "$accent"), (f"  {said}", "dim"))
@@ -141,10 +139,10 @@ class InsightPanes(SubScreen):
         """Show other sums."""
         if not self.is_whole:
             return
-        self.answer, self._part = answer, None
-        total = answer.report.total
-        if not self.plain_metric and answer.report.by != TOOL:
-            self.plain_metric = "tokens" if total.tokens.total else "messages"
+        self.answer = answer
+        if answer.report.by != TOOL:
+            total = answer.report.total
+            self._natural = next((each for each in METRICS if value_of(total, each)), METRICS[0])
         self.show_rows()
 
     def unread(self, error: BrowseError) -> None:
@@ -171,17 +169,25 @@ class InsightPanes(SubScreen):
         if by == "conversation":
             groups.sort(key=lambda each: -value_of(each, self.metric))
             groups = groups[:_MOST_CONVERSATIONS]
-        self.groups.show(FixedRows(group_rows(groups, by, self.metric, self._title if by == "conversation" else None)))
+        stacking, metric = self._stacking(answer), self.metric
+
+        def parts(group: Group) -> list[Part]:
+            if by == self.unit:
+                return stacking.at(group.key)
+            return [(stacking.looks.get(group.key, OTHERS) if by in STACKS else OWN[0], value_of(group, metric))]
+
+        names = self._title if by == "conversation" else None
+        self.groups.show(FixedRows(group_rows(groups, by, metric, parts, names)))
         self.show_headings()
         self.show_plot()
-        self.ask_part()
         if by == "conversation":
             self._complete([each.key for each in groups])
 
     def show_headings(self) -> None:
         """What the columns are."""
         width = self.groups.scrollable_content_region.width
-        text = "" if self.behind is not None else headings(self.by, self.metric, width)
+        first = self.groups.source.row(0) if len(self.groups.source) else None
+        text = first.table.headings(width) if isinstance(first, GroupRow) else ""
         self.line("headings").update(Content.styled(text, "dim"))
 
     def _title(self, root_id: str) -> str:
@@ -231,28 +237,14 @@ class InsightPanes(SubScreen):
             form = partial(printed, metric=self.metric)
             week.show(values, current.key if current is not None else "", form)
             return
-        metric, keys = self.metric, self.bars(answer)
-        by_key = {each.key: value_of(each, metric) for each in answer.course.rows}
-        part: list[float] | None = None
-        chosen: int | None = None
-        if answer.report.by == self.unit:
-            chosen = keys.index(current.key) if current is not None and current.key in keys else None
-        else:
-            own = {each.key: value_of(each, metric) for each in self._part.rows} if self._part is not None else {}
-            part = [own.get(key, 0.0) for key in keys]
+        keys, is_time = self.bars(answer), answer.report.by == self.unit
+        chosen = keys.index(current.key) if is_time and current is not None and current.key in keys else None
+        series = self._stacking(answer, "" if is_time or current is None else current.key).series(keys)
+        title = _("{metric} by {unit}").format(metric=metric_name(self.metric), unit=_(_UNITS[self.unit]))
         labels = [tick(self.unit, key) for key in keys]
-        values_of_bars = [by_key.get(key, 0.0) for key in keys]
-        bars.show(Course(labels, values_of_bars, part, chosen, partial(printed, metric=metric)))
+        bars.show(Course(labels, series, chosen, partial(printed, metric=self.metric), title))
 
-    def ask_part(self) -> None:
-        """How the current line came about over time."""
-        answer, current = self.answer, self.current
-        if answer is None or current is None or answer.report.by in (self.unit, "hour"):
-            return
-
-        def done(found: Report) -> None:
-            if self.is_whole and self.answer is answer:
-                self._part = found
-                self.show_plot()
-
-        self.sums.ask_part(answer.question, current.key, done)
+    def _stacking(self, answer: Answer, picked: str = "") -> Stacking:
+        """What columns are made of; the picked line is the lowest part."""
+        alone = answer.report.by not in (self.unit, *STACKS)
+        return Stacking(answer.course.rows, answer.parts, self.metric, picked, alone=alone)

@@ -1,83 +1,77 @@
-"""Bars over time, and a map of the week in shades; loaded with the screen that shows them.
+"""Stacked columns over time, and a map of the week in shades; loaded with the screen that shows them.
 
-What is chosen differs in shape as well as in colour: full blocks before shaded ones, and an arrow below.
+What is chosen differs in shape as well as in colour: an arrow below a column, a band behind it, an arrow at an hour.
 """
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.color import Color
 from textual.events import Click
+from textual.geometry import Size
 from textual.message import Message
+from textual.strip import Strip
 from textual.widget import Widget
 
 from hermes_browse.store.wording import _
 
+from .. import formats
 from ..shared.calendar import weekday
+from ..shared.columns import Cell, Picture, edges, gap, runs, stack
+from .series import LOOKS, Series
 
 _SCALE = 7
 """Cells for the numbers on the left."""
-_WIDEST = 8
-"""Cells of a bar and the gap behind it."""
 _SHADES = "·░▒▓█"
+_TALL = 40
+"""Rows of a screen from which on a day of the week is two rows high."""
 
 
 class Course(NamedTuple):
-    """Bars from left to right."""
+    """Columns from left to right."""
 
     labels: Sequence[str]
     """What each stands for."""
-    values: Sequence[float]
-    part: Sequence[float] | None = None
-    """How much of each value belongs to what is chosen; None if a bar itself is chosen."""
+    series: Sequence[Series]
+    """What they are made of, lowest first; each has a value for every column."""
     chosen: int | None = None
-    """The index of the chosen bar."""
+    """The index of the chosen column."""
     form: Callable[[float], str] = str
     """Prints a value in few cells."""
-
-
-class Layout(NamedTuple):
-    """Which bars are shown, and how wide they are."""
-
-    first: int
-    shown: int
-    step: int
-    """Cells from one bar to the next."""
+    title: str = ""
 
     @property
-    def bar(self) -> int:
-        """Cells of a bar: one is left free between two where there is room."""
-        return max(1, self.step - 1)
+    def values(self) -> list[float]:
+        """How high the columns are."""
+        return [sum(each) for each in zip(*(series.values for series in self.series), strict=True)]
 
 
-def lay_out(course: Course, width: int) -> Layout:
-    """Fit bars into a width. If not all of them fit, show the last ones, or those around the chosen one.
+def lay_out(course: Course, width: int) -> range:
+    """Which columns are shown: if not all of them fit, the last ones, or those around the chosen one.
 
     Args:
         course: What is to be shown.
-        width: Cells for the bars.
+        width: Cells for the columns.
     """
-    count, width = len(course.values), max(width, 1)
-    if count <= width:
-        return Layout(0, count, min(_WIDEST, max(1, width // max(count, 1))))
-    first = count - width
+    count, width = len(course.labels), max(width, 1)
+    first = max(0, count - width)
     if course.chosen is not None and course.chosen < first:
         first = max(0, course.chosen - width // 4)
-    return Layout(first, width, 1)
+    return range(first, min(count, first + width))
 
 
-def axis(course: Course, layout: Layout, width: int) -> str:
-    """The line below the bars: the first label, the last, and an arrow to the chosen one, unless they would meet.
+def axis(course: Course, shown: range, width: int) -> str:
+    """The line below the columns: an arrow to the chosen one, the first label, the last, and others that have room.
 
     Args:
         course: What is shown.
-        layout: How.
-        width: Cells for the bars.
+        shown: Which columns of it.
+        width: Cells for the columns.
     """
     line = [" "] * width
     taken: list[tuple[int, int]] = []
@@ -90,37 +84,35 @@ def axis(course: Course, layout: Layout, width: int) -> str:
             line[start:end] = [part for letter in text for part in (letter, *[""] * (cell_len(letter) - 1))]
             taken.append((start, end))
 
-    last = layout.first + layout.shown - 1
-    if course.chosen is not None and layout.first <= course.chosen <= last:
-        place = (course.chosen - layout.first) * layout.step + (layout.bar - 1) // 2
+    places, free = edges(len(shown), width), gap(len(shown), width)
+    if course.chosen is not None and course.chosen in shown:
+        index = course.chosen - shown.start
+        place = places[index] + (places[index + 1] - places[index] - free - 1) // 2
         label = course.labels[course.chosen]
         if place + cell_len(label) + 2 <= width:
             put(f"▲ {label}", place)
         else:
             put(f"{label} ▲", place - cell_len(label) - 1)
-    if layout.shown:
-        put(course.labels[layout.first], 0)
-        end = (layout.shown - 1) * layout.step + layout.bar
-        put(course.labels[last], end - cell_len(course.labels[last]))
+    if shown:
+        last = len(shown) - 1
+        put(course.labels[shown[0]], 0)
+        put(course.labels[shown[last]], width - free - cell_len(course.labels[shown[last]]))
+        step = max(1, -(-24 * len(shown) // width))
+        for index in range(step, last, step):
+            put(course.labels[shown[index]], places[index])
     return "".join(line)
 
 
-def _style(widget: Widget, name: str) -> str:
-    """A colour of the theme as Rich writes it; one of the terminal's own stays its own."""
-    color = Color.parse(widget.app.theme_variables[name])
-    return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
+class BarPlot(Picture):
+    """Stacked columns over time: a title with the legend, the columns, the axis."""
 
-
-def _rows(value: float, most: float, height: int) -> int:
-    """How many cells high a bar is: at least one, unless its value is 0."""
-    return 1 + math.floor(value / most * (height - 1) + 0.5) if value > 0 else 0
-
-
-class BarPlot(Widget):
-    """Bars over time."""
+    NAME = "plot"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")
+    }  # not shown
 
     class Chosen(Message):
-        """A bar was clicked."""
+        """A column was clicked."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
@@ -129,6 +121,7 @@ class BarPlot(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._course: Course | None = None
+        self._rows: tuple[Size, list[list[Cell]]] | None = None
 
     @property
     def course(self) -> Course | None:
@@ -136,50 +129,70 @@ class BarPlot(Widget):
         return self._course
 
     def show(self, course: Course | None) -> None:
-        """Show these bars."""
-        self._course = course
+        """Show these columns."""
+        self._course, self._rows = course, None
         self.refresh()
 
     @property
-    def _room(self) -> int:
-        return max(1, self.size.width - _SCALE - 1)
+    def room(self) -> int:
+        """Cells for the columns."""
+        return max(1, self.size.width - _SCALE)
 
-    def render(self) -> Text:
-        """The bars and the line below them."""
-        course, height = self._course, self.size.height - 1
-        if course is None or not course.values or height < 2:
-            return Text("")
-        layout = lay_out(course, self._room)
-        shown = slice(layout.first, layout.first + layout.shown)
-        values = course.values[shown]
-        parts = [0.0] * len(values) if course.part is None else course.part[shown]
-        most = max(values) or 1.0
-        quiet, loud = _style(self, "primary"), _style(self, "accent")
-        scale = {_rows(each, most, height) or 1: each for each in (0.0, most / 2, most)} if any(values) else {}
-        heights = [
-            (_rows(value, most, height), _rows(part, most, height)) for value, part in zip(values, parts, strict=True)
-        ]
-        drawn = Text(no_wrap=True)
-        for row in range(height, 0, -1):
-            label = f"{course.form(scale[row]):>{_SCALE - 1}} " if row in scale else ""
-            drawn.append(f"{label:{_SCALE}}")
-            for place, (whole, part) in enumerate(heights):
-                is_loud = row <= part or (course.part is None and layout.first + place == course.chosen)
-                cell = " " if row > max(whole, part) else "█" if is_loud or course.part is None else "░"
-                drawn.append(cell * layout.bar, "" if cell == " " else loud if is_loud else quiet)
-                drawn.append(" " * (layout.step - layout.bar))
-            drawn.append("\n")
-        return drawn.append(" " * _SCALE + axis(course, layout, self._room), style="dim")
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        if self._rows is None or self._rows[0] != self.size:
+            self._rows = self.size, self._draw()
+        rows = self._rows[1]
+        return self.strip(rows[y] if y < len(rows) else [], self.size.width)
+
+    def _draw(self) -> list[list[Cell]]:
+        course, height = self._course, self.size.height - 2
+        if course is None or not course.labels or height < 2:
+            return []
+        shown = lay_out(course, self.room)
+        columns = [[(each.look, each.values[index]) for each in course.series] for index in shown]
+        band = course.chosen - shown.start if course.chosen is not None and course.chosen in shown else None
+        drawn = stack(columns, self.room, height, exact=True, band=band)
+        most = max(sum(value for _look, value in each) for each in columns)
+        scale = {0: course.form(most), height - height // 2: course.form(most * (height // 2) / height)} if most else {}
+        rows = [self._legend(course)]
+        for row, cells in enumerate(drawn):
+            rows.append([Cell(formats.fit(scale.get(row, ""), _SCALE - 1, right=True) + " ", "text"), *runs(cells)])
+        zero = formats.fit(course.form(0.0) if most else "", _SCALE - 1, right=True) + " "
+        rows.append([Cell(zero + axis(course, shown, self.room), "text")])
+        return rows
+
+    def _legend(self, course: Course) -> list[Cell]:
+        cells, named = [Cell(course.title, "title")], [each for each in course.series if each.name]
+        left, rooms = self.size.width - cell_len(course.title), dict[str, int]()
+        for number, each in enumerate(sorted(named, key=lambda each: cell_len(each.name))):  # short names whole
+            rooms[each.look] = max(0, min(cell_len(each.name), left // (len(named) - number) - 5))
+            left -= rooms[each.look] + 5
+        for each in named:
+            text = formats.clip(each.name, rooms[each.look])
+            cells += [Cell("   ", "none"), Cell("█", each.look), Cell(f" {text}", "text")]
+        return cells
 
     def on_click(self, event: Click) -> None:
-        """A click on a bar chooses it."""
+        """A click on a column chooses it."""
         event.stop()
-        if self._course is None:
+        content = event.get_content_offset(self)
+        if self._course is None or content is None or content.x < _SCALE:
             return
-        layout = lay_out(self._course, self._room)
-        place = (event.x - _SCALE) // layout.step
-        if event.x >= _SCALE and place < layout.shown:
-            self.post_message(self.Chosen(layout.first + place))
+        shown = lay_out(self._course, self.room)
+        if shown:
+            index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
+            self.post_message(self.Chosen(shown[min(index, len(shown) - 1)]))
+
+
+def quantiles(values: Sequence[float]) -> list[float]:
+    """Up to four rising bounds that part the values above 0 into shares of about the same number; the last is the most.
+
+    Args:
+        values: In any order.
+    """
+    found = sorted(each for each in values if each > 0)
+    return sorted({found[-(-len(found) * quarter // 4) - 1] for quarter in range(1, 5)}) if found else []
 
 
 class WeekPlot(Widget):
@@ -198,6 +211,10 @@ class WeekPlot(Widget):
         self._chosen = ""
         self._form: Callable[[float], str] = str
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Hours, seven days and the legend."""
+        return 2 + 7 * (2 if viewport.height >= _TALL else 1)
+
     def show(self, values: Mapping[str, float], chosen: str, form: Callable[[float], str]) -> None:
         """Show these.
 
@@ -211,35 +228,55 @@ class WeekPlot(Widget):
 
     @property
     def _step(self) -> int:
-        return max(1, min(6, (self.size.width - 6) // 24))
+        return max(1, (self.size.width - 6) // 24)
+
+    @property
+    def _lines(self) -> int:
+        return max(1, (self.size.height - 2) // 7)
+
+    def _style(self, name: str) -> str:
+        """A colour of the theme as Rich writes it; one of the terminal's own stays its own."""
+        color = Color.parse(self.app.theme_variables[name])
+        return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
 
     def render(self) -> Text:
-        """Seven lines with 24 hours each, hours above."""
-        step, most = self._step, max(self._values.values(), default=0.0)
-        style, accent = _style(self, "primary"), _style(self, "accent")
+        """Seven days with 24 hours each, hours above, the legend below."""
+        step, bounds = self._step, quantiles(list(self._values.values()))
+        shades = _SHADES[1 + 4 - len(bounds) :]  # the densest is always that of the most
+        style, accent = self._style("primary"), self._style("accent")
         text = Text("      ", no_wrap=True)
         for hour in range(0, 24, 3):
             text.append(f"{hour:02}".ljust(3 * step)[: 3 * step], "dim")
         for day in range(7):
-            text.append(f"\n {set_cell_size(weekday(day), 4)} ", "dim")
-            for hour in range(24):
-                key = f"{day}-{hour:02}"
-                value = self._values.get(key, 0.0)
-                level = 0 if not value else 1 + min(3, int(4 * value / most * 0.9999))
-                cell = _SHADES[level] * max(1, step - 1) if level else "·".ljust(max(1, step - 1))
-                is_chosen = key == self._chosen
-                text.append(cell, f"bold {accent}" if is_chosen else style if level else "dim")
-                if step > 1:
-                    text.append("◂" if is_chosen else " ", accent if is_chosen else "")
+            for line in range(self._lines):
+                text.append(f"\n {set_cell_size(weekday(day) if not line else '', 4)} ", "dim")
+                for hour in range(24):
+                    key = f"{day}-{hour:02}"
+                    value = self._values.get(key, 0.0)
+                    none = "·" if not line else " "
+                    cell = shades[bisect_left(bounds, value)] * max(1, step - 1) if value > 0 else none
+                    is_chosen = key == self._chosen
+                    text.append(
+                        cell.ljust(max(1, step - 1)),
+                        f"bold {accent}" if is_chosen else style if value > 0 else "dim",
+                    )
+                    if step > 1:
+                        text.append("◂" if is_chosen else " ", accent if is_chosen else "")
         text.append(f"\n      {_SHADES[0]} {_('none')}", "dim")
-        for level in range(1, 5):
-            text.append(f"  {_SHADES[level] * 2}", style)
-            text.append(" " + _("to {value}").format(value=self._form(most * level / 4)), "dim")
+        for shade, bound in zip(shades, bounds, strict=True):
+            text.append(f"  {shade * 2}", style)
+            text.append(" " + _("to {value}").format(value=self._form(bound)), "dim")
+        told = "   " + _("each shade: a quarter of the hours used")
+        if len(bounds) == 4 and cell_len(text.plain.rsplit("\n", 1)[-1] + told) <= self.size.width:
+            text.append(told, "dim")
         return text
 
     def on_click(self, event: Click) -> None:
         """A click on an hour chooses it."""
         event.stop()
-        hour = (event.x - 6) // self._step
-        if 0 <= hour < 24 and 1 <= event.y <= 7:
-            self.post_message(self.Chosen(f"{event.y - 1}-{hour:02}"))
+        content = event.get_content_offset(self)
+        if content is None:
+            return
+        hour, day = (content.x - 6) // self._step, (content.y - 1) // self._lines
+        if 0 <= hour < 24 and 0 <= day < 7:
+            self.post_message(self.Chosen(f"{day}-{hour:02}"))

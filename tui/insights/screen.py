@@ -20,12 +20,13 @@ from ..shared.toggles import ToggleLine
 from .adding_up import TOOL, Question
 from .panes import TABS, InsightPanes
 from .plot import BarPlot, WeekPlot
-from .query import search_for
-from .rows import METRICS, TOOL_METRICS, GroupRow, cost_line, label
+from .rows import GroupRow
+from .series import STACKED, STACKS
+from .words import METRICS, TOOL_METRICS, cost_line, label, search_for
 
 
 class InsightsScreen(InsightPanes):
-    """Bars, the lines they stand for, and behind a line its conversations."""
+    """Columns over time, the lines they stand for, and behind a line its conversations."""
 
     ENTER = N_("Show the conversations behind a line, or read one")
     HELP_TITLE = N_("Insights")
@@ -58,14 +59,13 @@ class InsightsScreen(InsightPanes):
     def _ask(self) -> None:
         self.behind = None
         self.show_title()
-        self.sums.ask(Question(self.by, self.period, self.unit), self.take)
+        self.sums.ask(Question(self.by, self.period, self.unit, self.stack), self.take)
 
     # Events
 
     def catalog_changed(self) -> None:
-        """The list has been read again: sums stay as they are until they are asked for."""
+        """The list has been read again: sums stay as they are until they are asked for, and the title says so."""
         if self.answer is not None and self.is_whole:  # else nothing is shown yet, or any more
-            self.is_stale = True
             self.show_title()
 
     @on(ConversationList.Highlighted, "#groups")
@@ -74,7 +74,6 @@ class InsightsScreen(InsightPanes):
         event.stop()
         if isinstance(event.row, GroupRow) and self.behind is None:
             self.show_plot()
-            self.ask_part()
             group = event.row.group
             told = _("cost {sum}").format(sum=cost_line(group, 0)) if group.cost_usd or group.unknown else ""
             what = event.row.name or label(event.row.by, group.key)
@@ -186,6 +185,15 @@ class InsightsScreen(InsightPanes):
         self.unit = UNITS[(UNITS.index(self.unit) + 1) % len(UNITS)]
         self._ask()
 
+    def action_stack(self) -> None:
+        """Stack the columns of time by something else."""
+        if self.by != self.unit:
+            self.tell(header.status(_("Columns are stacked by what the lines are."), ""))
+            return
+        self.stack = STACKS[(STACKS.index(self.stack) + 1) % len(STACKS)]
+        self._ask()
+        self.tell(header.status(_(STACKED[self.stack]), ""))
+
     def action_metric(self) -> None:
         """Another measure."""
         if self.by == TOOL:
@@ -198,7 +206,6 @@ class InsightsScreen(InsightPanes):
 
     def action_reload(self) -> None:
         """Read the store again."""
-        self.is_stale = False
         self.sums.forget()
         self._ask()
 

@@ -1,0 +1,119 @@
+"""What columns and bars are made of: the largest models or sources in colours of their own, all others in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hermes_browse.store.insights.sums import Group
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, ngettext
+
+from ..shared.columns import Part
+from .words import value_of
+
+OWN = ("series-1", "series-2", "series-3", "series-4")
+"""Looks of the largest."""
+OTHERS, PICKED = "others", "picked"
+"""Looks of all others together, and of a line that is not one of the largest but is under the cursor."""
+LOOKS = (*OWN, OTHERS, PICKED)
+STACKS = ("model", "source", "")
+"""What columns of time can be stacked by; empty for columns of one colour."""
+STACKED = {
+    "model": N_("Columns are stacked by model."),
+    "source": N_("Columns are stacked by source."),
+    "": N_("Columns are not stacked."),
+}
+
+
+class Series(NamedTuple):
+    """A part of every column."""
+
+    name: str
+    """For the legend; empty if there is only one."""
+    look: str
+    values: Sequence[float]
+
+
+class Stacking:
+    """Parts sums by time.
+
+    Args:
+        whole: The sums by time.
+        parts: Of the same sums those of each part, by time; empty if they are not parted.
+        metric: What is looked at.
+        picked: The key of a part that stands lowest.
+        alone: All but the picked part are one.
+    """
+
+    def __init__(
+        self,
+        whole: Iterable[Group],
+        parts: Mapping[str, Mapping[str, Group]],
+        metric: str,
+        picked: str = "",
+        *,
+        alone: bool = False,
+    ) -> None:
+        self._whole = {each.key: value_of(each, metric) for each in whole}
+        self._parts, self._metric, self._is_alone = parts, metric, alone
+        self.looks: dict[str, str] = {}
+        """By key of a part; the others have none of their own."""
+        if not alone:
+            weights = {key: sum(value_of(each, metric) for each in own.values()) for key, own in parts.items()}
+            ranked = sorted(weights, key=lambda key: (-weights[key], key))
+            self.looks = dict(zip((key for key in ranked if weights[key] > 0), OWN, strict=False))
+        elif picked in parts:
+            self.looks = {picked: OWN[0]}
+        self._order = list(self.looks)
+        if picked in parts:
+            self.looks.setdefault(picked, PICKED)
+            self._order = [picked, *(key for key in self._order if key != picked)]
+        self._others = len(parts) - len(self._order)
+
+    def at(self, when: str) -> list[Part]:
+        """The parts of one stretch of time, lowest first; together they are its sum.
+
+        A session that used several models counts for each of them and once for the sum, so parts are scaled down if
+        they are more than the sum.
+
+        Args:
+            when: The key of a day, week or month.
+        """
+        whole = self._whole.get(when, 0.0)
+        if not self._parts:
+            return [(OWN[0], whole)]
+        own = [self._value(key, when) for key in self._order]
+        every = sum(own) if self._is_alone else sum(self._value(key, when) for key in self._parts)
+        share = min(1.0, whole / every) if every > 0 else 0.0
+        found = [(self.looks[key], value * share) for key, value in zip(self._order, own, strict=True)]
+        return [*found, (OTHERS, max(0.0, whole - sum(value for _look, value in found)))]
+
+    def _value(self, key: str, when: str) -> float:
+        group = self._parts[key].get(when)
+        return value_of(group, self._metric) if group is not None else 0.0
+
+    def series(self, keys: Sequence[str]) -> list[Series]:
+        """The columns by part, lowest first, without parts that are empty.
+
+        Args:
+            keys: Of the columns.
+        """
+        columns = [self.at(key) for key in keys]
+        if not self._parts:
+            return [Series("", OWN[0], [each[0][1] for each in columns])]
+        rest = ngettext("1 other", "{count:,} others", self._others).format(count=self._others)
+        names = [*_short(self._order), rest]
+        looks = [*(self.looks[key] for key in self._order), OTHERS]
+        found = [
+            Series(name, look, [each[place][1] for each in columns])
+            for place, (name, look) in enumerate(zip(names, looks, strict=True))
+        ]
+        # What is left of the rounding of sums is no part.
+        return [each for each in found if max(each.values, default=0.0) > 1e-9] or found[:1]
+
+
+def _short(keys: Sequence[str]) -> list[str]:
+    """Names for a legend: what stands behind the last slash (`gpt-5` of `openai/gpt-5`), if that tells them apart."""
+    found = [one_line(key.rstrip("/").rpartition("/")[2] or key, 100) for key in keys]
+    return found if len(set(found)) == len(found) else [one_line(key, 100) for key in keys]
