@@ -30,6 +30,8 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str]]] = {
     "lineage": ((120, 36), "hermes-dark", ("l", "home")),
     "narrow": ((80, 24), "hermes-dark", ()),
     "cleanup": ((120, 36), "hermes-dark", ("P",)),
+    "cleanup-narrow": ((80, 24), "hermes-light", ("P",)),
+    "insights": ((120, 36), "hermes-dark", ("I",)),
     "wide": ((200, 60), "hermes-dark", ()),
 }
 """Name → size, theme and the keys that lead there."""
