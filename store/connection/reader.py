@@ -178,11 +178,15 @@ class Reader:
                     return self._fetch(sql, parameters)
                 if self._is_blown:
                     raise self._too_long() from error
+                # SQLite does not always say "interrupted": a virtual table that is being set up says that it failed.
+                self.check()
                 transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
                 if not transient or attempt == _IOERR_TRIES:
                     raise translate(error, self.path) from error
                 time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
             except sqlite3.Error as error:
+                if not self._is_blown:
+                    self.check()
                 raise translate(error, self.path) from error
             finally:
                 with self._landing:

@@ -198,6 +198,25 @@ def test_locked_by_another_process(fixture_store: Copy) -> None:
             assert reader.value("SELECT count(*) FROM sessions") == 60
 
 
+def test_what_fails_because_it_was_interrupted_is_no_fault_of_the_store(
+    fixture_store: Copy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite may say that a virtual table could not be set up; a search would go on without its index."""
+    with Store(fixture_store("state-v22")).reader() as reader:
+
+        class Interrupted:
+            text_factory = str
+
+            def execute(self, *given: object) -> object:
+                reader._stopped = True  # as `interrupt` does, from another thread
+                raise sqlite3.OperationalError("vtable constructor failed: messages_fts")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(reader, "_connection", Interrupted())
+            with pytest.raises(QueryInterruptedError):
+                reader.rows("SELECT 1")
+
+
 def test_an_interrupt_stops_and_a_new_beginning_goes_on(fixture_store: Copy) -> None:
     """The statement in flight, and all that would follow in the same piece of work."""
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
