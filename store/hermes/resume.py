@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..connection.connect import Reader
 from ..errors import NotFoundError
-from ..sessions.catalog import read_neighbourhood
+from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import predict_resume, resume_target
 from ..sessions.models import Conversation, Kind, Relation, ResumeTarget, Status
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS

@@ -6,8 +6,8 @@ from ..connection.connect import Reader
 from ..errors import NotFoundError
 from ..messages.transcript import count_rows
 from ..wording import _
-from .catalog import read_neighbourhood
 from .conversations import Forest
+from .first_page import read_neighbourhood
 from .models import FAR_PAST, Chain, Conversation, Lineage, Node, Relation, ResumeTarget
 from .relations import ORPHANED, continuation_rank, is_reset, status
 from .session import Session

@@ -16,7 +16,7 @@ from ptys import Program, environment
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.catalog import read_first_page
+from hermes_browse.store.sessions.first_page import read_first_page
 
 _BARE = """
 from textual.app import App, ComposeResult

@@ -23,7 +23,8 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.models import Reading
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import Answer, count, parse, search
-from hermes_browse.store.sessions.catalog import read_catalog, read_first_page
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.tui.transcript.page import Page
 
 SCRIPT = (

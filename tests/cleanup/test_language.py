@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_browse.store.cleanup.protection import STALE_AFTER
-from hermes_browse.store.cleanup.rules import DAY, EXAMPLES, Rules, parse_rules, toggled
+from hermes_browse.store.cleanup.rule_line import EXAMPLES, parse_rules, toggled
+from hermes_browse.store.cleanup.rules import DAY, Rules
 
 
 @pytest.mark.parametrize(

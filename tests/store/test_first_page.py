@@ -11,7 +11,8 @@ from builders import T0, big_store, make_store
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.messages.preview import read_preview, with_names
-from hermes_browse.store.sessions.catalog import read_catalog, read_first_page
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.rows import read_sessions
 from hermes_browse.store.sessions.session import Session

@@ -17,7 +17,8 @@ from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.models import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton, read_system_prompt
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_first_page
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title

@@ -26,7 +26,8 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.search import EVERYTHING, count, parse, search
-from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_neighbourhood, read_sizes
+from hermes_browse.store.sessions.catalog import read_catalog, read_sizes
+from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import read_lineage
 from hermes_browse.store.sessions.models import Relation, Sort, View
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title

@@ -27,7 +27,7 @@ from hermes_browse.store.demo import build
 from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.store.hermes.resume import ResumePlan
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.catalog import read_first_page
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.list.rows import ListRow

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.sessions.catalog import read_first_page
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui import formats

@@ -17,7 +17,7 @@ from effort import slow_but
 from textual.events import Key
 
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.sessions.catalog import read_neighbourhood
+from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats

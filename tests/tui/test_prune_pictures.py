@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pruning import NOW, family
 from rich.cells import cell_len
 
-from hermes_browse.store.cleanup.rules import with_age
+from hermes_browse.store.cleanup.rule_line import with_age
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved

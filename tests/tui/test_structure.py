@@ -21,7 +21,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import parse, search
-from hermes_browse.store.sessions.catalog import read_catalog, read_first_page, read_increment
+from hermes_browse.store.sessions.catalog import read_catalog, read_increment
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.tui.list import listing
 from hermes_browse.tui.textual_private import StylesCache
 

@@ -70,7 +70,7 @@ class PlanPane:
             empty: A sentence for a plan in which nothing goes.
         """
         self.planned, self._laid_out, self._empty = planned, None, empty
-        self._is_sorted_by_size = planned.plan.is_measured
+        self._is_sorted_by_size = False
         self._has_news = True
         self._look()
 
@@ -92,7 +92,6 @@ class PlanPane:
 
     def _lay_out(self, *, top: bool = False) -> None:
         self._is_top = top
-        self._is_sorted_by_size = self.view is not None and self.view.is_measured
         self._laid_out = None
         self._look()
 
@@ -123,10 +122,11 @@ class PlanPane:
         if view.rows is not None:
             self._laid_out = view.rows
             self.planned = planned = planned._replace(plan=view.plan)
+            self._is_sorted_by_size = view.is_measured
             self.rows.show(view.rows, top=self._is_top)
             self._is_top = False
         elif self._laid_out is not None:
-            self._laid_out.take(planned.plan, view.sums)
+            self._laid_out.take(planned.plan, view.sums, view.biggest)
             self.rows.refresh_rows()
         self._changed()
         if not self._has_news:

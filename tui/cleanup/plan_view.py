@@ -161,7 +161,7 @@ class PlanRows:
         }
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
         self._sums = self.job_sums(plan)
-        self._biggest = self._find_biggest()
+        self._biggest = self.biggest(plan, self._sums)
         stay = _("{count:,} more that the rules mean, and that stay:").format(count=len(plan.spared))
         self._note = NoteRow(stay) if plan.spared else None
         self._empty = NoteRow(empty)
@@ -194,21 +194,21 @@ class PlanRows:
             )
         return found
 
-    def take(self, plan: Plan, sums: dict[str, JobSum]) -> None:
+    def take(self, plan: Plan, sums: dict[str, JobSum], biggest: int) -> None:
         """Show the same plan with more of its sizes.
 
         Args:
             plan: The same conversations in the same order.
             sums: From `job_sums`.
+            biggest: From `biggest`.
         """
-        self._plan, self._sums = plan, sums
-        self._biggest = self._find_biggest()
+        self._plan, self._sums, self._biggest = plan, sums, biggest
 
-    def _find_biggest(self) -> int:
-        """Bytes of the biggest row; a job counts with all of its runs."""
-        single = [self._plan.would[place] for place in self._goes if isinstance(place, int)]
+    def biggest(self, plan: Plan, sums: dict[str, JobSum]) -> int:
+        """Bytes of the biggest row; a job counts with all of its runs. Looks at every conversation of the plan."""
+        single = [plan.would[place] for place in self._goes if isinstance(place, int)]
         sizes = [each.own.total + each.along.total for each in single]
-        return max([*sizes, *(each.bytes or 0 for each in self._sums.values())], default=0)
+        return max([*sizes, *(each.bytes or 0 for each in sums.values())], default=0)
 
     def _known(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]
@@ -276,6 +276,8 @@ class PlanView(NamedTuple):
     """In the order of the rows."""
     sums: dict[str, JobSum]
     """Of each job, for rows that keep their layout."""
+    biggest: int
+    """Bytes of the biggest row, for their bars."""
     goes: int
     """Conversations."""
     bytes: int
@@ -322,10 +324,12 @@ def look_at(
     if cut:
         told = ngettext("1 loses its parent and stays", "{count:,} lose their parent and stay", cut)
         stays.append(told.format(count=cut))
+    sums = laid_out.job_sums(plan)
     return PlanView(
         rows=laid_out if laid_out is not rows else None,
         plan=plan,
-        sums=laid_out.job_sums(plan),
+        sums=sums,
+        biggest=laid_out.biggest(plan, sums),
         goes=len(taken.would),
         bytes=taken.totals().bytes,
         totals=totals_line(taken),

@@ -13,7 +13,7 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input
 
-from hermes_browse.store.cleanup.rules import EXAMPLES, Parsed, parse_rules, toggled, with_age
+from hermes_browse.store.cleanup.rule_line import EXAMPLES, Parsed, parse_rules, toggled, with_age
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..commands.screens import PRUNE

@@ -66,7 +66,7 @@ class Context:
         Raises:
             NotFoundError: One of them means nothing, or several sessions.
         """
-        from hermes_browse.store.sessions.catalog import read_neighbourhood  # start time: not needed for the browser
+        from hermes_browse.store.sessions.first_page import read_neighbourhood  # start time: not needed for the browser
         from hermes_browse.store.sessions.resolve import resolve_session
 
         ids = [resolve_session(reader, word) for word in words]

@@ -17,7 +17,8 @@ from hermes_browse.store.messages.models import Hit, Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.search import parse, search
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_neighbourhood
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext

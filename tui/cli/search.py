@@ -21,7 +21,8 @@ from hermes_browse.store.search import (
 )
 from hermes_browse.store.search import search as run_search
 from hermes_browse.store.search.suggest import Suggestion, suggest
-from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog, read_neighbourhood
+from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
+from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext

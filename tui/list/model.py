@@ -8,7 +8,8 @@ from typing import overload
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.sessions.catalog import Catalog, read_first_page
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.sessions.session import Session

@@ -16,7 +16,8 @@ from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import Location, profiles
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog, read_first_page
+from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _
 

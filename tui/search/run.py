@@ -12,7 +12,8 @@ from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
 from hermes_browse.store.search.judge import split_by_edits
 from hermes_browse.store.search.terms import Plan
-from hermes_browse.store.sessions.catalog import Catalog, read_neighbourhood
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 
 from .results import Found
