@@ -43,7 +43,7 @@ def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         read.update(ids)
         return read_sessions(reader, ids, busy=busy)
 
-    monkeypatch.setattr("hermes_browse.store.sessions.catalog.read_sessions", counted)
+    monkeypatch.setattr("hermes_browse.store.sessions.first_page.read_sessions", counted)
     sessions = [
         {"id": f"s{at}", "started_at": T0 + at, "parent_session_id": f"s{at - 1}" if at % 3 else None}
         for at in range(600)
