@@ -53,11 +53,6 @@ class SpaceMap(NamedTuple):
     total: Sizes
     file: FileSpace
 
-    @property
-    def unaccounted(self) -> int:
-        """Bytes that are neither free nor a session's: row headers, other indexes, other tables."""
-        return max(0, self.file.file_bytes - self.file.free_bytes - self.file.shared_prompts - self.total.total)
-
 
 def _sorted(spaces: Iterable[Space]) -> tuple[Space, ...]:
     return tuple(sorted(spaces, key=lambda each: (-each.sizes.total, each.name)))

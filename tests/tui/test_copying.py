@@ -15,7 +15,7 @@ from store_builder import StoreBuilder
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.models import ChatMessage, ToolCall
-from hermes_browse.store.messages.raw import read_raw
+from hermes_browse.store.messages.transcript import read_raw
 from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
 from hermes_browse.tui.shared.programs import private_file

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import Browser, browsing, demo_app, loose, open_app
 from hypothesis import given
 from hypothesis import strategies as st
 from pruning import NOW, family
@@ -19,9 +19,10 @@ from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
 from hermes_browse.tui.cleanup.prune import PruneScreen
 from hermes_browse.tui.cleanup.space_pane import before_and_after
-from hermes_browse.tui.cleanup.treemap import Entry, lay_out, neighbour
+from hermes_browse.tui.cleanup.treemap import REST, Entry, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
 from hermes_browse.tui.cleanup.widgets import TimeAxis, TreeMap
+from hermes_browse.tui.shared.glyphs import plain
 
 
 def _points(days: Sequence[float], messages: int = 10) -> list[Point]:
@@ -233,6 +234,22 @@ async def test_the_map_takes_leaves_and_goes_in(path: Path) -> None:
         assert {each.key for each in blocks._blocks} == set(keys) and blocks.current.key == "m1conversationold"
 
 
+async def test_small_ones_together_can_be_entered_and_not_be_taken(tmp_path: Path) -> None:
+    """They are shown by Enter; space says why it does nothing."""
+    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+        await browser.press("P", "tab")
+        screen = _prune(browser)
+        blocks = screen.query_one(TreeMap)
+        blocks.cursor = next(index for index, each in enumerate(blocks._blocks) if each.key.startswith(REST))
+        await browser.settle()
+        assert "Enter shows them" in browser.text("#status")
+        before = browser.text("#totals")
+        await browser.press("space")
+        assert browser.text("#totals") == before and "cannot be taken by itself" in browser.text("#status")
+        await browser.press("enter")
+        assert "smaller ones" in browser.text("#map-title") and len(blocks._blocks) > 1
+
+
 async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("P")
@@ -245,6 +262,14 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
         assert planned is not None
         sizes = [each.own.total + each.along.total for each in planned.plan.would]
         assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
+
+
+def test_columns_can_be_told_apart_in_ascii() -> None:
+    """A low column is seen, and what is spared is not what goes."""
+    rows = draw(_axis(_points([5, 100, 400]), ["s0"]), 60, 2, None)
+    drawn = [plain(cell.text) for cell in rows[-1] if cell.look != "none"]
+    assert drawn and all(text.strip() for text in drawn)
+    assert plain("█") != plain("▒") and plain("▂").strip() and plain("▆").strip()
 
 
 async def test_every_measure_is_on_the_axis(path: Path) -> None:

@@ -284,7 +284,7 @@ class SpacePane:
             if row.goes:
                 told = _("{name}: {size}, of which {goes} goes").format(name=row.name, size=size, goes=goes)
             if row.space is None:
-                return told
+                return f"{told} · {_('Enter shows them')}" if row.can_be_entered else told
             keys = _("Enter: what it is made of · space takes it, or leaves it")
             return f"{told} · {keys}"
         if isinstance(row, KindRow):
@@ -311,7 +311,7 @@ class SpacePane:
 
     def enter(self, block: Block) -> None:
         """Show the parts of a block."""
-        if block.key and not block.key.startswith("k"):
+        if block.can_be_entered:
             self._inside.append(block.key)
             self.show()
 
@@ -348,7 +348,9 @@ class SpacePane:
     def take_or_leave(self) -> None:
         """Leave what is under the cursor out of the plan, or take it back."""
         screen, space = self._screen, self._here
-        if space is None:
+        if space is None:  # small ones together, or a kind of content
+            if self.has_focus:
+                screen.tell(header.status(_("this cannot be taken by itself"), ""))
             return
         plan, planned, view = self._plan, self._plan.planned, self._plan.view
         if space.level == "conversation":

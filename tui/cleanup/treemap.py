@@ -19,6 +19,8 @@ _SMALLEST = 10
 """The smallest area of a block, in cells."""
 _WIDEST = 4
 """A group is drawn with its parts from this height on, and from twice this width."""
+REST = "+"
+"""The first letter of the key of a block for many small entries: `+<entries with a block of their own>@<key above>`."""
 
 
 class Rect(NamedTuple):
@@ -49,6 +51,11 @@ class Block(NamedTuple):
     """None for small ones together and for kinds of content."""
     is_heading: bool = False
     """The line of a group: it stands for all that is drawn below it."""
+
+    @property
+    def can_be_entered(self) -> bool:
+        """Whether it has parts that can be shown; a kind of content has none."""
+        return self.space is not None or self.key.startswith(REST)
 
 
 class Entry(NamedTuple):
@@ -84,10 +91,6 @@ def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
         height = min(max(round(rect.height * share), 1), rect.height - 1) if rect.height > 1 else rect.height
         one, other = rect._replace(height=height), rect._replace(y=rect.y + height, height=rect.height - height)
     return _shares(entries[:count], one) + _shares(entries[count:], other)
-
-
-REST = "+"
-"""The first letter of the key of a block for many small entries: `+<entries with a block of their own>@<key above>`."""
 
 
 def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str], above: str = "") -> list[Entry]:

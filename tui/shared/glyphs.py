@@ -35,9 +35,10 @@ def _drawn() -> dict[str, str]:
         found[chr(code)] = "-" if is_level else "|" if is_upright else "+"
     for letter in "╱╲╳":
         found[letter] = {"╱": "/", "╲": "\\", "╳": "X"}[letter]
-    for code in range(0x2580, 0x25A0):  # block elements: bars that grow to the right, edges of boxes and scroll bars
+    for code in range(0x2580, 0x25A0):  # block elements: bars, columns, edges of boxes and scroll bars
         found[chr(code)] = " "
-    found |= dict.fromkeys("█▉▊▋▓▒", "#") | dict.fromkeys("▌▍▎▏▐▕", "|") | {"░": "."}
+    found |= dict.fromkeys("█▉▊▋▓", "#") | dict.fromkeys("▌▍▎▏▐▕", "|") | {"▒": ":", "░": "."}
+    found |= dict.fromkeys("▁▂▃", "_") | dict.fromkeys("▄▅▆▇", "#")  # the tops of columns
     for code in range(0x2400, 0x2425):  # what is shown in the place of a control character
         found[chr(code)] = "?"
     for code in range(0x2800, 0x2900):  # Braille patterns: spinners, plots

@@ -12,7 +12,7 @@ from textual.app import SuspendNotSupported
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.decode import without_injections
 from hermes_browse.store.messages.models import ChatMessage
-from hermes_browse.store.messages.raw import read_raw
+from hermes_browse.store.messages.transcript import read_raw
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
