@@ -9,14 +9,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, loose, open_app
+from browsing import NOW, PATIENCE, Browser, browsing, loose, open_app
 from effort import slow_but
 from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.models import ChatMessage, ToolCall
-from hermes_browse.store.messages.transcript import read_skeleton
+from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript import find as finding
 from hermes_browse.tui.transcript.find import Findings, contains, look_through, needle
@@ -306,6 +306,29 @@ async def test_a_find_in_dim_output_is_not_dim(tmp_path: Path) -> None:
         view = browser.screen.transcript
         parts = [part for y in range(view.size.height) for part in view.render_line(y) if part.text == "needlé here"]
         assert parts and all(part.style is not None and not part.style.dim for part in parts)
+
+
+async def test_letters_typed_while_a_place_is_being_read_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The messages around a find of fewer letters may come late; they are no longer wanted then."""
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def read_late(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
+        asked.set()
+        assert may_answer.wait(PATIENCE)
+        return read_messages(reader, bones)
+
+    monkeypatch.setattr("hermes_browse.tui.transcript.finding.read_messages", read_late)
+    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "home")
+        await browser.press("backslash")
+        await browser.send("d")
+        await browser.wait_until(asked.is_set)
+        await browser.send(*"own")
+        may_answer.set()
+        await browser.settle()
+        assert lit(browser) == ["a NEEDLE deep down"]
 
 
 @pytest.mark.slow

@@ -40,7 +40,8 @@ class Finding:
         self._model: TranscriptModel | None = None
         self._asks_for_id = False
         self._origin: Place | None = None
-        self._goal: tuple[str, int] | None = None
+        self._awaits_first = False
+        """The first find is still to be gone to."""
         self._text = ""
         self._is_quiet = False
         self._order: dict[int, int] = {}
@@ -118,8 +119,11 @@ class Finding:
             absent = _("message {id} is not part of this conversation as it is read here")
             self._context.say(absent.format(id=message_id))
             return
-        self._goal = ("id", message_id)
-        self._with_messages(index)
+        self._with_messages(index, lambda: self._show_message(message_id))
+
+    def _show_message(self, message_id: int) -> None:
+        self._panes.transcript.go_to_message(message_id)
+        self._context.say(_("message {id} · ' goes back").format(id=message_id))
 
     # Finding
 
@@ -136,7 +140,8 @@ class Finding:
         self._take_model(model)
         origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
         self._findings = Findings(wanted, len(model.skeleton.bones), origin)
-        self._goal, self._is_quiet = ("first", 0), False
+        self._awaits_first, self._is_quiet = True, False
+        self._context.transcript_worker.cancel("goal")  # a place that was found with fewer letters
         self._panes.transcript.is_finding = True
         self._panes.transcript.light([wanted])
         self._look_on()
@@ -182,7 +187,7 @@ class Finding:
             return
         if not self._is_quiet:
             self._tell()
-        if self._goal is None or self._goal[0] != "first" or not findings.found:
+        if not self._awaits_first or not findings.found:
             return
         after = [each for each in self._ordered() if self._order[each] >= findings.origin]
         if after:
@@ -194,40 +199,33 @@ class Finding:
         index = self._model.entry_of(message_id) if self._model is not None else None
         if index is None:
             return
-        self._goal = ("last" if last else "find", message_id)
-        self._with_messages(index)
+        self._awaits_first = False
 
-    def _with_messages(self, index: int) -> None:
+        def show() -> None:
+            self._panes.transcript.show_find(message_id, last=last)
+            self._tell()
+
+        self._with_messages(index, show)
+
+    def _with_messages(self, index: int, show: Callable[[], None]) -> None:
         """Show a place, after reading the messages around it that are missing."""
         model = self._panes.transcript.model
         assert model is not None
         missing = model.missing(index - _WINDOW, index + _WINDOW)
         if not missing:
-            self._show_goal()
+            self._context.transcript_worker.cancel("goal")
+            show()
             return
 
         def done(messages: list[ChatMessage]) -> None:
             if self._panes.transcript.model is model:
                 model.add(messages)
                 self._panes.transcript.loaded()
-                self._show_goal()
+                show()
 
         self._context.transcript_worker.submit(
             "goal", lambda reader: read_messages(reader, missing), done, self._context.failed
         )
-
-    def _show_goal(self) -> None:
-        goal, self._goal = self._goal, None
-        if goal is None:
-            return
-        kind, message_id = goal
-        transcript = self._panes.transcript
-        if kind == "id":
-            transcript.go_to_message(message_id)
-            self._context.say(_("message {id} · ' goes back").format(id=message_id))
-            return
-        transcript.show_find(message_id, last=kind == "last")
-        self._tell()
 
     def step(self, by: int) -> None:
         """To the next or previous find, around the ends."""
@@ -290,12 +288,16 @@ class Finding:
         """Stop finding; terms of the search, if there is one, are lit again."""
         if not self._panes.transcript.is_finding:
             return
-        self._findings, self._goal = None, None
-        self._context.transcript_worker.cancel("find")
+        self._forget()
         transcript = self._panes.transcript
         transcript.is_finding = False
         if transcript.model is not None:
             transcript.light(self._matchers())
+
+    def _forget(self) -> None:
+        self._findings, self._awaits_first = None, False
+        for slot in ("find", "goal"):
+            self._context.transcript_worker.cancel(slot)
 
     def shown(self, model: TranscriptModel | None, *, grown: bool = False) -> None:
         """The transcript shows something else: look on in what is new, or begin again."""
@@ -303,9 +305,8 @@ class Finding:
         if findings is None or before is None:
             return
         if model is None or model.conversation.root_id != before.conversation.root_id:
-            self._findings, self._goal = None, None
+            self._forget()
             self._panes.transcript.is_finding = False
-            self._context.transcript_worker.cancel("find")
             self.hide()
             return
         self._take_model(model)
