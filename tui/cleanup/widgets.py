@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..bindings import bindings
@@ -99,7 +99,8 @@ class TimeAxis(Picture):
         used = sum(cell_len(each.text) for each in cells)
         if self._cut is not None:
             days, day = round((self.clock() - self._cut) / DAY), formats.day_key(self._cut)
-            told = f" {_('│ older than {days:,} days: before {day}').format(day=day, days=days)}"
+            told = ngettext("older than 1 day: before {day}", "older than {days:,} days: before {day}", days)
+            told = f" │ {told.format(day=day, days=days)}"
             told = told if used + cell_len(told) <= width else f" │ {day}"
             cells.append(Cell(told, "cut"))
             used += cell_len(told)
