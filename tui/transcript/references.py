@@ -241,7 +241,7 @@ class ReferencesScreen(Card[None]):
         return self._found[index] if index is not None else None
 
     def _tell(self, text: str) -> None:
-        if self.is_attached:
+        if self.is_whole:
             self.answer(one_line(text, 300))
 
     def _tell_copies(self, text: str) -> None:
@@ -331,7 +331,7 @@ class ReferencesScreen(Card[None]):
             path = self._pictures.keep(data) if data is not None else None
             if path is None:
                 self._tell(_(_UNKNOWN))
-            elif self.is_attached:
+            elif self.is_whole:
                 then(path)
 
         self.context.page_worker.submit(
