@@ -37,13 +37,13 @@ class PlanPane:
     """
 
     def __init__(self, screen: SubScreen, changed: Callable[[], None], remake: Callable[[], None]) -> None:
-        self._screen, self._context, self._cleaning = screen, screen.context, screen.main.cleaning
+        self._screen, self._context, self._cleaning = screen, screen.context, screen.controllers.cleaning
         self._changed, self._remake = changed, remake
         self.planned: Planned | None = None
         """The plan by the rules; it includes what the user leaves out."""
         self.view: PlanView | None = None
         """What is shown of the plan."""
-        self.marked = frozenset(each.id for each in screen.main.marks.conversations)
+        self.marked = frozenset(each.id for each in screen.controllers.marks.conversations)
         """Tips that were marked by hand, in the main list or here."""
         self.order = PlanOrder.IDLE
         self._left_out = LeftOut()

@@ -59,8 +59,8 @@ class PruneScreen(SubScreen):
     EXAMPLES = EXAMPLES
     KEYS = PRUNE
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self.plan = PlanPane(self, self._plan_changed, self._make_plan)
         self.space = SpacePane(self, self.plan, self._measured)
         self._parsed: Parsed | None = None
@@ -72,7 +72,7 @@ class PruneScreen(SubScreen):
         """Rules, switches, plan and map, totals."""
         yield TextLine(id="header")
         yield TextBox(
-            "" if self.plan.marked else self.main.cleaning.last_rules,
+            "" if self.plan.marked else self.controllers.cleaning.last_rules,
             placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",  # not shown
             id="rules",
             select_on_focus=False,
@@ -208,7 +208,7 @@ class PruneScreen(SubScreen):
     def rules_changed(self, event: Input.Changed) -> None:
         """Make another plan after a moment without keys."""
         event.stop()
-        self.main.cleaning.last_rules = event.value
+        self.controllers.cleaning.last_rules = event.value
         self.plan.forget()
         self._show_rules()
         if self._timer is not None:
@@ -266,7 +266,7 @@ class PruneScreen(SubScreen):
         self._is_looking = self.plan.planned is None
         if self._is_looking:
             self.tell(header.status(_("looking …"), ""))
-        self.main.cleaning.plan(rules, self._take_plan, measure=False)
+        self.controllers.cleaning.plan(rules, self._take_plan, measure=False)
 
     def _take_plan(self, planned: Planned) -> None:
         if not self.is_whole or self._parsed is None or self._parsed.problems:
@@ -342,15 +342,15 @@ class PruneScreen(SubScreen):
 
     def action_archive(self) -> None:
         """Archive what the plan takes."""
-        self.plan.when_ready(self.main.cleaning.archive_planned, archive=True)
+        self.plan.when_ready(self.controllers.cleaning.archive_planned, archive=True)
 
     def action_delete(self) -> None:
         """Ask, then move what the plan takes to the trash."""
-        self.plan.when_ready(self.main.cleaning.ask, archive=False)
+        self.plan.when_ready(self.controllers.cleaning.ask, archive=False)
 
     def action_reclaim(self) -> None:
         """Open the card for making the file smaller."""
-        open_reclaim(self.main, self.app)
+        open_reclaim(self.controllers, self.app)
 
     def action_other_pane(self) -> None:
         """Focus the map, or the plan again."""

@@ -96,21 +96,21 @@ class ReclaimScreen(Card[bool]):
         self.answer(_("sent to the terminal's clipboard (OSC 52)"))
 
 
-def open_reclaim(main: Controllers, app: App[Any]) -> None:
+def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
     """Read the sizes of the file, then open the card.
 
     Args:
-        main: Controllers of the main screen.
+        controllers: Controllers of the main screen.
         app: Shows the card.
     """
-    location, store = main.context.location, main.context.store
+    location, store = controllers.context.location, controllers.context.store
     if location.demo:
-        main.context.say(_("this is the sample store: there is nothing to gain"))
+        controllers.context.say(_("this is the sample store: there is nothing to gain"))
         return
     try:
         location.refuse_without_home("make smaller")  # not shown
     except BrowseError as error:
-        main.context.failed(error)
+        controllers.context.failed(error)
         return
 
     def work(reader: Reader) -> Reclaim:
@@ -125,39 +125,39 @@ def open_reclaim(main: Controllers, app: App[Any]) -> None:
     def done(reclaim: Reclaim) -> None:
         def decided(go: bool | None) -> None:
             if go:
-                _run(main, reclaim)
+                _run(controllers, reclaim)
 
         app.push_screen(ReclaimScreen(reclaim), decided)
 
-    main.context.plan_worker.submit("file", work, done, main.context.failed)
+    controllers.context.plan_worker.submit("file", work, done, controllers.context.failed)
 
 
-def _run(main: Controllers, reclaim: Reclaim) -> None:
+def _run(controllers: Controllers, reclaim: Reclaim) -> None:
     """Close every handle of ours, run Hermes in the foreground, and say what came of it.
 
     Args:
-        main: Controllers of the main screen.
+        controllers: Controllers of the main screen.
         reclaim: With an executable.
     """
     assert reclaim.executable is not None
-    before = main.context.store.sizes()[0]
-    for worker in main.context.workers_of_store:
-        worker.let_go()
+    before = controllers.context.store.sizes()[0]
+    for worker in controllers.context.workers_of_store:
+        worker.release()
     try:
-        with main.context.host.lent():
+        with controllers.context.host.lent():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
-        main.context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+        controllers.context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
         wrong = _("{program} could not be started: {reason}.")
-        main.context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
+        controllers.context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
         return
-    after = main.context.store.sizes()[0]
+    after = controllers.context.store.sizes()[0]
     # Before 0.22 Hermes ends with 0 whatever happened, so what the file says counts.
     said = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
-    main.context.say(_("hermes ended with {code}: {told}").format(code=code, told=said) if code else said)
-    main.listing.read()
+    controllers.context.say(_("hermes ended with {code}: {told}").format(code=code, told=said) if code else said)
+    controllers.listing.read()
 
 
 def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:

@@ -108,8 +108,8 @@ class RetentionScreen(SubScreen):
     HELP_TITLE = N_("What Hermes deletes by itself")
     KEYS = RETENTION
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self._found: _Found | None = None
 
     def compose(self) -> ComposeResult:
@@ -219,22 +219,22 @@ class RetentionScreen(SubScreen):
         """Pin the conversation, so that Hermes keeps it."""
         row = self.fates.current
         if isinstance(row, FateRow):
-            self.main.changing.pin_these([row.conversation])
+            self.controllers.changing.pin_these([row.conversation])
 
     def action_bundle(self) -> None:
         """Put a copy of the conversation into the trash."""
         row, found = self.fates.current, self._found
         if not isinstance(row, FateRow) or found is None:
             return
-        main, conversation = self.main, row.conversation
-        store, location, now = main.context.store, main.context.location, main.context.clock()
+        context, conversation = self.context, row.conversation
+        store, location, now = context.store, context.location, context.clock()
 
         def work() -> Bundle:
             trash, files = trash_folder(location), sessions_folder(location)
             return copy_to_trash(store, found.catalog, [conversation], trash, now=now, sessions_folder=files)
 
-        def done(made: Bundle) -> None:
+        def done(bundle: Bundle) -> None:
             sentence = _("a copy is in the trash: {name}; it can be put back when Hermes has deleted the original")
-            main.context.say(sentence.format(name=made.name))
+            context.say(sentence.format(name=bundle.name))
 
-        main.context.writer.submit(work, done, main.context.failed)
+        context.writer.submit(work, done, context.failed)

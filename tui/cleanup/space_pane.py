@@ -137,11 +137,11 @@ class SpacePane:
             self._measure()
 
     def _measure(self) -> None:
-        main = self._screen.main
-        store, sizes, catalog = main.context.store, main.cleaning.sizes, main.context.catalog
+        controllers = self._screen.controllers
+        store, sizes, catalog = controllers.context.store, controllers.cleaning.sizes, controllers.context.catalog
 
         def work(reader: Reader) -> SpaceMap:
-            known = catalog if catalog.exact else read_catalog(reader, main.context.clock())
+            known = catalog if catalog.exact else read_catalog(reader, controllers.context.clock())
             return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)
 
         self._worker.submit("space", work, self._take, self._failed)
@@ -155,8 +155,8 @@ class SpacePane:
     def _show_measuring(self) -> None:
         if not self._screen.is_whole:
             return
-        main = self._screen.main
-        known, total = len(main.cleaning.sizes), len(main.context.catalog.forest.sessions)
+        controllers = self._screen.controllers
+        known, total = len(controllers.cleaning.sizes), len(controllers.context.catalog.forest.sessions)
         sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(known, total), total=total)
         self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))

@@ -19,10 +19,10 @@ from hermes_browse.store.hermes.resume import find_hermes
 from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.wording import _, ngettext
 
+from ..config.folders import log_path
 from ..config.keymap import troubles_of
 from ..config.reading import Configuration, read_config
 from ..formats import long_number
-from ..logfile import log_path
 from ..resume.terminal_windows import terminal_of
 from ..shared.clipboard import route
 from ..store_paths import sessions_folder

@@ -58,8 +58,8 @@ class DoctorScreen(SubScreen):
     HELP_TITLE = N_("Doctor")
     KEYS = DOCTOR
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self._is_looking = False
         self._found: Checkup | None = None
 
@@ -94,11 +94,11 @@ class DoctorScreen(SubScreen):
         self.run_worker(self._look(), exclusive=True)
 
     async def _look(self) -> None:
-        main = self.main
+        context = self.context
         try:
-            # The real terminal: what stands for standard output here is Textual's.
-            found = await asyncio.to_thread(examine, main.context.store, main.context.location, sys.__stdout__)
-        except Exception as error:  # the border of the thread: a sentence here, the rest in the log
+            # `sys.stdout` is Textual's here; the checks need the terminal.
+            found = await asyncio.to_thread(examine, context.store, context.location, sys.__stdout__)
+        except Exception as error:  # thread boundary: a sentence here, details in the log
             wrong = _("something unexpected went wrong ({error}). Details: {log}")
             self._show_title(wrong.format(error=type(error).__name__, log=log_failure()))
             return
@@ -124,4 +124,4 @@ class DoctorScreen(SubScreen):
         """Copy the report."""
         if self._found is not None:
             text = "\n".join("".join(part for part, _look in line) for line in report(self._found))
-            self.main.copying.copy(text, _("the report"))
+            self.controllers.copying.copy(text, _("the report"))

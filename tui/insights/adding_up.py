@@ -14,7 +14,6 @@ from hermes_browse.store.insights.sums import Group, Report, make_report, split_
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
 
-from ..screens.controllers import Controllers
 from ..screens.scanning import Scan, follow
 from ..shared import header
 
@@ -56,8 +55,8 @@ class AddingUp:
         unread: Takes why the store could not be read.
     """
 
-    def __init__(self, main: Controllers, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
-        self._main, self._screen, self._unread = main, screen, unread
+    def __init__(self, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
+        self._screen, self._context, self._unread = screen, screen.context, unread
         self._facts: Facts | None = None
         self._tools: ToolFacts | None = None
         self._scan: Scan | None = None
@@ -80,7 +79,7 @@ class AddingUp:
     def is_outdated(self, by: str) -> bool:
         """Whether the store may have changed since the sums were read. Costs microseconds."""
         mark = self._marks.get(by == TOOL)
-        return mark is not None and mark != self._main.context.store.fingerprint()
+        return mark is not None and mark != self._context.store.fingerprint()
 
     def forget(self) -> None:
         """Read the store again for the next question."""
@@ -97,7 +96,7 @@ class AddingUp:
         if scan is not None:
             scan.stopped.set()
         self._wanted.set()
-        self._main.context.plan_worker.cancel("insights")
+        self._context.plan_worker.cancel("insights")
         return scan is not None
 
     def ask(self, question: Question, done: Callable[[Answer], None]) -> None:
@@ -107,7 +106,7 @@ class AddingUp:
             question: What is asked.
             done: Takes the sums.
         """
-        facts, tools, now = self._facts, self._tools, self._main.context.clock()
+        facts, tools, now = self._facts, self._tools, self._context.clock()
         by, period, unit, _stack = question
         if (tools if by == TOOL else facts) is None:
             self._read(question, done)
@@ -128,12 +127,12 @@ class AddingUp:
             parts = split_report(facts, unit, split, period, now, stopped=stopped) if split else {}
             return Answer(question, report, course, parts)
 
-        self._main.context.plan_worker.submit("insights", work, done, self._main.context.failed)
+        self._context.plan_worker.submit("insights", work, done, self._context.failed)
 
     def _read(self, question: Question, done: Callable[[Answer], None]) -> None:
         """Read what is to be added up; for the tools every call and answer."""
         self.stop()
-        now, for_tools, store = self._main.context.clock(), question.by == TOOL, self._main.context.store
+        now, for_tools, store = self._context.clock(), question.by == TOOL, self._context.store
         scan = self._scan = Scan()
 
         def work(reader: Reader) -> tuple[Fingerprint, Facts | ToolFacts]:
@@ -155,10 +154,10 @@ class AddingUp:
 
         def failed(error: BrowseError) -> None:
             self._scan = None
-            self._main.context.failed(error)
+            self._context.failed(error)
             self._unread(error)
 
-        self._main.context.plan_worker.submit("insights", work, taken, failed)
+        self._context.plan_worker.submit("insights", work, taken, failed)
         follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_whole, self._tell)
 
     def _tell(self, text: str, *, first: bool) -> None:

@@ -65,14 +65,14 @@ class GroupList(ConversationList):
 class InsightPanes(SubScreen):
     """Shows sums; what is asked for is the business of what inherits from it."""
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
         self.stack = STACKS[0]
         self.tool_metric, self.hour_metric, self.plain_metric = TOOL_METRICS[0], "messages", ""
         self._natural = METRICS[0]
         """The measure as long as none has been asked for: the first of which there is any."""
-        self.sums = AddingUp(main, self, self.unread)
+        self.sums = AddingUp(self, self.unread)
         self.answer: Answer | None = None
         self.behind: GroupRow | None = None
         """The line whose conversations are listed in place of the lines."""

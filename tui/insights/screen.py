@@ -41,8 +41,8 @@ class InsightsScreen(InsightPanes):
     )
     KEYS = INSIGHTS
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self._opened: set[str] = set()
 
     def on_mount(self) -> None:
@@ -219,7 +219,7 @@ class InsightsScreen(InsightPanes):
             self.tell(header.status(_("{why}: Enter shows the conversations").format(why=search.word), ""))
             return
         self.dismiss(None)
-        self.main.search_for(f"{search.query} ", search.word)
+        self.controllers.search_for(f"{search.query} ", search.word)
 
     def action_back(self) -> None:
         """One step: from conversations to the lines, from reading to what there is, then out."""

@@ -26,7 +26,7 @@ class SubScreen(Screen[None]):
     """A screen that works with the store of the main screen, through its workers.
 
     Args:
-        main: Controllers of the main screen, to which answers of the workers come.
+        controllers: Controllers of the main screen, to which answers of the workers come.
     """
 
     AUTO_FOCUS = ""
@@ -42,9 +42,9 @@ class SubScreen(Screen[None]):
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
     """What these words are."""
 
-    def __init__(self, main: Controllers) -> None:
+    def __init__(self, controllers: Controllers) -> None:
         super().__init__()
-        self.main, self.context = main, main.context
+        self.controllers, self.context = controllers, controllers.context
 
     def __init_subclass__(cls) -> None:
         """Bind the keys of its commands."""
@@ -84,7 +84,7 @@ class SubScreen(Screen[None]):
     def read(self, conversation: Conversation) -> None:
         """Back to the main screen, with this conversation in the transcript."""
         self.dismiss(None)
-        self.main.read(conversation)
+        self.controllers.read(conversation)
 
     def read_names(self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]) -> None:
         """Read the beginnings of conversations that have no title.
@@ -111,7 +111,7 @@ class SubScreen(Screen[None]):
 
     def action_undo(self) -> None:
         """Take back what was done last."""
-        self.main.changing.undo()
+        self.controllers.changing.undo()
 
     def action_help(self) -> None:
         """All keys."""
