@@ -1,4 +1,4 @@
-"""Making the file smaller with `hermes sessions optimize`: a card that says what it needs, and the run itself."""
+"""Make the file smaller with `hermes sessions optimize`: the card that says what it needs, and the run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..screens.controllers import Controllers
 
 
 class Reclaim(NamedTuple):
-    """The command, and the facts that the card tells."""
+    """The command, and the facts on the card."""
 
     argv: tuple[str, ...]
     home: str
@@ -39,12 +39,12 @@ class Reclaim(NamedTuple):
 
     @property
     def shell(self) -> str:
-        """The command as a shell takes it."""
+        """The command for a shell."""
         return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
 
     @property
     def lacks_room(self) -> bool:
-        """A VACUUM writes a whole copy first, and in WAL mode once more into the log (https://sqlite.org/lang_vacuum.html)."""
+        """Whether the disk may be too small: VACUUM writes a copy, in WAL mode twice (https://sqlite.org/lang_vacuum.html)."""
         return self.disk_free < 2 * (self.file.file_bytes - self.file.free_bytes)
 
 
@@ -80,8 +80,8 @@ class ReclaimScreen(Card[bool]):
             if reclaim.lacks_room:
                 yield Static(Content.styled("! " + _("there may not be enough room"), "$warning"))
             if reclaim.executable is None:
-                told = _("there is no hermes on PATH: copy the command")
-                yield Static(Content.styled(f"! {told}", "$warning"))
+                warning = _("there is no hermes on PATH: copy the command")
+                yield Static(Content.styled(f"! {warning}", "$warning"))
             yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
             yield keys_line(self.told_keys(without=("run",) if reclaim.executable is None else ()))
 
@@ -91,7 +91,7 @@ class ReclaimScreen(Card[bool]):
             self.dismiss(True)
 
     def action_copy(self) -> None:
-        """Put the command on the clipboard."""
+        """Copy the command."""
         self.app.copy_to_clipboard(self._reclaim.shell)
         self.answer(_("sent to the terminal's clipboard (OSC 52)"))
 
@@ -133,12 +133,7 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
 
 
 def _run(controllers: Controllers, reclaim: Reclaim) -> None:
-    """Close every handle of ours, run Hermes in the foreground, and say what came of it.
-
-    Args:
-        controllers: Controllers of the main screen.
-        reclaim: With an executable.
-    """
+    """Close the store in all workers, run Hermes in the foreground, and report the outcome."""
     assert reclaim.executable is not None
     before = controllers.context.store.sizes()[0]
     for worker in controllers.context.workers_of_store:
@@ -154,9 +149,9 @@ def _run(controllers: Controllers, reclaim: Reclaim) -> None:
         controllers.context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
         return
     after = controllers.context.store.sizes()[0]
-    # Before 0.22 Hermes ends with 0 whatever happened, so what the file says counts.
-    said = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
-    controllers.context.say(_("hermes ended with {code}: {told}").format(code=code, told=said) if code else said)
+    # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
+    sizes = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
+    controllers.context.say(_("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes)
     controllers.listing.read()
 
 

@@ -16,6 +16,7 @@ from hermes_browse.store.wording import N_
 from ..bindings import bindings
 from ..commands import Command
 from ..pane_sizes import NARROW
+from ..shared import header
 from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
@@ -55,6 +56,13 @@ class SubScreen(Screen[None]):
     def line(self, name: str) -> TextLine:
         """One of the one-line texts."""
         return self.query_one(f"#{name}", TextLine)
+
+    def show_title(self, title: str, note: str = "") -> None:
+        """Show the title of the screen, the name of the store and a note in the header."""
+        name = header.store_name(self.context.location)
+        self.line("header").update(
+            Content.assemble((f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim"))
+        )
 
     def tell(self, content: Content) -> None:
         """Show what the main screen's status line says."""
