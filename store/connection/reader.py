@@ -173,6 +173,7 @@ class Reader:
         self._began_lock = threading.Lock()
         self._stopped = self._timed_out = False
         self._cache: dict[type, object] = {}
+        self._version: object = None
         self.statements = 0
         """How many statements ran."""
         _watch(self)
@@ -262,7 +263,11 @@ class Reader:
         return rows_in(self.rows, sql, keys, before)
 
     def cached(self, kind: type[_T]) -> _T:
-        """Return this connection's one object of a type, made at the first call and dropped at `close`."""
+        """Return this connection's one object of a type; a new one when the store has changed since the last call."""
+        version = self.value("PRAGMA data_version")
+        if version != self._version:
+            self._version = version
+            self._cache.clear()
         value = self._cache.get(kind)
         if not isinstance(value, kind):
             value = self._cache[kind] = kind()

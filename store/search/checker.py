@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from math import ceil
 
 from ..connection.connect import Reader
-from ..messages.models import Hit, State
 from ..wording import _
 from .conditions import Scope
 from .filters import RowFacts
-from .rows import RowText, SearchCache, StoredRow, read_rows
-from .snippets import make_snippet
+from .rows import SearchCache, StoredRow, read_rows
 from .streams import candidates
 from .terms import Plan
 from .walk import Passed, Tally, Walk
@@ -24,24 +22,6 @@ _MARGIN = 1.2
 RELEVANT = 2000
 """Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them takes most of a
 second (1M rows)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A row that is a hit."""
-
-    id: int
-    session_id: str
-    role: str
-    moment: float | None
-    state: State
-    text: RowText | None
-    """None when the texts were not needed for the check."""
-
-    def to_hit(self, plan: Plan) -> Hit:
-        """Return the hit with its snippet."""
-        snippet, ranges = make_snippet(self.text or RowText(""), plan.matchers)
-        return Hit(self.id, self.session_id, self.role, self.moment, snippet, ranges, self.state)
 
 
 @dataclass(frozen=True)
@@ -63,13 +43,8 @@ class Checker:
         """Whether the index alone decides; checking its plain words again could only differ on what a letter is."""
         return self.matched or self.plan.index_decides
 
-    def check(self, ids: Sequence[int], tally: Tally | None = None) -> list[Match]:
-        """Return the rows among these ids that are hits, in the order of the ids.
-
-        Args:
-            ids: Of candidates.
-            tally: Counts how many were checked, and how many had the terms.
-        """
+    def check(self, ids: Sequence[int], tally: Tally | None = None) -> list[StoredRow]:
+        """Return the rows among these ids that are hits, in the order of the ids; counts them in the tally."""
         scope = self.scope
         needs_texts = self.with_texts or scope.message is not None or not self._is_decided
         if needs_texts and (scope.sessions is not None or scope.roles):
@@ -77,20 +52,19 @@ class Checker:
             rows = self._read(ids, with_texts=False)
             ids = [key for key in ids if key in rows and self._admits(rows[key])]
         rows = self._read(ids, with_texts=needs_texts)
-        matches: list[Match] = []
+        hits: list[StoredRow] = []
         for key in ids:
             row = rows.get(key)
             if row is None or not self._admits(row) or not self._passes(row):
                 continue
-            text = row.reasoning or row.text
+            text = row.searched
             has_terms = self._is_decided or text is None or text.is_accepted(self.plan)
             if tally is not None:
                 tally.checked += 1
                 tally.matched += has_terms
             if has_terms:
-                shown = text if needs_texts else None
-                matches.append(Match(row.id, row.session_id, row.role, row.moment, row.state, shown))
-        return matches
+                hits.append(row)
+        return hits
 
     def _read(self, ids: Sequence[int], *, with_texts: bool) -> dict[int, StoredRow]:
         in_reasoning = self.plan.in_reasoning
@@ -111,13 +85,10 @@ class Checker:
             RowFacts(row.role, row.moment, row.state, text.stored, text.tool_name, text.tool_calls, row.has_reasoning)
         )
 
-    def hits(self, walk: Walk, ids: Iterator[int] | None = None, *, batch: int = 0) -> Iterator[Match]:
-        """Yield the hits of a run in its order; batches grow as long as few hits are found in them.
+    def hits(self, walk: Walk, ids: Iterator[int] | None = None, *, batch: int = 0) -> Iterator[StoredRow]:
+        """Yield the hits of a run, or of other candidates, in order; batches grow while few hits are found in them.
 
-        Args:
-            walk: The run.
-            ids: The candidates, where they are not those of the run.
-            batch: The least rows to read at a time; 0 for as many as the hits still needed suggest.
+        `batch` is the least rows to read at a time; 0 for as many as the hits still needed suggest.
         """
         waiting: list[int] = []
         needed = walk.tally.needed
@@ -130,16 +101,16 @@ class Checker:
                 most = max(needed - given, batch, _LEAST) if walk.tally.is_certain and needed else size
                 if len(waiting) < min(size, most):
                     continue
-            matches = self.check(waiting, walk.tally)
-            given, checked = given + len(matches), checked + len(waiting)
-            yield from matches
+            hits = self.check(waiting, walk.tally)
+            given, checked = given + len(hits), checked + len(waiting)
+            yield from hits
             if is_marker:  # a scan may go on for long: show what it has found
                 waiting.clear()
                 walk.on_passed()
                 continue
-            if not needed or given >= needed or len(matches) * 4 < len(waiting):
+            if not needed or given >= needed or len(hits) * 4 < len(waiting):
                 least = batch or _BATCH
-                size = least if len(matches) * 2 > len(waiting) else min(size * 2, max(_MOST, least))
+                size = least if len(hits) * 2 > len(waiting) else min(size * 2, max(_MOST, least))
             else:
                 size = max(batch, _LEAST, min(ceil((needed - given) * checked / given * _MARGIN), _MOST))
             waiting.clear()
@@ -148,30 +119,25 @@ class Checker:
         yield from self.check(waiting, walk.tally)
 
 
-def most_relevant(checker: Checker, walk: Walk, limit: int) -> tuple[list[Match], bool]:
+def most_relevant(checker: Checker, walk: Walk, limit: int) -> tuple[list[StoredRow], bool]:
     """Rank the newest hits by bm25; they stay newest first where no index can rank.
 
-    Args:
-        checker: One that reads texts only where they decide.
-        walk: Newest first.
-        limit: The most to return.
-
     Returns:
-        Hits, best first, equally good ones newest first; and whether there are more.
+        At most `limit` hits, best first, equally good ones newest first; and whether there are more.
     """
-    pool: list[Match] = []
+    pool: list[StoredRow] = []
     most = max(RELEVANT, limit + 1)
-    for match in checker.hits(walk):
-        pool.append(match)
+    for row in checker.hits(walk):
+        pool.append(row)
         if len(pool) >= most:
             walk.notes.append(_("Ranked among the newest {count:,} hits.").format(count=most))
             break
     index, expression = checker.reader.schema.fts, checker.plan.match
     if index is not None and expression and "fts5" in walk.engines and pool:
-        rows = checker.reader.rows(
+        ranked = checker.reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
-            [expression, min(match.id for match in pool)],
+            [expression, min(row.id for row in pool)],
         )
-        places = {int(str(row[0])): place for place, row in enumerate(rows)}
-        pool.sort(key=lambda match: places.get(match.id, len(places)))
+        places = {int(str(key)): place for place, (key,) in enumerate(ranked)}
+        pool.sort(key=lambda row: places.get(row.id, len(places)))
     return pool[:limit], len(pool) > limit

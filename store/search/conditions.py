@@ -32,11 +32,7 @@ def make_conditions(query: Query, now: float | None = None) -> Conditions:
     """Return the tests for the filters of a query.
 
     Filters of one key are alternatives (`source:cli source:tui`); filters of different keys and negated filters
-    (`-source:cron -source:tool`) must all hold.
-
-    Args:
-        query: Parsed.
-        now: Unix seconds, for dates.
+    (`-source:cron -source:tool`) must all hold. `now` is in Unix seconds, for dates.
     """
     moment = time.time() if now is None else now
     rows: dict[object, list[RowTest]] = {}
@@ -100,12 +96,7 @@ def _names_file(argument: object, needle: str) -> bool:
 
 
 def edits_file(tool_calls: str, needle: str) -> bool:
-    """Whether a row calls a tool that changes a file.
-
-    Args:
-        tool_calls: As stored.
-        needle: A part of the path, folded.
-    """
+    """Whether tool calls, as stored, change a file whose path contains a folded text."""
     if needle not in fold(tool_calls):
         return False
     for call in decode_tool_calls(tool_calls):
@@ -144,12 +135,7 @@ EVERYTHING = Scope()
 
 
 def make_scope(conditions: Conditions, catalog: Catalog | None) -> Scope:
-    """Return the scope of a query's filters in the whole store.
-
-    Args:
-        conditions: The filters.
-        catalog: All conversations; None only where no filter tests those.
-    """
+    """Return the scope of a query's filters in the whole store; the catalog may be None if no filter needs it."""
     if conditions.conversation is None or catalog is None:
         return Scope(message=conditions.message)
     sessions = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
@@ -159,10 +145,7 @@ def make_scope(conditions: Conditions, catalog: Catalog | None) -> Scope:
 def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
     """Return the scope of a query's filters in the whole store; reads all sessions where a filter tests those.
 
-    Args:
-        reader: An open reader.
-        query: Parsed.
-        now: Unix seconds, for dates and for what is live.
+    `now` is in Unix seconds, for dates and for what is live.
     """
     moment = time.time() if now is None else now
     conditions = make_conditions(query, moment)

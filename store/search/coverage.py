@@ -172,12 +172,8 @@ class _HolesByIndex(dict[str, Holes]):
 def find_holes(reader: Reader, index: FtsIndex, newest: int | None = None) -> Holes:
     """Find the rows that an index lacks: all rows are compared once, and after that new ones only.
 
-    Where rows are missing, or no trigger indexes new ones, all are compared whenever the store has changed.
-
-    Args:
-        reader: An open reader.
-        index: The index.
-        newest: The largest id there is, where that is known.
+    Where rows are missing, or no trigger indexes new ones, all are compared whenever the store has changed. `newest` is
+    the largest id there is, if that is known.
     """
     by_index = reader.shared.get(_HolesByIndex, _HolesByIndex())
     assert isinstance(by_index, _HolesByIndex)

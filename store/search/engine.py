@@ -15,7 +15,8 @@ from .checker import RELEVANT, Checker, most_relevant
 from .conditions import EVERYTHING, Scope, read_scope
 from .coverage import Damage, remedy
 from .query import Problem, Query
-from .rows import SearchCache
+from .rows import RowText, SearchCache, StoredRow
+from .snippets import make_snippet
 from .spelled import find_joined, other_spellings
 from .streams import other_spellings_of
 from .terms import Matcher, Plan, make_plan
@@ -133,6 +134,11 @@ def _can_rank(checker: Checker) -> bool:
     return schema.fts is not None and schema.note("fts_stale") is None and bool(plan.match) and not plan.in_reasoning
 
 
+def _to_hit(row: StoredRow, plan: Plan) -> Hit:
+    snippet, ranges = make_snippet(row.searched or RowText(""), plan.matchers)
+    return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
+
+
 def _collect(
     checker: Checker, walk: Walk, sort: str, most: int, portion: Callable[[tuple[Hit, ...]], None]
 ) -> tuple[list[Hit], bool]:
@@ -142,8 +148,8 @@ def _collect(
         light = Checker(checker.reader, plan, checker.scope, with_texts=False)
         walk.tally.needed = max(RELEVANT, most + 1) if most < _ENDLESS else 0
         best, more = most_relevant(light, walk, most)
-        with_texts = {match.id: match for match in checker.check([match.id for match in best if match.text is None])}
-        return [with_texts.get(match.id, match).to_hit(plan) for match in best], more
+        with_texts = {row.id: row for row in checker.check([row.id for row in best if row.searched is None])}
+        return [_to_hit(with_texts.get(row.id, row), plan) for row in best], more
     hits: list[Hit] = []
     reported = 0
 
@@ -154,8 +160,8 @@ def _collect(
             portion(tuple(hits))
 
     walk.on_passed = on_passed
-    for match in islice(checker.hits(walk), most + 1):
-        hits.append(match.to_hit(plan))
+    for row in islice(checker.hits(walk), most + 1):
+        hits.append(_to_hit(row, plan))
     return hits[:most], len(hits) > most
 
 
@@ -169,7 +175,6 @@ def prepare(reader: Reader) -> None:
         QueryInterruptedError: `Reader.interrupt` was called; what has been read is kept.
     """
     cache, schema = reader.cached(SearchCache), reader.schema
-    cache.begin(reader)
     cache.order(reader)
     try:
         for index in (schema.fts, schema.trigram):
@@ -225,7 +230,6 @@ def search(
     plan, stopped = make_plan(query, prefix_last=prefix_last), _stopper(cancelled, deadline)
     scope = read_scope(reader, query, now) if scope is None else scope
     cache = reader.cached(SearchCache)
-    cache.begin(reader)
     checker, most = Checker(reader, plan, scope, cache=cache), limit if limit > 0 else _ENDLESS
     after = None if before is None else (_moment(before), before.message_id)
 
@@ -303,9 +307,9 @@ def count(
             ids = merge(walk, [indexed(walk, index, plan.match), other_spellings_of(walk, index, plan.groups[0])])
         checker = Checker(reader, plan, admitted, with_texts=False, matched=ids is not None)
         number, sessions = 0, set()
-        for match in islice(checker.hits(walk, ids, batch=_COUNT_BATCH), most + 1):
+        for row in islice(checker.hits(walk, ids, batch=_COUNT_BATCH), most + 1):
             number += 1
-            sessions.add(match.session_id)
+            sessions.add(row.session_id)
         return Total(min(number, most), number > most or walk.incomplete or walk.tally.skipped, frozenset(sessions))
 
     try:

@@ -19,37 +19,26 @@ Range = tuple[str, str]
 
 
 class _Answers:
-    """What one connection has asked so far."""
+    """What one connection has asked since the store changed."""
 
     def __init__(self) -> None:
         self.tables: set[str] = set()
-        self.version: object = None
         self.terms: dict[tuple[str, Range, int], list[str]] = {}
         self.has_terms: dict[tuple[str, Range], bool] = {}
 
-
-def _answers(reader: Reader) -> _Answers:
-    answers, version = reader.cached(_Answers), reader.value("PRAGMA data_version")
-    if version != answers.version:
-        answers.version = version
-        answers.terms.clear()
-        answers.has_terms.clear()
-    return answers
-
-
-def _table(reader: Reader, index: FtsIndex, kind: str) -> str:
-    """Return the name of the virtual table of a kind (`row`, `instance`) over an index; create it at first."""
-    name, tables = f"temp.{kind}s_of_{index.name}", reader.cached(_Answers).tables
-    if name not in tables:
-        for statement in (
-            "PRAGMA temp_store=MEMORY",
-            "PRAGMA query_only=0",
-            f"CREATE VIRTUAL TABLE {name} USING fts5vocab('main', '{index.name}', '{kind}')",
-            "PRAGMA query_only=1",
-        ):
-            reader.rows(statement)
-        tables.add(name)
-    return name
+    def table(self, reader: Reader, index: FtsIndex, kind: str) -> str:
+        """Return the name of the virtual table of a kind (`row`, `instance`) over an index; create it at first."""
+        name = f"temp.{kind}s_of_{index.name}"
+        if name not in self.tables:
+            for statement in (
+                "PRAGMA temp_store=MEMORY",
+                "PRAGMA query_only=0",
+                f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab('main', '{index.name}', '{kind}')",
+                "PRAGMA query_only=1",
+            ):
+                reader.rows(statement)
+            self.tables.add(name)
+        return name
 
 
 def read_terms(reader: Reader, index: FtsIndex, between: Range, most: int) -> list[str]:
@@ -58,11 +47,11 @@ def read_terms(reader: Reader, index: FtsIndex, between: Range, most: int) -> li
     Raises:
         StoreError: The index cannot be read.
     """
-    table, terms, key = _table(reader, index, "row"), _answers(reader).terms, (index.name, between, most)
-    if key not in terms:
-        rows = reader.rows(f"SELECT term FROM {table} WHERE term >= ? AND term < ? LIMIT ?", [*between, most])
-        terms[key] = [str(row[0]) for row in rows]
-    return terms[key]
+    answers, key = reader.cached(_Answers), (index.name, between, most)
+    if key not in answers.terms:
+        sql = f"SELECT term FROM {answers.table(reader, index, 'row')} WHERE term >= ? AND term < ? LIMIT ?"
+        answers.terms[key] = [str(row[0]) for row in reader.rows(sql, [*between, most])]
+    return answers.terms[key]
 
 
 def ranges_with_terms(
@@ -70,11 +59,7 @@ def ranges_with_terms(
 ) -> set[Range]:
     """Return the ranges in which an index has a term.
 
-    Args:
-        reader: An open reader.
-        index: The index.
-        ranges: The ranges to test.
-        within: Wider ranges, tested first; ranges inside one that has no term are not tested.
+    `within` has wider ranges that are tested first: ranges inside one that has no term are not tested.
 
     Raises:
         StoreError: The index cannot be read.
@@ -86,7 +71,8 @@ def ranges_with_terms(
     if not ranges:
         return set()
     # The table of instances answers from the first of them; that of rows counts all instances of a term first.
-    table, known = _table(reader, index, "instance"), _answers(reader).has_terms
+    answers = reader.cached(_Answers)
+    table, known = answers.table(reader, index, "instance"), answers.has_terms
     unknown = [each for each in dict.fromkeys(ranges) if (index.name, each) not in known]
     for start in range(0, len(unknown), _CHUNK):
         chunk = unknown[start : start + _CHUNK]

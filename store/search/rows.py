@@ -38,11 +38,7 @@ def stored_text(value: object) -> str:
 
 
 def unescaped(json_text: str) -> str:
-    """Return JSON text with the escapes in it resolved; works on text that is cut short.
-
-    Args:
-        json_text: `{"output": "one\\ntwo"}` and the like.
-    """
+    """Return JSON text with the escapes in it resolved, also where it is cut short."""
 
     def letter(escape: re.Match[str]) -> str:
         return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
@@ -160,16 +156,18 @@ class StoredRow:
             self.reasoning = RowText(texts[4]) if len(texts) > 4 else None
             self.size += 2 * (getsizeof(self.text.stored) + getsizeof(self.text.tool_calls))
 
+    @property
+    def searched(self) -> RowText | None:
+        """The text that is searched; None where the row was read without its texts."""
+        return self.reasoning or self.text
+
 
 class SearchCache:
     """What one connection knows of the messages: the rows read last, at most `MOST_BYTES` of them, which ids there are,
-    their order in time, and which of them an index lacks.
-
-    All of it is dropped when the store changes: each search calls `begin`.
+    their order in time, and which of them an index lacks. Each search gets it from `Reader.cached`.
     """
 
     def __init__(self) -> None:
-        self._version: object = None
         self._rows: dict[int, StoredRow] = {}
         self._edges: tuple[int, int] | None = None
         self._holes: dict[str, Holes] = {}
@@ -179,16 +177,6 @@ class SearchCache:
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    def begin(self, reader: Reader) -> None:
-        """Drop everything if the store was written to since the last search."""
-        version = reader.value("PRAGMA data_version")
-        if version != self._version:
-            self._version = version
-            self._rows.clear()
-            self._holes.clear()
-            self._order = self._edges = None
-            self.size = 0
 
     def edges(self, reader: Reader) -> tuple[int, int]:
         """Return the smallest and the largest id of a message; 0 where there is none."""
@@ -252,14 +240,9 @@ def read_rows(
     with_texts: bool = True,
     in_reasoning: bool = False,
 ) -> dict[int, StoredRow]:
-    """Read rows by id; those that are cached are not read again.
+    """Read rows by id; those that are cached are not read again, and have their texts in any case.
 
-    Args:
-        reader: An open reader.
-        ids: The rows to read.
-        cache: Where rows are looked up, and rows with texts added; None reads all.
-        with_texts: Read the texts as well; cached rows have them anyway.
-        in_reasoning: Read the reasoning too.
+    Rows with texts are added to the cache, but not those with reasoning.
     """
     rows: dict[int, StoredRow] = {}
     if cache is not None and not in_reasoning:

@@ -44,12 +44,7 @@ def _ranges(folded: str, matchers: Sequence[Matcher], most: int | None = _MOST_M
 
 
 def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
-    """Return all half-open ranges of a text that match, in code points.
-
-    Args:
-        text: Any text, e.g. of a message on screen.
-        matchers: Of a plan.
-    """
+    """Return all half-open ranges of a text that match, in code points."""
     return _ranges(fold(text), matchers, None)
 
 
@@ -85,14 +80,9 @@ def _cut(text: str, first: int, matchers: Sequence[Matcher]) -> tuple[str, tuple
 
 
 def make_snippet(text: RowText, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return one line around the first match, of the spoken text if possible, else of the raw content or a tool call.
+    """Return one line around the first match, and the half-open ranges of all matches in it; not yet printable.
 
-    Args:
-        text: The texts of a row.
-        matchers: The terms.
-
-    Returns:
-        The line (not yet printable) and the half-open ranges of the matches in it.
+    It is of the spoken text if possible, else of the raw content or a tool call.
     """
     for part, folded in text.parts():
         marked = has_marks(folded)
@@ -109,10 +99,7 @@ def _is_shown(message: ChatMessage) -> bool:
 def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
     """Return the chat messages around a hit, itself included, in order: id, role, text to 200 code points.
 
-    Args:
-        reader: An open reader.
-        hit: One of an answer.
-        count: How many before and how many after; rewound and hidden rows do not count.
+    `count` is how many before and how many after; rewound and hidden rows do not count.
     """
     columns = select(reader.schema)
     messages = list(map(to_message, reader.rows(f"SELECT {columns} FROM messages m WHERE m.id = ?", [hit.message_id])))

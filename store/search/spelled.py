@@ -69,29 +69,17 @@ class _Phrase:
 
 
 class Escapes:
-    """The escapes and the emoji that words of an index begin with; cached until the store changes."""
+    """The escapes and the emoji that words of the index begin with; see `_read_escapes`."""
 
     def __init__(self) -> None:
-        self._version: object = None
-        self._signs: list[str] = []
-        self._emoji: list[tuple[str, tuple[str, ...]]] = []
+        self.is_read = False
+        self.signs: list[str] = []
         self.marks: list[str] = []
         """The escapes of combining marks."""
+        self.emoji: list[tuple[str, tuple[str, ...]]] = []
+        """Terms that begin with an emoji, and the words in each."""
         self.is_cut = False
         """There are more words with an emoji than were read."""
-
-    def begin(self, reader: Reader, index: FtsIndex) -> Escapes:
-        """Read the vocabulary, unless that has been done."""
-        version = reader.value("PRAGMA data_version")
-        if version != self._version:
-            present = ranges_with_terms(reader, index, (*_SIGNS, _MARKS, *JOINER_BLOCKS))
-            self.is_cut = False
-            self._signs = [escape for block in _SIGNS if block in present for escape in _signs(reader, index, block)]
-            self.marks = list(_signs(reader, index, _MARKS)) if _MARKS in present else []
-            terms = [each for block in JOINER_BLOCKS if block in present for each in self.terms(reader, index, block)]
-            self._emoji = [(term, words_of(term)) for term in terms]
-            self._version = version
-        return self
 
     def terms(self, reader: Reader, index: FtsIndex, between: Range) -> list[str]:
         """Return the words of the index in a range, as many as are read at once."""
@@ -101,11 +89,24 @@ class Escapes:
 
     def joined(self, word: str, *, is_prefix: bool) -> list[_Phrase]:
         """Return a word behind an escape, or behind an emoji at the beginning of a word."""
-        phrases = [_Phrase((sign + word,), is_prefix) for sign in (*_LINES, *self._signs)]
-        for term, words in self._emoji:
+        phrases = [_Phrase((sign + word,), is_prefix) for sign in (*_LINES, *self.signs)]
+        for term, words in self.emoji:
             if any(each.startswith(word) if is_prefix else each == word for each in words):
                 phrases.append(_Phrase((term,), False))
         return phrases
+
+
+def _read_escapes(reader: Reader, index: FtsIndex) -> Escapes:
+    """Return the escapes and emoji of the word index, read once until the store changes."""
+    escapes = reader.cached(Escapes)
+    if not escapes.is_read:
+        present = ranges_with_terms(reader, index, (*_SIGNS, _MARKS, *JOINER_BLOCKS))
+        escapes.signs = [escape for block in _SIGNS if block in present for escape in _signs(reader, index, block)]
+        escapes.marks = list(_signs(reader, index, _MARKS)) if _MARKS in present else []
+        terms = [each for block in JOINER_BLOCKS if block in present for each in escapes.terms(reader, index, block)]
+        escapes.emoji = [(term, words_of(term)) for term in terms]
+        escapes.is_read = True
+    return escapes
 
 
 def _signs(reader: Reader, index: FtsIndex, block: Range) -> Iterator[str]:
@@ -169,11 +170,7 @@ def _of_term(reader: Reader, index: FtsIndex, escapes: Escapes, each: Matcher) -
 def other_spellings(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> str:
     """Return for MATCH: all terms of a group, at least one of them in another spelling; empty where there is none.
 
-    Args:
-        reader: An open reader.
-        index: The word index.
-        group: The terms.
-        whole: Include short prefixes, which are expensive; else terms with one are left out.
+    Short prefixes, which are expensive, are left out unless `whole` is set.
     """
     terms = [
         each
@@ -182,7 +179,7 @@ def other_spellings(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *
     ]
     if not terms:
         return ""
-    escapes = reader.cached(Escapes).begin(reader, index)
+    escapes = _read_escapes(reader, index)
     by_term = [(each.match if each.index_words else "", _of_term(reader, index, escapes, each)) for each in terms]
     expressions = []
     for at, (_, others) in enumerate(by_term):
@@ -193,19 +190,12 @@ def other_spellings(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *
 
 
 def any_spelling(reader: Reader, index: FtsIndex, group: Sequence[Matcher], *, cheap: bool = False) -> str:
-    """Return for MATCH: all terms of a group, in any spelling.
-
-    Args:
-        reader: An open reader.
-        index: The word index.
-        group: The terms; those that are no words are left out.
-        cheap: Leave out short prefixes, which are expensive.
-    """
+    """Return for MATCH: all words of a group, in any spelling; `cheap` leaves out short prefixes."""
     queried = [(each, each.index_words[:-1] if cheap and each.is_short else each.index_words) for each in group]
     queried = [(each, words) for each, words in queried if words]
     if not queried:
         return ""
-    escapes = reader.cached(Escapes).begin(reader, index)
+    escapes = _read_escapes(reader, index)
     expressions: list[list[str]] = []
     for each, words in queried:
         if words == each.index_words:
@@ -318,16 +308,9 @@ class JoinedWords:
 def find_joined(
     reader: Reader, edges: tuple[int, int], down_to: int, stopped: Callable[[], bool] = lambda: False
 ) -> JoinedWords:
-    """Find the rows with such words: in all new rows, and in older ones down to an id.
+    """Find the rows with such words, in all new rows and in older ones down to an id; what has been read is cached.
 
-    Args:
-        reader: An open reader.
-        edges: The smallest and the largest id there is.
-        down_to: The smallest id to read.
-        stopped: Whether to stop; what has been read by then is cached.
-
-    Raises:
-        StoreError: The store cannot be read.
+    `edges` are the smallest and the largest id there is.
     """
     low, high = edges
     known = reader.shared.get(JoinedWords)

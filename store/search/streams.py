@@ -42,11 +42,7 @@ _MOST_CUT = 1000
 def _checked(walk: Walk, group: Sequence[Matcher], ids: Iterator[int], only: str = "") -> Iterator[int]:
     """Yield the ids whose rows have the terms, and `Passed` between chunks so that no stream is read ahead of others.
 
-    Args:
-        walk: The run.
-        group: All must match.
-        ids: In the order of the run.
-        only: SQL for the rows of `messages m` that can match at all, where that is cheap to test.
+    `only` is SQL for the rows of `messages m` that can match at all, where that is cheap to test.
     """
     plan = Plan((tuple(group),), ())
     while chunk := list(islice(ids, _CHECKED)):

@@ -269,12 +269,7 @@ def _is_in_sentinel(each: Matcher) -> bool:
 
 
 def make_plan(query: Query, *, prefix_last: bool = False) -> Plan:
-    """Prepare a query.
-
-    Args:
-        query: Parsed.
-        prefix_last: While typing, the last word is a prefix until a space follows it.
-    """
+    """Prepare a query; with `prefix_last`, while typing, the last word is a prefix until a space follows it."""
     last = max((term.end for term in query.terms), default=-1)
     typing = prefix_last and last == len(query.text)
 

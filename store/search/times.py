@@ -80,12 +80,7 @@ class TimeOrder:
         return self.places.get(message_id, -1) if self.places else -1
 
     def windows(self, *, ascending: bool, after: tuple[float, int] | None) -> Iterator[Window]:
-        """Yield all rows in the order of time, in windows that grow: mostly the first has enough hits.
-
-        Args:
-            ascending: Oldest first.
-            after: Only rows behind this time and id in the direction of the walk.
-        """
+        """Yield all rows behind a time and id, oldest or newest first, in growing windows: the first is mostly enough."""
         low, high = 0, len(self.ids)
         if after is not None:
             moment, key = after
@@ -181,15 +176,8 @@ def time_order(reader: Reader, edges: tuple[int, int], *, anew: bool = False) ->
     """Return the order of the rows in time; all rows are read once for a store, and after that new rows only.
 
     Rows that were inserted under old ids meanwhile show in the number and sum of the old ids. Where ids follow time
-    these are not compared: the caller asks for `anew` when hits come out of order.
-
-    Args:
-        reader: An open reader.
-        edges: The smallest and the largest id there is.
-        anew: Read all rows again.
-
-    Raises:
-        StoreError: The store cannot be read.
+    these are not compared: the caller asks for `anew`, to read all rows again, when hits come out of order. `edges` are
+    the smallest and the largest id there is.
     """
     known = reader.shared.get(TimeOrder)
     if anew or not isinstance(known, TimeOrder) or not (known.follows_ids or _mark(reader, known.newest) == known.mark):

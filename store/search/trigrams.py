@@ -50,13 +50,8 @@ def variants(letter: str) -> tuple[str, ...]:
 def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
     """Return a MATCH expression for all rows with these words, or with words that begin with them, and some more.
 
-    Args:
-        reader: An open reader.
-        index: The trigram index.
-        words: Folded words, or literal text; those shorter than three letters are left out.
-
-    Returns:
-        Empty when no word is long enough, or the store has letters that cannot be queried.
+    Words are folded, or literal text; those shorter than three letters are left out. Empty when none is long enough, or
+    the store has letters that cannot be queried.
     """
     long = [word for word in words if len(word) >= 3]
     if not long or not all(word.isascii() and word.isprintable() for word in long):
@@ -68,13 +63,7 @@ def superset(reader: Reader, index: FtsIndex, words: Iterable[str]) -> str:
 def with_accents(reader: Reader, index: FtsIndex, text: str) -> str:
     """Return a MATCH expression for all rows with these letters anywhere, accented or not, and some more.
 
-    Args:
-        reader: An open reader.
-        index: The trigram index.
-        text: Folded, three characters or more.
-
-    Returns:
-        Empty where there would be too many spellings.
+    The text is folded and has three characters or more. Empty where there would be too many spellings.
     """
     if not any(letter.isalpha() and (letter.isascii() or variants(letter)) for letter in text):
         return quote(text)
@@ -168,13 +157,8 @@ def by_letters(
     all trigrams meet, and the word index has little to merge. The choice depends on how dense they are in the newest
     rows, and on how many of them have the words.
 
-    Args:
-        walk: The run.
-        index: The word index.
-        trigram: The trigram index.
-        matchers: The words.
-        wide: `superset` of them.
-        pictured: Messages with images that may have them; the trigram index does not hold their text.
+    `wide` is the `superset` of the words. `pictured` yields messages with images that may have them: the trigram index
+    does not hold their text.
     """
     match, tally = " AND ".join(each.match for each in matchers), walk.tally
     low, high = walk.bounds()

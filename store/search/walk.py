@@ -104,15 +104,7 @@ class Walk:
 
 
 def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0, first: int = _FIRST_CHUNK) -> Iterator[int]:
-    """Yield the ids that an FTS5 table has for a MATCH expression.
-
-    Args:
-        walk: The run.
-        index: The table.
-        match: The expression.
-        most: About how many to read at most; 0 for all.
-        first: How many to read at first.
-    """
+    """Yield the ids that an FTS5 table has for a MATCH expression: about `most` (0 for all), `first` at first."""
     statement = (
         f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid BETWEEN ? AND ? "
         f"ORDER BY rowid {'ASC' if walk.ascending else 'DESC'} LIMIT ?"
@@ -154,12 +146,8 @@ def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
 def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iterator[int]:
     """Yield the ids of rows that may contain all of the matchers, reading the rows in slices of ids.
 
-    Yields `Passed` after each slice of a long scan.
-
-    Args:
-        walk: The run.
-        matchers: All must match; none means every row.
-        only: SQL that narrows the rows of `messages m` that are read.
+    Yields `Passed` after each slice of a long scan. Without matchers every row is yielded; `only` is SQL that narrows
+    the rows of `messages m` that are read.
     """
     reader = walk.reader
     first, last = walk.bounds()
