@@ -90,11 +90,6 @@ class AmbiguousError(NotFoundError):
 
     code = "ambiguous"
 
-    def __init__(self, sentence: str, candidates: list[str], *, remedy: str = "") -> None:
-        super().__init__(sentence, remedy=remedy)
-        self.candidates = candidates
-        """The ids that match, newest first."""
-
 
 class RefusedError(BrowseError):
     """The action is unsafe, the session protected, or the action not confirmed."""

@@ -15,18 +15,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR
+from typing import NamedTuple
 
 from ..errors import NotAStoreError, StoreEmptyError, StoreError, StoreMissingError, StoreUnreadableError
 from ..wording import _
 from .reader import Reader, Row, decode, translate
 from .schema import Schema, discover
 
-__all__ = ["BUSY_SECONDS", "Fingerprint", "Reader", "Row", "Store", "translate"]
-
-BUSY_SECONDS = 5.0
-"""How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
+__all__ = ["Fingerprint", "Reader", "Row", "Store"]
 
 Fingerprint = tuple[int, ...]
+
+
+class _Discovered(NamedTuple):
+    """The schema of a file, while its schema cookie stays the same."""
+
+    cookie: int
+    schema: Schema
 
 
 def _size(path: Path) -> int:
@@ -41,13 +46,12 @@ class Store:
 
     Args:
         path: The database file.
-        busy_seconds: How long a statement waits for a writer.
+        busy_seconds: How long a statement waits for a writer; Hermes' own readers wait as long (0.20).
     """
 
-    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, path: Path, busy_seconds: float = 5.0) -> None:
         self.path = path
         self.busy_seconds = busy_seconds
-        self._schemas: dict[tuple[int, int, int], Schema] = {}
         self._shared: dict[tuple[int, int], dict[type, object]] = {}
         self._lock = threading.Lock()
 
@@ -140,9 +144,8 @@ class Store:
             raise translate(error, self.path) from error
         try:
             connection.execute("PRAGMA query_only=1")
-            return Reader(
-                connection, self.path, self._schema(connection), snapshot=snapshot, shared=self._shared_of_file()
-            )
+            shared = self._shared_of_file()
+            return Reader(connection, self.path, self._schema(connection, shared), snapshot=snapshot, shared=shared)
         except sqlite3.Error as error:
             connection.close()
             raise translate(error, self.path) from error
@@ -153,28 +156,23 @@ class Store:
             connection.close()
             raise
 
-    def _schema(self, connection: sqlite3.Connection) -> Schema:
-        """Return the schema of the file, read again only when its schema cookie or inode changed."""
+    def _schema(self, connection: sqlite3.Connection, shared: dict[type, object]) -> Schema:
+        """Return the schema of the file, read again only when its schema cookie changed."""
         cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
-        stat = self.path.stat()
-        key = (stat.st_dev, stat.st_ino, cookie)
-        with self._lock:
-            schema = self._schemas.get(key)
-        if schema is not None:
-            return schema
-        connection.text_factory = decode  # names in a damaged file may be invalid UTF-8 too
-        schema = discover(connection, self.path)
-        connection.text_factory = str
-        with self._lock:
-            self._schemas = {key: schema}
-        return schema
+        known = shared.get(_Discovered)
+        if not isinstance(known, _Discovered) or known.cookie != cookie:
+            connection.text_factory = decode  # names in a damaged file may be invalid UTF-8 too
+            known = shared[_Discovered] = _Discovered(cookie, discover(connection, self.path))
+            connection.text_factory = str
+        return known.schema
 
     def _shared_of_file(self) -> dict[type, object]:
         """Return what readers of this file share; a file that replaced it starts with nothing."""
         stat = self.path.stat()
+        key = (stat.st_dev, stat.st_ino)
         with self._lock:
-            self._shared = {(stat.st_dev, stat.st_ino): self._shared.get((stat.st_dev, stat.st_ino), {})}
-            return self._shared[stat.st_dev, stat.st_ino]
+            self._shared = {key: self._shared.get(key, {})}
+            return self._shared[key]
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:

@@ -25,9 +25,6 @@ from ..connection.connect import Reader
 from ..connection.schema import FtsIndex, FtsKind, Schema
 from ..wording import N_, _
 
-REPAIR = N_("`hermes sessions repair` makes it anew (Hermes 0.17 and later)")
-START = N_("Hermes makes it anew when it is next started (0.16 and later)")
-START_FILLS = N_("Hermes fills it when it is next started (0.16 and later)")
 ASK_DOCTOR = N_("`hermes-browse doctor` says what mends it")
 STALE = N_("Hermes makes it anew when it starts and no other program has the store open")
 """For the mark `fts_stale` of Hermes 0.22."""
@@ -60,11 +57,11 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """
     has_trigger = "messages_fts_insert" in schema.triggers
     if damage is Damage.BROKEN:
-        return _(REPAIR)
+        return _("`hermes sessions repair` makes it anew (Hermes 0.17 and later)")
     if damage is Damage.MISSING and not has_trigger:
-        return _(START)
+        return _("Hermes makes it anew when it is next started (0.16 and later)")
     if damage is Damage.HOLES and not has_trigger and (schema.fts is None or schema.fts.kind is FtsKind.INLINE):
-        return _(START_FILLS)
+        return _("Hermes fills it when it is next started (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
@@ -97,33 +94,31 @@ class Coverage:
 
 def read_coverage(reader: Reader) -> Coverage:
     """Count the chat messages, and those the word index holds."""
-    schema = reader.schema
+    schema, index = reader.schema, reader.schema.fts
     messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
-    index = schema.fts
-    if index is None and reader.index_remedy:
-        return Coverage(messages, 0, _broken(messages, reader.index_remedy))
-    if index is None:
+    held, repair = 0, ""
+    if index is None and not reader.index_remedy:
         reason = _("no search index: {count:,} messages are scanned; {remedy}")
-        return Coverage(messages, 0, reason.format(count=messages, remedy=remedy(schema, Damage.MISSING)))
-    if schema.note("fts_stale") is not None:
-        reason = _("search index marked stale, {count:,} messages are scanned; {remedy}")
-        return Coverage(messages, 0, reason.format(count=messages, remedy=_(STALE)))
-    if f"{index.name}_docsize" not in schema.tables:
-        return Coverage(messages, 0, _broken(messages, remedy(schema, Damage.BROKEN)))
-    held = messages - find_holes(reader, index).count
-    if held >= messages:
-        return Coverage(messages, messages)
-    high = _number(schema.note("fts_rebuild_high_water"), 0)
-    if high > _number(schema.note("fts_rebuild_progress"), 0):
-        reason = _("{held:,} of {count:,} messages indexed, Hermes is making the index anew, the rest is scanned")
-        return Coverage(messages, held, reason.format(held=held, count=messages))
-    reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
-    return Coverage(messages, held, reason.format(held=held, count=messages, remedy=remedy(schema, Damage.HOLES)))
+        repair = remedy(schema, Damage.MISSING)
+    elif index is not None and schema.note("fts_stale") is not None:
+        reason, repair = _("search index marked stale, {count:,} messages are scanned; {remedy}"), _(STALE)
+    elif index is None or f"{index.name}_docsize" not in schema.tables:
+        reason = _("search index broken, {count:,} messages are scanned; {remedy}")
+        repair = reader.index_remedy or remedy(schema, Damage.BROKEN)
+    else:
+        held = messages - find_holes(reader, index).count
+        if held >= messages:
+            return Coverage(messages, messages)
+        if _number(schema.note("fts_rebuild_high_water")) > _number(schema.note("fts_rebuild_progress")):
+            reason = _("{held:,} of {count:,} messages indexed, Hermes is making the index anew, the rest is scanned")
+        else:
+            reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
+            repair = remedy(schema, Damage.HOLES)
+    return Coverage(messages, held, reason.format(held=held, count=messages, remedy=repair))
 
 
-def _broken(messages: int, repair: str) -> str:
-    reason = _("search index broken, {count:,} messages are scanned; {remedy}")
-    return reason.format(count=messages, remedy=repair)
+def _number(text: str | None) -> int:
+    return int(text) if text is not None and text.lstrip("-").isascii() and text.lstrip("-").isdigit() else 0
 
 
 def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
@@ -141,10 +136,6 @@ def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
     automation.append(f"instr({schema.session('model_config')}, '_delegate_from') > 0")
     parts.append(f"m.session_id NOT IN (SELECT s.id FROM sessions s WHERE NOT COALESCE({' OR '.join(automation)}, 0))")
     return f"({' OR '.join(parts)})"
-
-
-def _number(text: str | None, default: int) -> int:
-    return int(text) if text is not None and text.lstrip("-").isascii() and text.lstrip("-").isdigit() else default
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,19 +122,6 @@ class RowText:
 class StoredRow:
     """A row of `messages`, selected by `_columns`."""
 
-    __slots__ = (
-        "has_reasoning",
-        "id",
-        "is_hidden",
-        "moment",
-        "reasoning",
-        "role",
-        "session_id",
-        "size",
-        "state",
-        "text",
-    )
-
     def __init__(self, row: Row) -> None:
         message_id, session, role, timestamp, kind, metadata, active, compacted, *texts = row
         self.id = int(str(message_id))
@@ -163,9 +150,8 @@ class StoredRow:
 
 
 class SearchCache:
-    """What one connection knows of the messages: the rows read last, at most `MOST_BYTES` of them, which ids there are,
-    their order in time, and which of them an index lacks. Each search gets it from `Reader.cached`.
-    """
+    """What a connection knows of the messages: the rows read last, which ids there are, their order in time, and which
+    of them an index lacks. Each search gets it from `Reader.cached`."""
 
     def __init__(self) -> None:
         self._rows: dict[int, StoredRow] = {}

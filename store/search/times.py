@@ -80,7 +80,7 @@ class TimeOrder:
         return self.places.get(message_id, -1) if self.places else -1
 
     def windows(self, *, ascending: bool, after: tuple[float, int] | None) -> Iterator[Window]:
-        """Yield all rows behind a time and id, oldest or newest first, in growing windows: the first is mostly enough."""
+        """Yield all rows behind a time and id, oldest or newest first, in growing windows: mostly one is enough."""
         low, high = 0, len(self.ids)
         if after is not None:
             moment, key = after
