@@ -24,6 +24,7 @@ from ..trash.progress import Stage, Tell, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Plan, Planned, Spared, changed_since
 from .protection import Why
+from .sizes import batches
 
 Result = TypeVar("Result")
 Unit = Callable[[Sequence[Planned]], Result]
@@ -161,7 +162,7 @@ def carry_out(
     results: list[Result] = []
     error: BrowseError | None = None
     total, began, busy, doubtful = len(plan.would), time.monotonic(), 0, 0
-    queue = _divide(plan.would)
+    queue = list(batches(plan.would, lambda each: each.own.rows + each.along.rows, _MOST_ROWS, _MOST_AT_ONCE))
     # Without a gateway, each connection of each unit would be the only one and read the whole log, which grows with
     # every unit. This connection keeps the index of the log in memory.
     with closing(reader):
@@ -203,20 +204,6 @@ def carry_out(
     outcome = plan._replace(would=tuple(done), spared=(*plan.spared, *spared))
     left = total - len(done) - len(spared) - doubtful
     return Outcome(outcome, tuple(results), len(spared), left, error, doubtful)
-
-
-def _divide(would: Sequence[Planned]) -> list[list[Planned]]:
-    """Divide conversations into units of few messages, with at least one conversation each."""
-    units: list[list[Planned]] = []
-    rows = 0
-    for each in would:
-        more = each.own.rows + each.along.rows
-        if not units or rows + more > _MOST_ROWS or len(units[-1]) >= _MOST_AT_ONCE:
-            units.append([])
-            rows = 0
-        units[-1].append(each)
-        rows += more
-    return units
 
 
 def _run_unit(store: Store, conversations: Sequence[Planned], unit: Unit[Result]) -> Result:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsKind, Schema
@@ -37,6 +37,7 @@ _BATCH = 200
 """Sessions per statement that reads their messages."""
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
+T = TypeVar("T")
 Stopped = Callable[[], bool]
 
 
@@ -197,25 +198,21 @@ def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
     return {as_text(key) or "": int(str(size)) for key, size in reader.rows_in(statement, ids)}
 
 
-def batches(ids: Sequence[str], counts: Mapping[str, int], most: int) -> Iterator[list[str]]:
-    """Split sessions into batches of at most `most` messages, with at least one session each.
-
-    Args:
-        ids: Of sessions.
-        counts: Number of messages by session id.
-        most: Messages per batch.
-    """
-    group: list[str] = []
+def batches(
+    items: Iterable[T], rows_of: Callable[[T], int], most_rows: int, most_items: int = _BATCH
+) -> Iterator[list[T]]:
+    """Split items into batches with limited messages and items, but at least one item each."""
+    batch: list[T] = []
     rows = 0
-    for each in ids:
-        more = counts.get(each, 0)
-        if group and (rows + more > most or len(group) >= _BATCH):
-            yield group
-            group, rows = [], 0
-        group.append(each)
+    for item in items:
+        more = rows_of(item)
+        if batch and (rows + more > most_rows or len(batch) >= most_items):
+            yield batch
+            batch, rows = [], 0
+        batch.append(item)
         rows += more
-    if group:
-        yield group
+    if batch:
+        yield batch
 
 
 def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> dict[str, _Sum]:
@@ -242,11 +239,11 @@ def _measure_batches(reader: Reader, sessions: Sequence[Session], stopped: Stopp
     for start in range(0, len(sessions), _CHUNK):
         check(stopped)
         chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
-        counts = count_messages(reader, list(chunk))
+        counts = dict.fromkeys(chunk, 0) | count_messages(reader, list(chunk))
         prompts = _prompt_bytes(reader, list(chunk))
-        for ids in batches(list(chunk), counts, _SLICE):
+        for ids in batches(chunk, counts.__getitem__, _SLICE):
             check(stopped)
-            sums = _add_up(reader, ids, sum(counts.get(each, 0) for each in ids), stopped)
+            sums = _add_up(reader, ids, sum(counts[id] for id in ids), stopped)
             sizes: dict[str, Sizes] = {}
             for id in ids:
                 each = sums.get(id, _Sum())

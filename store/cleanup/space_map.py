@@ -13,7 +13,7 @@ from ..connection.connect import Reader
 from ..errors import StoreError
 from ..sessions.catalog import Catalog
 from ..sessions.relations import job_of
-from .sizes import Sizes, Stopped, added, bytes_sql, check, measure, never
+from .sizes import Sizes, Stopped, added, check, measure, never
 
 
 class Space(NamedTuple):
@@ -39,8 +39,6 @@ class FileSpace(NamedTuple):
     wal_bytes: int
     shrinks_itself: bool
     """`auto_vacuum` is FULL, so the file shrinks with each delete. Hermes does not set it."""
-    shared_prompts: int
-    """Bytes of the prompts table (0.20 and later). A prompt is deleted when no session refers to it any more."""
     tables: tuple[tuple[str, int], ...] = ()
     """Bytes by table and index, largest first, if requested and SQLite has dbstat."""
 
@@ -75,9 +73,6 @@ def read_file_space(reader: Reader, wal_bytes: int, *, tables: bool = False, sto
     """
     pragmas = ("page_size", "page_count", "freelist_count", "auto_vacuum")
     page, pages, free, auto = (int(str(reader.value(f"PRAGMA {name}") or 0)) for name in pragmas)
-    shared = 0
-    if any(row[1] == "prompt" for row in reader.rows("PRAGMA table_info(system_prompts)")):
-        shared = int(str(reader.value(f"SELECT sum({bytes_sql('p.prompt')}) FROM system_prompts p") or 0))
     table_bytes: list[tuple[str, int]] = []
     if tables and _has_dbstat(reader):
         names = [str(row[0]) for row in reader.rows("SELECT name FROM sqlite_master WHERE rootpage > 0")]
@@ -90,7 +85,6 @@ def read_file_space(reader: Reader, wal_bytes: int, *, tables: bool = False, sto
         free_bytes=page * free,
         wal_bytes=wal_bytes,
         shrinks_itself=auto == 1,
-        shared_prompts=shared,
         tables=tuple(sorted(table_bytes, key=lambda each: -each[1])),
     )
 

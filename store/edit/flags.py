@@ -21,6 +21,14 @@ Values = Mapping[str, Encoded]
 """Values by column with their storage class, so that text that is not UTF-8 is restored byte for byte too."""
 
 
+COMPRESSED_ANCESTORS = (
+    "up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
+    "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
+    "WHERE p.end_reason = 'compression')"
+)
+"""For WITH RECURSIVE: a session and the compressed sessions it continues. UNION ends a cycle of parents too."""
+
+
 class RowChange(NamedTuple):
     """Columns of one session before and after."""
 
@@ -166,11 +174,8 @@ def lineage(tx: Transaction, session_id: str) -> list[str]:
         raise NotFoundError(
             _("There is no session {session} in this store. Nothing was changed.").format(session=session_id)
         )
-    # UNION drops duplicates, so that a cycle of parents ends too.
     rows = tx.rows(
-        "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
-        "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
-        "WHERE p.end_reason = 'compression'), "
+        f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
         "down(id) AS (SELECT ?1 UNION SELECT c.id FROM down "
         "JOIN sessions p ON p.id = down.id JOIN sessions c ON c.parent_session_id = p.id "
         "WHERE p.end_reason = 'compression') "

@@ -194,7 +194,7 @@ class RestoredRows:
             in_use = tx.rows(f"SELECT 1 FROM {quoted(line.table)} WHERE {rowid} = ?", [line.rowid])
             if not in_use:
                 columns, marks, values = [*columns, rowid], [*marks, "?"], [*values, line.rowid]
-        # OR IGNORE reports a key in use by a count of 0; other violations must not go unnoticed either.
+        # OR IGNORE leaves out a row whose key is in use; the caller reports every row that was left out.
         done = tx.execute(
             f"INSERT OR IGNORE INTO {quoted(line.table)} ({', '.join(columns)}) VALUES ({', '.join(marks)})", values
         )

@@ -10,7 +10,7 @@ from ..errors import BrowseError, NotFoundError, RefusedError
 from ..text import as_text, one_line
 from ..trash.format import Encoded
 from ..wording import _
-from .flags import Change, RowChange, check_changes, set_columns
+from .flags import COMPRESSED_ANCESTORS, Change, RowChange, check_changes, set_columns
 from .transaction import PATIENCE, Needs, Transaction, write
 
 LONGEST = 100
@@ -66,17 +66,6 @@ def check_title(typed: str) -> Checked:
         problem = _("A title has at most {most} characters; this one has {length}.")
         return Checked(None, length, True, problem.format(most=LONGEST, length=length))
     return Checked(text or None, length, text != typed, "")
-
-
-def _ancestors(tx: Transaction, session_id: str) -> set[str]:
-    """Return the compressed sessions that a session continues; it may take their titles (0.17)."""
-    rows = tx.rows(
-        "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
-        "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
-        "WHERE p.end_reason = 'compression') SELECT id FROM up WHERE id <> ?1",
-        [session_id],
-    )
-    return {str(row[0]) for row in rows}
 
 
 def _gives_up_title(tx: Transaction, holder: str) -> bool:
@@ -143,7 +132,8 @@ def rename(store: Store, session_id: str, typed: str, *, patience: float = PATIE
         _check_session(tx, session_id)
         changes: list[RowChange | None] = []
         if title is not None:
-            ancestors = _ancestors(tx, session_id)
+            rows = tx.rows(f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up", [session_id])
+            ancestors = {str(row[0]) for row in rows}  # a session may take their titles (0.17)
             holders = tx.rows("SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id])
             for holder in (as_text(row[0]) or "" for row in holders):
                 if holder not in ancestors and not _gives_up_title(tx, holder):

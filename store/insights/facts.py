@@ -223,7 +223,7 @@ def _read_moments(
                 yield from reader.rows(statement, [ids[0][0], ids[-1][0]])
         return
     done, counters = 0, {session.id: session.message_count for session in sessions}
-    for chunk in batches(list(counters), counters, _MOST_MESSAGES):
+    for chunk in batches(counters, counters.__getitem__, _MOST_MESSAGES):
         check(stopped)
         yield from reader.rows_in(f"{select} WHERE m.session_id IN ({{keys}}) GROUP BY 1, 2, 3", chunk)
         done += len(chunk)

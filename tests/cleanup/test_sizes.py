@@ -226,4 +226,4 @@ def test_tables_by_page(fixture_store: Fixture) -> None:
     if not found.tables:
         pytest.skip("this SQLite has no dbstat")
     assert sum(size for _, size in found.tables) + found.free_bytes == found.file_bytes
-    assert found.tables[0][1] >= found.tables[-1][1] and found.shared_prompts > 0
+    assert found.tables[0][1] >= found.tables[-1][1]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, make_folder, unique_names, write_file
-from hermes_browse.store.export.redact import Redactor, describe, read_env, telling_values
+from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
 from hermes_browse.store.export.source import Tally
 from hermes_browse.store.messages.models import State
 from hermes_browse.store.wording import _, ngettext, pgettext
@@ -56,7 +56,7 @@ def make_redactor(location: Location, tell: Callable[[str], object], *, active: 
         except OSError as error:
             sentence = _("{path} cannot be read ({reason}): its values are not looked for.")
             tell(sentence.format(path=path, reason=error.strerror))
-    return Redactor(telling_values(pairs), active=active)
+    return Redactor(secret_values(pairs), active=active)
 
 
 def plan_documents(
