@@ -30,12 +30,7 @@ def bindings(commands: Iterable[Command]) -> list[BindingType]:
 
 
 def help_rows(commands: Iterable[Command], keymap: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-    """Return keys and what they do; keys with the same action share a row.
-
-    Args:
-        commands: A table, or some of it.
-        keymap: The user's own keys by the id of a command.
-    """
+    """Return keys and what they do, with the user's own keys by command id; keys with the same action share a row."""
     rows: dict[str, tuple[list[str], str]] = {}
     for each in commands:
         keys = (keymap or {}).get(each.id, each.keys)

@@ -44,12 +44,7 @@ class PaneSizes:
         return after != before
 
     def of(self, columns: int, lines: int) -> tuple[int, int]:
-        """Return columns and lines of the list.
-
-        Args:
-            columns: Of the terminal.
-            lines: Of both panes.
-        """
+        """Return columns and lines of the list, of the terminal's columns and the lines of both panes."""
         if self.is_alone:
             return columns, lines
         if columns < NARROW:

@@ -42,13 +42,7 @@ def store_files(path: Path) -> list[Path]:
 
 
 def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
-    """Read what Hermes will delete by itself, by the `config.yaml` of the store's home.
-
-    Args:
-        location: The store.
-        reader: An open reader of it.
-        now: Unix seconds.
-    """
+    """Read what Hermes will delete by itself, by the `config.yaml` of the store's home; `now` is in Unix seconds."""
     from hermes_browse.store.cleanup.hermes_settings import managed_config
     from hermes_browse.store.cleanup.retention import read_radar
 

@@ -29,11 +29,7 @@ class Written(Message):
 
 
 class Writer:
-    """Runs jobs that write; the thread starts with the first one.
-
-    Args:
-        post: Posts a message to the screen, from any thread (`post_message`).
-    """
+    """Runs jobs that write; the thread starts with the first one. `post` is `post_message`, and thread-safe."""
 
     def __init__(self, post: Callable[[Message], object]) -> None:
         self._post = post

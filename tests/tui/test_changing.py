@@ -203,7 +203,7 @@ async def test_delete_one_and_undo(path: Path) -> None:
 
 async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
-    monkeypatch.setattr(cleaning, "_NO_PROGRESS", 0)
+    monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
     seen: list[str] = []
     show = ProgressScreen.show
 
@@ -235,7 +235,7 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
     """What is done stays done, and one undo takes it back."""
     from hermes_browse.store.cleanup import bulk
 
-    monkeypatch.setattr(cleaning, "_NO_PROGRESS", 0)
+    monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     show = ProgressScreen.show
 

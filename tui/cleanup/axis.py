@@ -112,11 +112,7 @@ class Axis(NamedTuple):
 
 
 def read_points(catalog: Catalog) -> list[Point]:
-    """All chains of a catalog that have a time, in any order.
-
-    Args:
-        catalog: Of the whole store.
-    """
+    """Return all chains of the whole catalog that have a time, in any order."""
     points = []
     for chain in catalog.forest.chains():
         segments = chain.segments
@@ -283,13 +279,7 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 
 
 def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
-    """Return the line below the columns: years, and months if they fit.
-
-    Args:
-        axis: Any.
-        width: Cells.
-        months: Twelve short names.
-    """
+    """Return the line of `width` cells below the columns: years, and months by their twelve short names if they fit."""
     line = [" "] * width
     count = len(axis.columns)
     free = 0

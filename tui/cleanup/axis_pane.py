@@ -71,11 +71,7 @@ class AxisPane:
         self.show()
 
     def moved(self, by: int) -> int | None:
-        """Return the cutoff moved by a column, in days before now; None if there is no further column.
-
-        Args:
-            by: -1 to the left, 1 to the right.
-        """
+        """Return the cutoff moved by a column to the left (-1) or right (1), in days before now; None at the end."""
         if self._axis is None or not self._axis.columns:
             return None
         age = self._age()

@@ -97,12 +97,7 @@ class Cleaning:
         self._context.plan_worker.submit("plan", work, done, self._context.failed)
 
     def measure_on(self, planned: Planned, done: Callable[[Planned], None]) -> None:
-        """Measure a part of a plan; another plan can be made between two parts.
-
-        Args:
-            planned: A plan with unknown sizes.
-            done: Takes the plan with more sizes.
-        """
+        """Measure a part of a plan with unknown sizes; another plan can be made between two parts."""
         sizes = self.sizes
 
         def work(reader: Reader) -> Planned:

@@ -63,12 +63,7 @@ class PlanPane:
     # Plans and their views
 
     def show(self, planned: Planned, empty: str) -> None:
-        """Lay out another plan, show it, measure it.
-
-        Args:
-            planned: By the rules.
-            empty: A sentence for a plan in which nothing goes.
-        """
+        """Lay out another plan, show it, measure it; `empty` is the sentence for a plan in which nothing goes."""
         self.planned, self._laid_out, self._empty = planned, None, empty
         self._is_sorted_by_size = False
         self._has_news = True
@@ -147,12 +142,7 @@ class PlanPane:
         self._context.plan_worker.submit(slot, work, done, self._context.failed)
 
     def when_ready(self, then: Callable[[Planned], None], *, archive: bool) -> None:
-        """Narrow the plan to what goes, and pass it on.
-
-        Args:
-            then: Takes the plan, if anything goes.
-            archive: Leave out what is archived already.
-        """
+        """Narrow the plan to what goes, for an archive without archived ones, and pass it on if anything goes."""
         planned, left_out = self.planned, self._left_out
         if planned is None:
             self._say(_("nothing goes by these rules"))

@@ -47,11 +47,7 @@ class PlanOrder(StrEnum):
         return every[(every.index(self) + 1) % len(every)]
 
     def sorted(self, would: Iterable[Planned]) -> tuple[Planned, ...]:
-        """Sort what would go.
-
-        Args:
-            would: Longest idle first.
-        """
+        """Sort what would go, which is given longest idle first."""
         if self is PlanOrder.IDLE:
             return tuple(would)
         if self is PlanOrder.TITLE:
@@ -89,12 +85,7 @@ def _columns(
     cost: str = "",
     size: str = "",
 ) -> str:
-    """Format the columns that fit.
-
-    Args:
-        width: Cells of the whole row, without its bar.
-        idle: The text of this column; the other arguments likewise.
-    """
+    """Format the columns that fit into a row of `width` cells without its bar."""
     columns = formats.fit(idle, 6, right=True)
     if width >= 52:
         columns += f" {formats.fit(source, 6)}"
@@ -121,12 +112,7 @@ def _with_bar(line: Line, size: int | None, biggest: int, width: int, *, goes: b
 
 
 def plan_head(width: int, order: PlanOrder) -> str:
-    """Return the headings of a plan, with an arrow at the column that sorts it.
-
-    Args:
-        width: Cells.
-        order: Of the rows.
-    """
+    """Return the headings of a plan, with an arrow at the column that sorts it."""
     heads = {each: _(words) + ("▼" if each is order else "") for each, words in _HEADS.items()}
     room = _without_bar(width)
     columns = _columns(

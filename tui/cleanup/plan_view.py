@@ -47,11 +47,7 @@ class LeftOut:
         return frozenset(self._job_of)
 
     def toggled(self, roots: Sequence[tuple[str, str | None]]) -> LeftOut:
-        """Return a copy that leaves all of these out, or none if some were left out; safe on any thread.
-
-        Args:
-            roots: Each with its job if it is a cron run.
-        """
+        """Return a copy that leaves out all of these roots, or none if some were left out; safe on any thread."""
         copy = LeftOut()
         copy._job_of, copy._jobs = self._job_of.copy(), self._jobs.copy()
         if any(root in copy for root, _ in roots):
@@ -65,11 +61,7 @@ class LeftOut:
         return self._jobs[job]
 
     def leave(self, roots: Iterable[tuple[str, str | None]]) -> None:
-        """Leave conversations out.
-
-        Args:
-            roots: Each with its job if it is a cron run.
-        """
+        """Leave conversations out: roots, each with its job if it is a cron run."""
         self.changes += 1
         for root, job in roots:
             if root not in self._job_of:
@@ -178,11 +170,7 @@ class PlanRows:
         return max(len(self._goes), 1) + (1 + len(self._stays) if self._note is not None else 0)
 
     def job_sums(self, plan: Plan) -> dict[str, JobSum]:
-        """Add up the runs of each job.
-
-        Args:
-            plan: The same conversations in the same order; more sizes may be known.
-        """
+        """Add up the runs of each job of the same plan, of which more sizes may be known."""
         sums: dict[str, JobSum] = {}
         for job, places in self._jobs.items():
             runs = [plan.would[place] for place in places]
@@ -195,13 +183,7 @@ class PlanRows:
         return sums
 
     def take(self, plan: Plan, sums: dict[str, JobSum], biggest: int) -> None:
-        """Show the same plan with more of its sizes.
-
-        Args:
-            plan: The same conversations in the same order.
-            sums: From `job_sums`.
-            biggest: From `biggest`.
-        """
+        """Show the same plan with more of its sizes."""
         self._plan, self._sums, self._biggest = plan, sums, biggest
 
     def biggest(self, plan: Plan, sums: dict[str, JobSum]) -> int:
@@ -250,12 +232,7 @@ class PlanRows:
 
 
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
-    """Return the bytes that a plan frees by the tip of each conversation; subagents count at their own tips.
-
-    Args:
-        plan: Without what the user leaves out.
-        catalog: The plan was made from it.
-    """
+    """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have their own tips."""
     freed: dict[str, int] = {}
     for each in plan.would:
         freed[each.conversation.id] = each.own.total
@@ -356,11 +333,7 @@ _KINDS: dict[str, Callable[[], str]] = {
 
 
 def spared_kinds(counts: Counter[str]) -> str:
-    """`2 pinned, 1 live`.
-
-    Args:
-        counts: By the code of the reason.
-    """
+    """`2 pinned, 1 live`, from counts by the code of the reason."""
     kinds = (
         (_KINDS[code]() if code in _KINDS else f"{{count:,}} {code}", count) for code, count in counts.most_common()
     )

@@ -97,12 +97,7 @@ class ReclaimScreen(Card[bool]):
 
 
 def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
-    """Read the sizes of the file, then open the card.
-
-    Args:
-        controllers: Controllers of the main screen.
-        app: Shows the card.
-    """
+    """Read the sizes of the file, then open the card."""
     location, store = controllers.context.location, controllers.context.store
     if location.demo:
         controllers.context.say(_("this is the sample store: there is nothing to gain"))

@@ -153,11 +153,8 @@ class RetentionScreen(SubScreen):
         sentence = radar.beyond_reach or radar.retention.sentence
         parts = [one_line(sentence, 300)]
         if outlook.leaving:
-            first = sum(
-                1
-                for _conversation, fate in outlook.leaving
-                if fate.prune_in_days is not None and fate.prune_in_days < 1
-            )
+            days = [fate.prune_in_days for _conversation, fate in outlook.leaving]
+            first = sum(each is not None and each < 1 for each in days)
             at_next = _("{count:,} at its next clean-up").format(count=first)
             parts.append(at_next if first else _("none at its next clean-up"))
         if outlook.closing:

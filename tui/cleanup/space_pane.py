@@ -34,12 +34,7 @@ _UPDATE = 0.4
 
 
 def _roots_of(plan: Plan, ids: Container[str]) -> list[tuple[str, str | None]]:
-    """Return the roots of some conversations of a plan, each with its job if it is a cron run.
-
-    Args:
-        plan: Any.
-        ids: Tips or roots.
-    """
+    """Return the roots of conversations of a plan, given by tips or roots, each with its job if it is a cron run."""
     return [
         (each.conversation.root_id, job_name(each.conversation.root))
         for each in plan.would
@@ -48,14 +43,7 @@ def _roots_of(plan: Plan, ids: Container[str]) -> list[tuple[str, str | None]]:
 
 
 def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Content:
-    """Draw the file as a bar of what stays, what the plan frees and what is free already, with the sizes in words.
-
-    Args:
-        name: Of the file.
-        file: Its sizes.
-        goes: Bytes that the plan frees in it.
-        width: Cells; words that do not fit are left out.
-    """
+    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit."""
     whole = max(file.file_bytes, 1)
     size = max(min(width // 5, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)

@@ -99,13 +99,9 @@ class KindRow(NamedTuple):
 
 
 def freed_sums(space_map: SpaceMap, freed: Mapping[str, int]) -> dict[str, int]:
-    """Return the bytes that go of each line of the map, by its key, without lines of which nothing goes.
+    """Return the bytes that go of each line of the map, by its key, from those by tip; lines without any are left out.
 
     Visits every conversation of the map, so it runs on a worker thread.
-
-    Args:
-        space_map: Any.
-        freed: By the tip of each conversation.
     """
     sums: dict[str, int] = {}
 
@@ -219,15 +215,7 @@ def _smaller(count: int) -> str:
 def space_rows(
     space_map: SpaceMap, sums: Mapping[str, int], catalog: Catalog, details: Details, opened: Container[str]
 ) -> list[ListRow]:
-    """Return the map as rows: sources; below an open row its kinds of content, jobs and conversations.
-
-    Args:
-        space_map: Any.
-        sums: From `freed_sums`.
-        catalog: For names.
-        details: Previews read so far.
-        opened: Keys of rows that are open.
-    """
+    """Return the map as rows: sources; below an open row its kinds of content, jobs and conversations."""
     name_of = _namer(catalog, details)
     rows: list[ListRow] = []
     whole = space_map.total.total

@@ -162,14 +162,7 @@ def neighbour(blocks: Sequence[Block], index: int, dx: int, dy: int) -> int:
 
 
 def draw(blocks: Sequence[Block], width: int, height: int, cursor: int | None) -> list[list[Cell]]:
-    """Draw the map as rows of cells, top first.
-
-    Args:
-        blocks: From `lay_out`, for these sizes.
-        width: Cells.
-        height: Rows.
-        cursor: Index of the block under the cursor; None without the focus.
-    """
+    """Draw blocks that were laid out for this size as rows of cells, top first; `cursor` is the index of a block."""
     rows: list[list[tuple[int, list[Cell]]]] = [[] for _ in range(height)]
     for index, block in enumerate(blocks):
         for line in range(block.rect.height):

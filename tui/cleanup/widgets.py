@@ -27,12 +27,7 @@ from .treemap import draw as draw_map
 
 
 class TimeAxis(Picture):
-    """Columns of what goes and stays over time; the cutoff can be dragged.
-
-    Args:
-        title: Shown instead of the measure.
-        can_cut: Whether the cutoff can be moved.
-    """
+    """Columns of what goes and stays over time, under the measure or a title; `can_cut` makes the cutoff movable."""
 
     NAME = "axis"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -65,12 +60,7 @@ class TimeAxis(Picture):
         return max(self.size.width - 2, 2)
 
     def show(self, axis: Axis, cut: float | None) -> None:
-        """Show other columns, or another cutoff.
-
-        Args:
-            axis: With at most `columns` columns.
-            cut: Unix seconds; None without one.
-        """
+        """Show an axis of at most `columns` columns, and a cutoff (Unix seconds) if there is one."""
         self._axis, self._cut = axis, cut
         self.refresh()
 

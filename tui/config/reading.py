@@ -197,12 +197,7 @@ def _shown(value: object) -> str:
 
 
 def parse_config(text: str, path: Path) -> Configuration:
-    """Parse a configuration.
-
-    Args:
-        text: TOML.
-        path: Of the file.
-    """
+    """Parse TOML; the path is that of the file."""
     import tomllib
 
     parser = _Parser(text)

@@ -169,13 +169,7 @@ class ExportScreen(Card[Request]):
 
 
 def ask_and_export(context: Context, app: App[Any], conversations: Sequence[Conversation]) -> None:
-    """Show the card, then export.
-
-    Args:
-        context: The store, and the writer that saves.
-        app: Shows the card.
-        conversations: At least one.
-    """
+    """Show the card, then export."""
 
     def decided(request: Request | None) -> None:
         if request is not None:

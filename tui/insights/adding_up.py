@@ -98,12 +98,7 @@ class AddingUp:
         return scan is not None
 
     def ask(self, question: Question, done: Callable[[Answer], None]) -> None:
-        """Compute sums, after reading the store if necessary. The newest question wins.
-
-        Args:
-            question: Which sums.
-            done: Takes them.
-        """
+        """Compute sums, after reading the store if necessary. The newest question wins."""
         facts, tools, now = self._facts, self._tools, self._context.clock()
         by, period, unit, _stack = question
         if (tools if by == TOOL else facts) is None:

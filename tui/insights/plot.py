@@ -52,12 +52,7 @@ class Chart(NamedTuple):
 
 
 def lay_out(chart: Chart, width: int) -> range:
-    """Return the columns to show: if not all fit, the last ones, or those around the chosen one.
-
-    Args:
-        chart: Any.
-        width: Cells for the columns.
-    """
+    """Return the columns that `width` cells show: if not all fit, the last ones, or those around the chosen one."""
     count, width = len(chart.labels), max(width, 1)
     first = max(0, count - width)
     if chart.chosen is not None and chart.chosen < first:
@@ -66,13 +61,7 @@ def lay_out(chart: Chart, width: int) -> range:
 
 
 def axis(chart: Chart, shown: range, width: int) -> str:
-    """Return the line below the columns: an arrow to the chosen one, the first and last label, others if they fit.
-
-    Args:
-        chart: Any.
-        shown: From `lay_out`.
-        width: Cells for the columns.
-    """
+    """Return the line below the columns: an arrow to the chosen one, the first and last label, others if they fit."""
     line = [" "] * width
     taken: list[tuple[int, int]] = []
 
@@ -212,13 +201,7 @@ class WeekPlot(Widget):
         return 2 + 7 * (2 if viewport.height >= _TALL else 1)
 
     def show(self, values: Mapping[str, float], chosen: str, form: Callable[[float], str]) -> None:
-        """Show a week.
-
-        Args:
-            values: By key as of `periods.key_of`: `0-14`.
-            chosen: The key of one of them.
-            form: Formats a value in few cells.
-        """
+        """Show values by hour of the week (`0-14` as of `periods.key_of`), one of them chosen; `form` formats them."""
         self._values, self._chosen, self._form = values, chosen, form
         self.refresh()
 

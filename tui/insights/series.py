@@ -72,13 +72,10 @@ class Stacking:
         self._others = len(parts) - len(self._order)
 
     def at(self, when: str) -> list[Part]:
-        """Return the parts of one column, lowest first, which add up to its sum.
+        """Return the parts of one column by its key, lowest first, which add up to its sum.
 
         A session that used several models counts for each of them but once for the sum, so parts are scaled down if
         they exceed it.
-
-        Args:
-            when: The key of a day, week or month.
         """
         whole = self._whole.get(when, 0.0)
         if not self._parts:
@@ -94,11 +91,7 @@ class Stacking:
         return value_of(group, self._metric) if group is not None else 0.0
 
     def series(self, keys: Sequence[str]) -> list[Series]:
-        """Return the parts of several columns, lowest first, without empty ones.
-
-        Args:
-            keys: Of the columns.
-        """
+        """Return the parts of several columns by their keys, lowest first, without empty ones."""
         columns = [self.at(key) for key in keys]
         if not self._parts:
             return [Series("", OWN[0], [each[0][1] for each in columns])]

@@ -76,12 +76,7 @@ def cost(group: Group) -> str:
 
 
 def label(by: str, key: str) -> str:
-    """Return the label of a group.
-
-    Args:
-        by: The grouping.
-        key: Of the group.
-    """
+    """Return the label of a group by its key."""
     if by == "hour":
         day, dash, hour = key.partition("-")
         if dash and day.isdecimal() and hour.isdecimal():
@@ -104,12 +99,7 @@ def tick(by: str, key: str) -> str:
 
 
 def tokens_line(group: Group, width: int) -> str:
-    """Return the usage in a sentence: conversations, sessions, messages, tokens by kind.
-
-    Args:
-        group: The sums.
-        width: Cells for it; shorter words are used if these are few.
-    """
+    """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by kind."""
     tokens = group.tokens
     cached = tokens.cache_read + tokens.cache_write
     kinds = _("{fresh} fresh, {cached} cached, {out} out").format(
@@ -140,12 +130,7 @@ def tokens_line(group: Group, width: int) -> str:
 
 
 def cost_line(group: Group, strays: int) -> str:
-    """Return the cost in a sentence: actual, estimated, unknown.
-
-    Args:
-        group: The sums.
-        strays: Messages without a session.
-    """
+    """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without a session."""
     parts = [
         _("{total}: {actual} actual + {estimated} estimated").format(
             total=printed(group.cost_usd, "cost"),

@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
 
 class OldFiles:
-    """Counts old transcripts, and opens them.
-
-    Args:
-        context: The store.
-        panes: The main screen.
-        show: Shows a temporary store with old transcripts: the first page of its catalog, and conversations with
-            previews.
-    """
+    """Counts old transcripts, and opens them: `show` takes a temporary store, its first page, and conversations."""
 
     def __init__(
         self, context: Context, panes: Panes, show: Callable[[Shelf, Catalog, list[Conversation]], None]

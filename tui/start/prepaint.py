@@ -122,16 +122,7 @@ def _view_line(catalog: Catalog, palette: Palette) -> str:
 
 
 class _Rows:
-    """The rows of the list that fit on the screen.
-
-    Args:
-        catalog: The first page.
-        shown: Its first conversations, with previews.
-        size: Columns and lines of the terminal.
-        now: Unix seconds.
-        palette: Colours of the theme.
-        pane_sizes: The size of the list.
-    """
+    """The rows of the list that fit on the screen; `size` has the columns and lines of the terminal."""
 
     def __init__(
         self,
@@ -156,12 +147,7 @@ class _Rows:
         return 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
 
     def line(self, index: int, *, is_current: bool) -> str:
-        """Return a row as escape sequences.
-
-        Args:
-            index: Of the row.
-            is_current: Draw the cursor.
-        """
+        """Return a row as escape sequences."""
         plain = self.palette.background
         background = self.palette.cursor if is_current else plain
         spans = format_row(self._rows.row(index), self._width - 1, self._now)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.widgets import Input
 
 from ..bindings import bindings
@@ -23,25 +21,17 @@ class AskInput(TextBox):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ASK)
 
-    @dataclass
-    class Stepped(Message):
-        """Up or down was pressed."""
-
-        by: int
-
-    class Left(Message):
-        """Escape was pressed."""
-
-    def __init__(self) -> None:
+    def __init__(self, handler: AskHandler) -> None:
         super().__init__(compact=True, select_on_focus=True)
+        self._handler = handler
 
     def action_step(self, by: int) -> None:
-        """Go to the next or previous find, without leaving the input."""
-        self.post_message(self.Stepped(by))
+        """Pass on up and down."""
+        self._handler.step(by)
 
     def action_leave(self) -> None:
-        """Leave the input."""
-        self.post_message(self.Left())
+        """Pass on Escape."""
+        self._handler.left()
 
 
 class AskHandler(Protocol):
@@ -61,11 +51,7 @@ class AskHandler(Protocol):
 
 
 class AskLine(Horizontal):
-    """A label, the input, and an answer.
-
-    Args:
-        handler: Of the events.
-    """
+    """A label, the input, and an answer."""
 
     def __init__(self, handler: AskHandler, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -74,7 +60,7 @@ class AskLine(Horizontal):
     def compose(self) -> ComposeResult:
         """Label, input and answer."""
         yield TextLine(id="ask-label")
-        yield AskInput()
+        yield AskInput(self._handler)
         yield TextLine(id="ask-answer")
 
     @property
@@ -83,13 +69,7 @@ class AskLine(Horizontal):
         return self.query_one(AskInput)
 
     def ask(self, label: str, value: str = "", hint: str = "") -> None:
-        """Show and focus the input.
-
-        Args:
-            label: Shown before it.
-            value: Its first text.
-            hint: Shown while it is empty.
-        """
+        """Show and focus the input, after a label and with a first text; the hint is shown while it is empty."""
         self.display = True
         self.query_one("#ask-label", TextLine).update(label, layout=True)
         self.answer("")
@@ -113,15 +93,3 @@ class AskLine(Horizontal):
         """Pass on Enter."""
         event.stop()
         self._handler.submitted(event.value)
-
-    @on(AskInput.Stepped)
-    def stepped(self, event: AskInput.Stepped) -> None:
-        """Pass on up and down."""
-        event.stop()
-        self._handler.step(event.by)
-
-    @on(AskInput.Left)
-    def left(self, event: AskInput.Left) -> None:
-        """Pass on Escape."""
-        event.stop()
-        self._handler.left()

@@ -87,15 +87,7 @@ def _beginning(text: str) -> tuple[str, int]:
 
 
 def output_lines(text: str, width: int, hint: Hint, draw: Draw = at_once, *, full: bool) -> list[Line]:
-    """Lay out arguments or a result, as shown below the call.
-
-    Args:
-        text: As stored.
-        width: Cells.
-        hint: About its format.
-        draw: Lays it out.
-        full: All lines instead of the first ones.
-    """
+    """Lay out stored arguments or a result in `width` cells, as shown below the call: `full`, or the first lines."""
     text, rest = (text, 0) if full or len(text) <= _SHORT_LIMIT else _beginning(text)
     more = len(text) - OPEN_LIMIT
     lines = draw(tool_text_lines, text[:OPEN_LIMIT], width - 2, hint, full)
@@ -216,16 +208,7 @@ def plain_lines(message: ChatMessage, width: int) -> list[Line]:
 def message_lines(
     message: ChatMessage, model: TranscriptModel, width: int, look: Look, draw: Draw = at_once, *, is_open: bool
 ) -> list[Line]:
-    """Lay out a message and the blank line after it; no lines for a result that is shown with its call.
-
-    Args:
-        message: Of any role.
-        model: Has the results of its calls.
-        width: Cells.
-        look: How much is shown of tools and reasoning.
-        draw: Lays out its texts.
-        is_open: Show everything.
-    """
+    """Lay out a message in `width` cells, and the blank line after it; no lines for a result shown with its call."""
     if model.is_paired(message):
         return []
     inner = max(width - 2, 10)

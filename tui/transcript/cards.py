@@ -233,14 +233,7 @@ def _identity(conversation: Conversation) -> Iterator[Row]:
 
 
 def details_lines(conversation: Conversation, details: Details, now: float, fate: str = "") -> list[Line]:
-    """Return the lines of the card, not wrapped.
-
-    Args:
-        conversation: Any.
-        details: Of it.
-        now: Unix seconds.
-        fate: When Hermes deletes it by itself, or why it does not.
-    """
+    """Return the lines of the card, not wrapped; `fate` says when Hermes deletes the conversation, or why not."""
     facts = details.facts
     route = [one_line(facts.get(name, ""), 120) for name in ("billing_provider", "billing_mode", "billing_base_url")]
     models = [
@@ -311,13 +304,7 @@ class LinesCard(Card[None]):
 
 
 class RawScreen(LinesCard):
-    """A chat message as stored: the JSON of its row.
-
-    Args:
-        title: Printable.
-        text: The JSON.
-        lines: The same with colours, not wrapped.
-    """
+    """A chat message as stored: its JSON, and the same as printable lines with colours, not wrapped."""
 
     KEYS = RAW
 
@@ -326,12 +313,7 @@ class RawScreen(LinesCard):
 
 
 class DetailsScreen(LinesCard):
-    """The details of a conversation.
-
-    Args:
-        title: Of the conversation, printable.
-        lines: From `details_lines`.
-    """
+    """The details of a conversation: a printable title, and the lines of `details_lines`."""
 
     KEYS = DETAILS
 

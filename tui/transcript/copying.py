@@ -56,11 +56,7 @@ def message_text(message: ChatMessage) -> Piece:
 
 
 def code_blocks(message: ChatMessage) -> list[Piece]:
-    """Return the code blocks of a message, in order, including nested ones.
-
-    Args:
-        message: Its text is parsed, which takes longer than a frame for hundreds of kilobytes.
-    """
+    """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes more than a frame."""
     pieces: list[Piece] = []
     for token in parse(without_injections(message.text)):
         if token.type in ("fence", "code_block") and token.content.strip():
@@ -73,12 +69,7 @@ def code_blocks(message: ChatMessage) -> list[Piece]:
 
 
 def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
-    """Return the outputs of the calls of a message, in order; of a tool's message, its text.
-
-    Args:
-        message: Of any role.
-        model: Has the results that have been read.
-    """
+    """Return the outputs of the calls of a message, as far as they have been read; of a tool's message, its text."""
     results = [model.result(call.id) if call.id else None for call in message.tool_calls]
     rows = [message] if message.role == "tool" else [result for result in results if result is not None]
     names = {call.id: call.name for call in message.tool_calls}
@@ -92,12 +83,7 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
 
 
 def document(message: ChatMessage, model: TranscriptModel) -> Piece:
-    """Return all of a message as one Markdown text: reasoning, text, calls with their whole results.
-
-    Args:
-        message: Of any role.
-        model: Has the results that have been read.
-    """
+    """Return all of a message as one Markdown text: reasoning, text, calls with their whole results as far as read."""
     if message.role == "tool":
         return Piece(_("tool output {id}").format(id=message.id), output_text(message.text))
     parts = [
@@ -117,12 +103,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> Piece:
 
 
 class Copying:
-    """Copies and opens the current message; pressing the key again copies the next of several pieces.
-
-    Args:
-        context: The store.
-        panes: The transcript.
-    """
+    """Copies and opens the current message; pressing the key again copies the next of several pieces."""
 
     def __init__(self, context: Context, panes: Panes) -> None:
         self._context, self._panes = context, panes
@@ -153,12 +134,7 @@ class Copying:
             self._context.say(_("no message here"))
 
     def copy(self, text: str, name: str) -> None:
-        """Copy a text and say how.
-
-        Args:
-            text: Any.
-            name: Of the text, printable.
-        """
+        """Copy a text, and say how; the name is printable."""
         self._run(self._copy(text, name))
 
     def copy_command(self, command: str) -> None:

@@ -81,15 +81,7 @@ class Slice(NamedTuple):
 
 
 def scan(reader: Reader, bones: Sequence[Bone], start: int, stop: int, matcher: Matcher) -> Slice:
-    """Scan a part of a conversation for a short while; on a worker's thread.
-
-    Args:
-        reader: An open reader.
-        bones: Of the whole conversation.
-        start: The first bone to scan.
-        stop: The end of the part, exclusive.
-        matcher: From `needle`.
-    """
+    """Scan bones from `start` up to `stop` for a short while, and return how far that was; on a worker's thread."""
     until = time.monotonic() + _SECONDS
     callers: dict[str, int] = {}
 
@@ -164,12 +156,7 @@ def _joint(line: Line) -> tuple[str, int]:
 
 
 def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[list[tuple[int, int, int]]]:
-    """Return the matches by line: start and end in its text, and the index of the line on which the match begins.
-
-    Args:
-        lines: Of a message; wrapped ones have joints.
-        matchers: Of the terms.
-    """
+    """Return the matches by line: start and end in its text, and the index of the line on which the match begins."""
     texts: list[str] = []
     starts: list[int] = []
     shifts: list[int] = []

@@ -45,13 +45,7 @@ class LayoutCache:
         self._drawn: OrderedDict[Key, list[Line]] = OrderedDict()
 
     def __call__(self, make: Make, text: str, *rest: Any) -> list[Line]:
-        """Lay out a text; no lines if it is deferred.
-
-        Args:
-            make: Lays it out.
-            text: Of any length.
-            rest: Further arguments of `make`.
-        """
+        """Lay out a text by `make`, with the rest of its arguments; no lines if it is deferred."""
         if len(text) <= LIGHT_OF.get(make, LIGHT):
             return make(text, *rest)
         key = (make, text, *rest)

@@ -207,13 +207,7 @@ def _fitted(line: Line, width: int) -> Line:
 
 
 def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:
-    """Lay out Markdown as lines of at most `width` cells.
-
-    Args:
-        text: Printable Markdown.
-        width: Cells.
-        base: Look of ordinary text.
-    """
+    """Lay out printable Markdown as lines of at most `width` cells; `base` is the look of ordinary text."""
     lines = _Layout(parse(text), base).blocks(max(width, 8))
     if all(line_width(line) <= width for line in lines):
         return lines
@@ -222,12 +216,7 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:
 
 
 def highlight(code: str, language: str) -> list[Line]:
-    """Colour code, line by line.
-
-    Args:
-        code: Printable code.
-        language: As in the fence; code in an unknown language stays plain.
-    """
+    """Colour printable code, line by line; code in an unknown language stays plain."""
     plain: list[Line] = [[(line, "code-text")] if line else [] for line in code.split("\n")]
     if not language or len(code) > _MAX_CODE:
         return plain

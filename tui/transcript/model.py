@@ -91,12 +91,7 @@ def _gone(gap: IdGap) -> Entry:
 
 
 def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
-    """Return the entries of a conversation: messages, and between them days, pauses, seams and notes on missing rows.
-
-    Args:
-        conversation: Any.
-        skeleton: Of its segments.
-    """
+    """Return the entries of a conversation: messages; between them days, pauses, seams and notes on missing rows."""
     entries: list[Entry] = []
     segment, day, last = 0, "", None
     for index, bone in enumerate(skeleton.bones):

@@ -360,14 +360,7 @@ class Page:
 
 
 def draw_message(model: TranscriptModel, message_id: int, width: int, look: Look) -> dict[Key, list[Line]]:
-    """Lay out the long texts of a message before it is shown; on a worker's thread.
-
-    Args:
-        model: Of the conversation.
-        message_id: Without such a message nothing is laid out.
-        width: Cells of a line.
-        look: How much is shown of tools and reasoning.
-    """
+    """Lay out the long texts of a message, if the model has it, before it is shown; on a worker's thread."""
     from .blocks import message_lines  # imported on this thread with the first message
 
     index = model.entry_of(message_id)

@@ -174,7 +174,7 @@ class ConversationPane:
         *,
         message_id: int | None = None,
         segment: str | None = None,
-        anew: bool = False,
+        reload: bool = False,
     ) -> None:
         """Show a conversation.
 
@@ -182,7 +182,7 @@ class ConversationPane:
             conversation: None for nothing.
             message_id: Begin at this message, highlighted as a hit.
             segment: Begin at this session.
-            anew: Read it again even if it is on screen.
+            reload: Read it again even if it is on screen.
         """
         self._context.page_left()
         if conversation is None:
@@ -196,7 +196,7 @@ class ConversationPane:
         self._cancel()
         on_screen = transcript.model is not None and transcript.model.conversation.root_id == conversation.root_id
         # Hits of a conversation on screen need no reading.
-        if on_screen and not anew and message_id is not None and transcript.show_find(message_id, matchers=matchers):
+        if on_screen and not reload and message_id is not None and transcript.show_find(message_id, matchers=matchers):
             self._read_tree(conversation)
             self.renew()
             return
@@ -247,9 +247,9 @@ class ConversationPane:
         """Whether a conversation is about to be read."""
         return self._timer is not None
 
-    def _read_tree(self, conversation: Conversation, *, anew: bool = False) -> None:
+    def _read_tree(self, conversation: Conversation, *, reload: bool = False) -> None:
         tip, now = conversation.id, self._context.clock()
-        if tip == self._tree_of and not anew:
+        if tip == self._tree_of and not reload:
             return
         self._tree_of = tip
 
@@ -294,7 +294,7 @@ class ConversationPane:
             self.show(current)
             return
         self._show_titles(current)
-        self._read_tree(current, anew=True)
+        self._read_tree(current, reload=True)
 
     def go_to_segment(self, conversation: Conversation, session_id: str) -> None:
         """Show the current conversation at one of its sessions."""
@@ -358,7 +358,7 @@ class ConversationPane:
         if conversation is not None:
             current, at_end = self._panes.transcript.current, self._panes.transcript.at_end
             message_id = current.id if current is not None and not at_end else None
-            self.show(conversation, message_id=message_id, anew=True)
+            self.show(conversation, message_id=message_id, reload=True)
         self._context.say_of_page(names[self.reading])
 
     def show_recap(self) -> None:
@@ -367,7 +367,7 @@ class ConversationPane:
         if conversation is None:
             return
         if self._recap:
-            self.show(conversation, anew=True)
+            self.show(conversation, reload=True)
             return
         self._cancel()
 

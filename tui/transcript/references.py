@@ -201,14 +201,7 @@ def _counted(kind: Kind, count: int) -> str:
 
 
 class ReferencesScreen(Card[None]):
-    """The card of references.
-
-    Args:
-        context: The store, and the terminal that is lent to a text browser.
-        pictures: Writes the files of images.
-        title: Of the message, printable.
-        targets: At least one.
-    """
+    """The card of references, at least one; the title is printable."""
 
     AUTO_FOCUS = "#references"
     KEYS = REFERENCES

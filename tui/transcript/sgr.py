@@ -61,12 +61,7 @@ def _look(decoder: AnsiDecoder, base: str) -> str:
 
 
 def coloured(text: str, base: str) -> list[Line]:
-    """Split text into lines of printable spans with its colours as looks, not wrapped.
-
-    Args:
-        text: Output of a tool, as stored.
-        base: Look of text without colour.
-    """
+    """Split stored output into lines of printable spans, not wrapped, with colours as looks; `base` is the default."""
     decoder, look = AnsiDecoder(), base
     lines: list[Line] = [[]]
     # Every second piece has the parameters of a sequence.

@@ -133,13 +133,7 @@ def _numbered(text: str, language: str, width: int) -> list[Line] | None:
 
 
 def block(text: str, width: int, language: str = "") -> list[Line]:
-    """Lay out a text by its format.
-
-    Args:
-        text: As stored.
-        width: Cells.
-        language: If it is code in a known one.
-    """
+    """Lay out a stored text by its format, or as code in a known language, in `width` cells."""
     if len(text) > LIMIT:  # finding its format would take too long
         return wrap_text(safe_text(without_colours(text)).rstrip("\n"), width, "output")
     head = text[:_HEAD]
@@ -223,14 +217,7 @@ def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) ->
 
 
 def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
-    """Lay out arguments or a result.
-
-    Args:
-        text: As stored.
-        width: Cells.
-        hint: About its format.
-        full: Show fields that are null, too.
-    """
+    """Lay out stored arguments or a stored result in `width` cells; `full` shows fields that are null, too."""
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return block(text, width, hint.language if hint.is_result else "")
