@@ -15,7 +15,7 @@ from hermes_browse.store.hermes import resume
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.commands import final_keys
-from hermes_browse.tui.config.folders import config_path, memory_path
+from hermes_browse.tui.config.folders import user_folder
 from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.reading import parse_config, read_config
@@ -229,13 +229,14 @@ def test_surfaces() -> None:
 def test_the_folders_are_those_of_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Found without platformdirs, and the same."""
     for value in (None, "", str(tmp_path)):
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
             if value is None:
                 monkeypatch.delenv(name)
             else:
                 monkeypatch.setenv(name, value)
-        assert config_path().parent == platformdirs.user_config_path("hermes-browse", appauthor=False)
-        assert memory_path().parent == platformdirs.user_state_path("hermes-browse", appauthor=False)
+        for kind in ("config", "state", "data", "log"):
+            platform_folder = getattr(platformdirs, f"user_{kind}_path")
+            assert user_folder(kind) == platform_folder("hermes-browse", appauthor=False)
 
 
 def test_what_is_remembered_comes_back_and_is_private(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ _HEADS = {
 
 
 def idle_age(conversation: Conversation, now: float) -> str:
-    """How long a conversation has been idle, as `3d`; `?` where no time is known."""
+    """Return how long a conversation has been idle, as `3d`; `?` if unknown."""
     idle = idle_seconds(conversation, now)
     return formats.age(now - idle, now) if idle is not None else "?"
 
@@ -108,12 +108,12 @@ def _columns(
 
 
 def _without_bar(width: int) -> int:
-    """Cells that a row leaves before its bar."""
+    """Return the cells of a row before its bar."""
     return width - _BAR_WIDTH if width >= _BAR_FROM else width
 
 
 def _with_bar(line: Line, size: int | None, biggest: int, width: int, *, goes: bool) -> Line:
-    """Add the bar where there is room for it."""
+    """Add the bar if there is room for it."""
     if _without_bar(width) < width:
         share = size / biggest if size and biggest else 0.0
         line.append((bar(share, _BAR_WIDTH), "accent" if goes else "dim"))
@@ -121,24 +121,24 @@ def _with_bar(line: Line, size: int | None, biggest: int, width: int, *, goes: b
 
 
 def plan_head(width: int, order: PlanOrder) -> str:
-    """The line above a plan: column names, with an arrow at the column that sorts it.
+    """Return the headings of a plan, with an arrow at the column that sorts it.
 
     Args:
         width: Cells.
         order: Of the rows.
     """
-    named = {each: _(words) + ("▼" if each is order else "") for each, words in _HEADS.items()}
+    heads = {each: _(words) + ("▼" if each is order else "") for each, words in _HEADS.items()}
     room = _without_bar(width)
     columns = _columns(
         room,
-        idle=named[PlanOrder.IDLE],
+        idle=heads[PlanOrder.IDLE],
         state=_("state"),
         source=_("source"),
-        messages=named[PlanOrder.MESSAGES],
-        cost=named[PlanOrder.COST],
-        size=named[PlanOrder.SIZE],
+        messages=heads[PlanOrder.MESSAGES],
+        cost=heads[PlanOrder.COST],
+        size=heads[PlanOrder.SIZE],
     )
-    line = row_line(("   ", "dim"), (named[PlanOrder.TITLE], "dim"), columns, room)
+    line = row_line(("   ", "dim"), (heads[PlanOrder.TITLE], "dim"), columns, room)
     return "".join(text for text, _look in line) + " " * (width - room)
 
 

@@ -14,6 +14,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import ngettext
 
+from ..config.folders import history_path
 from ..context import Arrival, Context
 from ..legacy.old_files import OldFiles
 from ..list.current import Current
@@ -21,7 +22,7 @@ from ..list.listing import Listing
 from ..list.marks import Marks
 from ..list.model import CatalogRows
 from ..list.rows import RowSource
-from ..search.history import History, history_path
+from ..search.history import History
 from ..shared import header
 from ..store_paths import trash_folder
 from ..transcript.model import TranscriptModel

@@ -204,13 +204,13 @@ class MainScreen(Panes):
         else:
             self.context.say(_("the family of this conversation is still being read"))
 
-    @on(TranscriptView.Wanted)
-    def messages_wanted(self, event: TranscriptView.Wanted) -> None:
+    @on(TranscriptView.Needed)
+    def messages_needed(self, event: TranscriptView.Needed) -> None:
         """Read the messages that came into sight."""
         self.controllers.reading.read_window(event.first, event.last)
 
-    @on(TranscriptView.Told)
-    def transcript_told(self, event: TranscriptView.Told) -> None:
+    @on(TranscriptView.Notice)
+    def transcript_notice(self, event: TranscriptView.Notice) -> None:
         """A word from the transcript."""
         if event.text:
             self.context.say_of_page(event.text)
