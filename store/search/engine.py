@@ -233,8 +233,8 @@ def search(
     checker, most = Checker(reader, plan, scope, cache=cache), limit if limit > 0 else _ENDLESS
     after = None if before is None else (_moment(before), before.message_id)
 
-    def run(*, anew: bool = False) -> tuple[Walk, list[Hit], bool]:
-        tally, order = Tally(most + 1 if limit > 0 else 0), cache.order(reader, anew=anew)
+    def run(*, reread: bool = False) -> tuple[Walk, list[Hit], bool]:
+        tally, order = Tally(most + 1 if limit > 0 else 0), cache.order(reader, reread=reread)
         walk = Walk(
             reader, plan, sort == "oldest", order, after, stopped=stopped, progress=progress, cache=cache, tally=tally
         )
@@ -250,7 +250,7 @@ def search(
         notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
         walk, hits, more = run()
     if sort != "relevance" and cache.order(reader).follows_ids and not _in_order(hits, sort):
-        walk, hits, more = run(anew=True)  # rows with old ids have come since the times were read
+        walk, hits, more = run(reread=True)  # rows with old ids have come since the times were read
     total: int | None = len(hits)
     at_least = False
     if more or before is not None or walk.incomplete:

@@ -83,7 +83,7 @@ class FilterKind:
     """Return what is wrong with the value, a sentence; empty for a valid value."""
     also_called: tuple[str, ...] = ()
     """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
-    values: Callable[[Vocabulary, float], Sequence[str]] = lambda known, now: ()
+    values: Callable[[Vocabulary, float], Sequence[str]] = lambda stored, now: ()
     """Return the values it can be completed to."""
     stored_values: Callable[[Reader], tuple[str, ...]] | None = None
     """Return all values in the store, for filters that compare whole values: a misspelt one is corrected to these."""
@@ -119,7 +119,7 @@ def _no_date(typed: Filter, now: float) -> str:
     return text.format(filter=f"{typed.key}:")
 
 
-def _dates(known: Vocabulary, now: float) -> Sequence[str]:
+def _dates(stored: Vocabulary, now: float) -> Sequence[str]:
     today = datetime.fromtimestamp(now)
     words = ("today", "yesterday", "3d", "1w", "2w", "1mo", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
     return (*words, f"{today:%Y-%m}", f"{today:%Y-%m-%d}")
@@ -248,15 +248,15 @@ _SIZE = N_("size of the conversation")
 FILTERS = (
     FilterKind(
         key="source", make_test=_source, example="source:cli", help=_WHO, also_called=("platform", "channel"),
-        values=lambda known, now: known.sources, stored_values=known_sources,
+        values=lambda stored, now: stored.sources, stored_values=known_sources,
     ),
     FilterKind(
         key="role", make_test=_role, example="role:user", help=_WHO, also_called=("author", "by"),
-        values=lambda known, now: _ROLES, stored_values=lambda reader: _ROLES,
+        values=lambda stored, now: _ROLES, stored_values=lambda reader: _ROLES,
     ),
     FilterKind(
         key="tool", make_test=_tool, example="tool:terminal", help=_WHO,
-        values=lambda known, now: known.tools, stored_values=lambda reader: recent_tools(reader, _MOST_TOOLS),
+        values=lambda stored, now: stored.tools, stored_values=lambda reader: recent_tools(reader, _MOST_TOOLS),
     ),
     FilterKind(
         key="file", make_test=_file, example="file:src/auth.py", also_called=("path",),
@@ -265,7 +265,7 @@ FILTERS = (
     FilterKind(  # `make_plan` makes the search read reasoning instead
         key="in", make_test=lambda typed, now: Test(_HAS_ROW["reasoning"]), example="in:reasoning",
         help=N_("look in reasoning instead: it is in no index, so this scans"),
-        reason=_one_of(("reasoning",)), values=lambda known, now: ("reasoning",),
+        reason=_one_of(("reasoning",)), values=lambda stored, now: ("reasoning",),
     ),
     FilterKind(
         key="title", make_test=_segments(lambda segment: segment.title), example="title:x", help=_WHAT,
@@ -277,11 +277,11 @@ FILTERS = (
     ),
     FilterKind(
         key="cwd", make_test=_segments(lambda segment: segment.cwd), example="cwd:x", help=_WHAT,
-        also_called=("dir", "folder", "repo"), values=lambda known, now: known.folders, may_be_words=True,
+        also_called=("dir", "folder", "repo"), values=lambda stored, now: stored.folders, may_be_words=True,
     ),
     FilterKind(
         key="model", make_test=_segments(lambda segment: segment.model), example="model:x", help=_WHAT,
-        also_called=("provider",), values=lambda known, now: known.models, may_be_words=True,
+        also_called=("provider",), values=lambda stored, now: stored.models, may_be_words=True,
     ),
     FilterKind(
         key="after", make_test=_dated, example="after:3d", help=_WHEN, also_called=("since", "from", "newer"),
@@ -301,12 +301,12 @@ FILTERS = (
             "live open stale (open, silent for a day) ended empty "
             "archived pinned hidden chat automation subagent branch; compacted or rewound (taken back) messages"
         ),
-        also_called=("state", "status", "type"), reason=_one_of(_IS), values=lambda known, now: _IS,
+        also_called=("state", "status", "type"), reason=_one_of(_IS), values=lambda stored, now: _IS,
     ),
     FilterKind(
         key="has", make_test=_has, example="has:image has:error has:code",  # not shown otherwise
         help=N_("also has:tool has:branch has:subagent"), also_called=("contains",),
-        reason=_one_of(_HAS), values=lambda known, now: _HAS,
+        reason=_one_of(_HAS), values=lambda stored, now: _HAS,
     ),
     FilterKind(
         key="cost", make_test=_amount(lambda chat: chat.cost_usd), example="cost>1", help=_SIZE,

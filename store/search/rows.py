@@ -176,10 +176,10 @@ class SearchCache:
             self._holes[index.name] = find_holes(reader, index, self.edges(reader)[1])
         return self._holes[index.name]
 
-    def order(self, reader: Reader, *, anew: bool = False) -> TimeOrder:
-        """Return how ids and times relate; `anew` where the cached answer has proved to be wrong."""
-        if self._order is None or anew:
-            self._order = time_order(reader, self.edges(reader), anew=anew)
+    def order(self, reader: Reader, *, reread: bool = False) -> TimeOrder:
+        """Return how ids and times relate; `reread` where the cached answer has proved to be wrong."""
+        if self._order is None or reread:
+            self._order = time_order(reader, self.edges(reader), reread=reread)
         return self._order
 
     def get(self, message_id: int) -> StoredRow | None:

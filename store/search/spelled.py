@@ -243,8 +243,8 @@ def _up_to_first(forms: Sequence[Sequence[str]], *, is_inside: bool) -> Iterator
 
     Inside a word the part before the accent is left out: the word may begin further left.
     """
-    places = [place for place, way in enumerate(forms) if len(way) > 1]
-    plain = [way[0] for way in forms]
+    places = [place for place, spellings in enumerate(forms) if len(spellings) > 1]
+    plain = [spellings[0] for spellings in forms]
     for place, beyond in zip(places, [*places[1:], len(forms)], strict=True):
         for other in forms[place][1:]:
             after = "".join([other, *plain[place + 1 : beyond]])

@@ -59,7 +59,9 @@ def _other_spellings(walk: Walk, words: FtsIndex, group: Sequence[Matcher], *, w
 
     `hat` behind a line break is `that` to the index: of the rows with such a word only those with JSON are read.
     """
-    match = "" if walk.stop() else other_spellings(walk.reader, words, group, whole=whole)
+    if walk.stop():
+        return
+    match = other_spellings(walk.reader, words, group, whole=whole)
     if walk.reader.cached(Escapes).is_cut:
         walk.tally.skipped = True
         walk.notes.append(_("There are too many words with an emoji in them to look for all; `*word*` finds them."))
@@ -128,32 +130,32 @@ def _word_stream(
     walk: Walk, index: FtsIndex, group: Sequence[Matcher], trigram: FtsIndex | None = None
 ) -> Iterator[int]:
     """Yield candidates for a group with at least one word; `trigram` is an index that holds all rows."""
-    known = [each for each in group if each.index_words]
+    terms = [each for each in group if each.index_words]
     walk.engines.add("fts5")
-    if trigram is not None and any(each.is_prefix and not each.is_short for each in known):
-        if any(is_absent(walk, index, each) for each in known if each.is_prefix):
+    if trigram is not None and any(each.is_prefix and not each.is_short for each in terms):
+        if any(is_absent(walk, index, each) for each in terms if each.is_prefix):
             return
-        wide = superset(walk.reader, trigram, [word for each in known for word in each.index_words])
+        wide = superset(walk.reader, trigram, [word for each in terms for word in each.index_words])
         if wide:
-            yield from by_letters(walk, index, trigram, known, wide, _with_images(walk, index, known))
+            yield from by_letters(walk, index, trigram, terms, wide, _with_images(walk, index, terms))
             return
-    if any(each.is_short for each in known):
-        yield from _short_stream(walk, index, known, trigram)
+    if any(each.is_short for each in terms):
+        yield from _short_stream(walk, index, terms, trigram)
         return
-    if any(each.is_prefix for each in known):
+    if any(each.is_prefix for each in terms):
         newest, walk = walk.split(_GLANCE)
-        yield from scanned(newest, known)
+        yield from scanned(newest, terms)
         walk.tally.is_certain = True
-    yield from indexed(walk, index, " AND ".join(each.match for each in known))
+    yield from indexed(walk, index, " AND ".join(each.match for each in terms))
 
 
-def _short_stream(walk: Walk, index: FtsIndex, known: Sequence[Matcher], trigram: FtsIndex | None) -> Iterator[int]:
+def _short_stream(walk: Walk, index: FtsIndex, terms: Sequence[Matcher], trigram: FtsIndex | None) -> Iterator[int]:
     """Yield candidates for words with a prefix of one or two letters, with which a tenth of all words begin.
 
     They are checked in the text, of the newest rows or of those that have the rest of the query; only when that finds
     too few is the index queried for the prefix.
     """
-    cheap = any_spelling(walk.reader, index, known, cheap=True)
+    cheap = any_spelling(walk.reader, index, terms, cheap=True)
     if cheap:
         seen, last = 0, 0
         for last in indexed(walk, index, cheap, most=_TRIED):
@@ -162,17 +164,17 @@ def _short_stream(walk: Walk, index: FtsIndex, known: Sequence[Matcher], trigram
         if seen < _TRIED:
             return
         walk = walk.beyond(last)
-        literal = [each.spelling for each in known if each.is_short and not each.is_plain and each.spelling.isascii()]
+        literal = [each.spelling for each in terms if each.is_short and not each.is_plain and each.spelling.isascii()]
         wide = superset(walk.reader, trigram, literal) if trigram is not None and literal else ""
         if trigram is not None and wide:  # "don't": its trigrams find it, and nothing is merged for the t
-            yield from merge(walk, [indexed(walk, trigram, wide), _with_images(walk, index, known)])
+            yield from merge(walk, [indexed(walk, trigram, wide), _with_images(walk, index, terms)])
             return
     else:
         newest, walk = walk.split(_GLANCE)
-        yield from scanned(newest, known)
+        yield from scanned(newest, terms)
         walk.tally.is_certain = True
     yield walk.passed()  # these may be enough: show them before the prefix is merged
-    yield from indexed(walk, index, any_spelling(walk.reader, index, known))
+    yield from indexed(walk, index, any_spelling(walk.reader, index, terms))
 
 
 def _substring_stream(walk: Walk, index: FtsIndex, words: FtsIndex | None, group: Sequence[Matcher]) -> Iterator[int]:
@@ -231,20 +233,20 @@ def _tiny_stream(walk: Walk, trigram: FtsIndex, words: FtsIndex | None, group: S
 
     Without a word beside it the newest rows are scanned first: where the term is common they fill a page.
     """
-    known = [each for each in group if each.index_words and not each.is_short] if words is not None else []
+    terms = [each for each in group if each.index_words and not each.is_short] if words is not None else []
     if walk.stop():
         return
-    if not known:
+    if not terms:
         newest, walk = walk.split(_GLANCE)
         yield from scanned(newest, group)
     match = "" if walk.stop() else _trigrams_of_tiny(walk, trigram, group)
     if match:
         walk.engines.add("trigram")
-        wide = superset(walk.reader, trigram, [word for each in known for word in each.index_words])
+        wide = superset(walk.reader, trigram, [word for each in terms for word in each.index_words])
         ids = indexed(walk, trigram, f"({match}) AND {wide}" if wide else match)
         yield from merge(walk, [ids, _with_images(walk, words, group)])
     elif words is not None and any(each.index_words for each in group):
-        if not known:  # beside a short prefix, which is expensive to merge, and so many trigrams soon occur
+        if not terms:  # beside a short prefix, which is expensive to merge, and so many trigrams soon occur
             newest, walk = walk.split(_FAR)
             yield from scanned(newest, group)
         yield from _word_stream(walk, words, group)

@@ -172,15 +172,19 @@ def read_edges(reader: Reader) -> tuple[int, int]:
     return low, high
 
 
-def time_order(reader: Reader, edges: tuple[int, int], *, anew: bool = False) -> TimeOrder:
+def time_order(reader: Reader, edges: tuple[int, int], *, reread: bool = False) -> TimeOrder:
     """Return the order of the rows in time; all rows are read once for a store, and after that new rows only.
 
     Rows that were inserted under old ids meanwhile show in the number and sum of the old ids. Where ids follow time
-    these are not compared: the caller asks for `anew`, to read all rows again, when hits come out of order. `edges` are
+    these are not compared: the caller sets `reread`, to read all rows again, when hits come out of order. `edges` are
     the smallest and the largest id there is.
     """
     known = reader.shared.get(TimeOrder)
-    if anew or not isinstance(known, TimeOrder) or not (known.follows_ids or _mark(reader, known.newest) == known.mark):
+    if (
+        reread
+        or not isinstance(known, TimeOrder)
+        or not (known.follows_ids or _mark(reader, known.newest) == known.mark)
+    ):
         known = _read_all(reader, edges)
     elif known.newest < edges[1]:
         known = _with_new(reader, known, edges)
