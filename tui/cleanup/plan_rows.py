@@ -76,7 +76,7 @@ _HEADS = {
 def idle_age(conversation: Conversation, now: float) -> str:
     """How long a conversation has been idle, as `3d`; `?` where no time is known."""
     idle = idle_seconds(conversation, now)
-    return formats.age(now - idle, now) if idle is not None else "?"
+    return formats.idle(idle) if idle is not None else "?"
 
 
 def _columns(

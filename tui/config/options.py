@@ -112,7 +112,7 @@ OPTIONS = (
         "dates",
         DATES,
         '"relative"',
-        N_("Moments in lists: relative (2h), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
+        N_("Moments in lists: relative (2h, Apr 2025), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
     ),
     Option(
         "density",
