@@ -25,6 +25,7 @@ from .worker import Worker
 from .writer import Writer
 
 if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.hermes.resume import ResumePlan
 
     from .config.start import Start
@@ -86,6 +87,8 @@ class Context:
         """What is known of all conversations."""
         self.details = Details()
         """Previews and counts read so far."""
+        self.sizes: dict[str, Sizes] = {}
+        """Bytes of the sessions measured in this sitting; changed on the thread of `plan_worker` only."""
         self.list_worker = Worker(store, post, "list", watch=True)
         self.page_worker = Worker(store, post, "page")
         self.transcript_worker = Worker(store, post, "transcript")

@@ -8,6 +8,18 @@ WIDTH, HEIGHT = 46, 40
 """Percent of the list, beside and above what it shows; those of the style sheet."""
 LEAST, MOST, STEP = 20, 80, 4
 """Percent: neither pane is ever too small to be found again."""
+_HEAD_FROM = (12, 18)
+"""Lines of the screen from which the list has a head: beside what it shows, and above it."""
+
+
+def has_head(columns: int, lines: int) -> bool:
+    """Whether there is room for the names of the columns above the list.
+
+    Args:
+        columns: Of the terminal.
+        lines: Of the terminal.
+    """
+    return lines >= _HEAD_FROM[columns < NARROW]
 
 
 class PaneSizes:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..connection.connect import Reader
 from ..connection.schema import FtsKind, Schema
 from ..errors import QueryInterruptedError
+from ..messages.transcript import count_rows
 from ..sessions.session import Session
 from ..text import as_text
 from ..wording import N_, _
@@ -60,6 +61,8 @@ class Sizes(NamedTuple):
 
     rows: int = 0
     """Rows of `messages`, shown or not."""
+    shown: int = 0
+    """Those that are shown by default: what every screen calls the messages of a conversation (`count_rows`)."""
     text: int = 0
     """What was said, with the forms that were sent to the model."""
     tool_output: int = 0
@@ -260,11 +263,13 @@ def _measured(reader: Reader, sessions: Sequence[Session], stopped: Stopped) -> 
         for ids in batches(list(chunk), counts, _SLICE):
             check(stopped)
             sums = _add_up(reader, ids, sum(counts.get(each, 0) for each in ids), stopped)
+            shown = count_rows(reader, ids)
             found: dict[str, Sizes] = {}
             for key in ids:
                 each = sums.get(key, _Sum())
                 found[key] = Sizes(
                     rows=each.rows,
+                    shown=shown.get(key, 0),
                     text=each.text,
                     tool_output=each.output,
                     tool_calls=each.calls,

@@ -10,8 +10,8 @@ from builders import make_store
 from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.jobs import job_of, name_in_title, read_job_names
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.tui.list.model import CatalogRows, Details
 from hermes_browse.tui.list.rows import JobRow
 

@@ -43,7 +43,7 @@ class AxisPane:
     def show(self) -> None:
         """Add up the columns anew, and show them."""
         catalog, now, measure, view = self._context.catalog, self._context.clock(), self._measure, self._plan.view
-        most, known, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.main.cleaning.sizes
+        most, known, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.main.context.sizes
         gone: Container[str] = view.goes_of if view is not None else ()
         spared: Container[str] = view.spared if view is not None else ()
 

@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
 from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import hold_up
@@ -64,8 +63,6 @@ class Cleaning:
 
     def __init__(self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]) -> None:
         self._context, self._panes, self._done = context, panes, done
-        self.sizes: dict[str, Sizes] = {}
-        """Bytes of sessions measured in this sitting."""
         self.last_rules = "older:30d"
         """What the screen of rules begins with."""
 
@@ -82,7 +79,7 @@ class Cleaning:
             archive: For an archive: what is put away already stays as it is.
             measure: Wait for the bytes of all of it; else `measure_on` gets them.
         """
-        known, now, sizes = self._context.catalog, self._context.clock(), self.sizes
+        known, now, sizes = self._context.catalog, self._context.clock(), self._context.sizes
 
         def work(reader: Reader) -> Planned:
 
@@ -101,7 +98,7 @@ class Cleaning:
             planned: Not measured to its end.
             done: Takes the plan with more of its bytes.
         """
-        sizes = self.sizes
+        sizes = self._context.sizes
 
         def work(reader: Reader) -> Planned:
             return planned._replace(plan=measure_more(reader, planned.plan, sizes))

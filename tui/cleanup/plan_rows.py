@@ -62,7 +62,7 @@ class PlanOrder(StrEnum):
 _AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
     PlanOrder.SIZE: lambda each: each.own.total + each.along.total,
     PlanOrder.COST: lambda each: each.cost_usd,
-    PlanOrder.MESSAGES: lambda each: each.own.rows + each.along.rows,
+    PlanOrder.MESSAGES: lambda each: each.own.shown,
 }
 _HEADS = {
     PlanOrder.IDLE: N_("idle"),
@@ -164,7 +164,7 @@ class PlanRow(NamedTuple):
             idle=idle_age(conversation, now),
             state=_STANDINGS[each.standing](),
             source=formats.source(conversation.source),
-            messages=formats.number(each.own.rows + each.along.rows),
+            messages=formats.number(each.own.shown) if each.is_measured else "…",
             cost=formats.money(each.cost_usd),
             size=formats.size(size) if size is not None else "…",
         )
@@ -201,7 +201,7 @@ class PlanJobRow(NamedTuple):
             room,
             idle=idle_age(self.runs[-1].conversation, now),
             source="cron",
-            messages=formats.number(self.messages),
+            messages=formats.number(self.messages) if self.bytes is not None else "…",
             cost=formats.money(self.cost_usd),
             size=formats.size(self.bytes) if self.bytes is not None else "…",
         )

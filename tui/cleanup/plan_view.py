@@ -188,7 +188,7 @@ class PlanRows:
             runs = [plan.would[place] for place in places]
             size = sum(each.own.total + each.along.total for each in runs)
             found[job] = JobSum(
-                sum(each.own.rows + each.along.rows for each in runs),
+                sum(each.own.shown for each in runs),
                 size if all(each.is_measured for each in runs) else None,
                 sum((each.cost_usd for each in runs), 0.0),
             )
@@ -372,7 +372,7 @@ def totals_line(plan: Plan) -> str:
     totals = plan.totals()
     parts = [
         formats.counted(totals.sessions, "session"),
-        formats.counted(totals.messages, "message"),
+        formats.counted(totals.messages_shown if plan.is_measured else totals.messages, "message"),
         ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
         formats.money(totals.cost_usd),
     ]

@@ -138,7 +138,7 @@ class SpacePane:
 
     def _measure(self) -> None:
         main = self._screen.main
-        store, sizes, catalog = main.context.store, main.cleaning.sizes, main.context.catalog
+        store, sizes, catalog = main.context.store, main.context.sizes, main.context.catalog
 
         def work(reader: Reader) -> SpaceMap:
             known = catalog if catalog.exact else read_catalog(reader, main.context.clock())
@@ -156,7 +156,7 @@ class SpacePane:
         if not self._screen.is_whole:
             return
         main = self._screen.main
-        known, total = len(main.cleaning.sizes), len(main.context.catalog.forest.sessions)
+        known, total = len(main.context.sizes), len(main.context.catalog.forest.sessions)
         sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(known, total), total=total)
         self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))

@@ -21,8 +21,8 @@ SURFACES = ("cli", "tui")
 TIMES = ("24h", "12h")
 DENSITIES = ("compact", "comfortable")
 DATES = ("relative", "absolute", "iso")
-COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "started", "branch", "directory")
-"""As in `row_format`, which is not loaded for it; a test holds them together."""
+COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "started", "branch", "directory")
+"""As in `list/columns.py`, which is not loaded for it; a test holds them together."""
 
 
 class Options(NamedTuple):
@@ -46,7 +46,7 @@ class Options(NamedTuple):
     trash: str = FOREVER
     """The age at which a bundle is dropped, as `store.cleanup.rules.parse_age` reads it."""
     columns: tuple[str, ...] = ()
-    """As in `row_format.COLUMNS`; none for as many as there is room for."""
+    """Of `COLUMNS`; none for as many as there is room for."""
 
 
 class Option(NamedTuple):
@@ -68,8 +68,8 @@ class Option(NamedTuple):
         return text.format(values=", ".join(self.listed)) if self.listed else text
 
 
-SORTS = tuple(sort.value for sort in Sort if sort is not Sort.SIZE)
-"""Orders the list offers: sizes are for commands, they take a reading of everything."""
+SORTS = tuple(sort.value for sort in Sort)
+"""Orders the list offers."""
 
 OPTIONS = (
     Option(

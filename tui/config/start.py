@@ -63,7 +63,7 @@ def read_memory(path: Path) -> Memory:
     theme = found.get("theme")
     return Memory(
         view=view if isinstance(view, View) else View.CHATS,
-        sort=sort if isinstance(sort, Sort) and sort is not Sort.SIZE else Sort.ACTIVITY,
+        sort=sort if isinstance(sort, Sort) else Sort.ACTIVITY,
         reverse=found.get("reverse") is True,
         theme=theme if isinstance(theme, str) and len(theme) < 100 else None,
         list_width=percent(found.get("list_width"), WIDTH),
@@ -166,9 +166,9 @@ def set_rows(options: Options) -> None:
     """Apply what is set about moments and columns, for rows of the screen and those painted before there is one."""
     formats.set_clock(options.time)
     formats.set_dates(options.dates)
-    from ..list import row_format  # start: a command goes without Rich
+    from ..list import columns  # start: a command goes without Rich
 
-    row_format.set_columns(options.columns)
+    columns.set_columns(options.columns)
 
 
 def read_start() -> Start:

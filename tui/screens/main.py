@@ -17,7 +17,7 @@ from textual.widgets import Input
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 
 from ..bindings import bindings
@@ -72,6 +72,14 @@ class MainScreen(Panes):
         done = self.callees[name]()
         if done is not None:
             await done
+
+    def action_sort_by(self, sort: str) -> None:
+        """Sort by the column whose name was clicked, or turn its order round; hits have an order of their own."""
+        by = self.controllers
+        if by.is_searching and by.searching.has_hits:
+            self.context.say(_("hits have an order of their own: o changes it"))
+        else:
+            by.listing.sort_by(Sort(sort))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave `/` to a box that has the focus, where it is a letter."""
@@ -306,11 +314,19 @@ class MainScreen(Panes):
         self.line("header").update(header.title(self.context.location, shown, width))
         offered = by.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
+        has_hits = by.is_searching and by.searching.has_hits
+        self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits)
 
     def view_line(self) -> Content:
         """The views, and the order of the list."""
         by = self.controllers
         order = by.listing.sort, by.listing.reverse
         return header.views(
-            self.context.catalog, by.view, *order, *by.told(), by.old_files.count.files, width=self.size.width
+            self.context.catalog,
+            by.view,
+            *order,
+            *by.told(),
+            by.old_files.count.files,
+            progress=by.listing.progress(),
+            width=self.size.width,
         )

@@ -96,6 +96,11 @@ class Searching:
         return self.counting.is_pending
 
     @property
+    def has_hits(self) -> bool:
+        """Whether the list shows messages that were found, and not conversations that filters admit."""
+        return self.hits.found is not None
+
+    @property
     def matchers(self) -> Sequence[Matcher]:
         """Terms to light in the transcript."""
         return self.hits.found.answer.matchers if self.hits.found is not None else ()

@@ -17,6 +17,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
 from ..formats import clip
+from ..list.columns import order_arrow
 from ..list.model import order_name, view_name
 
 
@@ -51,6 +52,7 @@ def views(
     marks: str = "",
     old: int = 0,
     *,
+    progress: str = "",
     width: int = 0,
 ) -> Content:
     """The views with their counts, then what is marked, else what is searched for, else the order.
@@ -66,6 +68,7 @@ def views(
         search: What is searched for, in the place of the order.
         marks: What is marked.
         old: Old transcripts beside the store; their view is there when there are some.
+        progress: How much is measured of what the list is sorted by.
         width: Cells; 0 for as many as it takes.
     """
     counts = catalog.forest.counts()
@@ -75,8 +78,8 @@ def views(
     ]
     if old:
         every.append((f"5 {pgettext('view', 'Old')}", old, view is None))
-    arrow = "↑" if reverse else "↓"
-    told = marks or search or f"{arrow} {order_name(sort)}"
+    order = f"{order_arrow(sort, reverse=reverse)} {order_name(sort)}"
+    told = marks or search or " · ".join(filter(None, (order, progress)))
     exact, short = _labels(every, "{:,}".format), _labels(every, formats.number)
     own = [label if is_shown else label.rpartition(" ")[0] for label, (*_, is_shown) in zip(short, every, strict=True)]
     if _line_width(own, told) > width > 0:
