@@ -104,13 +104,14 @@ class Context:
         self.post = post
         self.show_header: Callable[[], None] = lambda: None
         """Draws the lines at the top again; set by the main screen."""
-        self.tell: Callable[[Content], None] = lambda content: None
-        """Puts a text into the status lines; set by the main screen."""
+        self.tell: Callable[[Content, Content], None] = lambda own, others: None
+        """Puts a text into the status line of the main screen, and one into those over it; set by the main screen."""
         self.writing = ""
         """Whether somebody is writing to the store, in words."""
         self._said: str | None = ""
         """What the status line says; None for a failure."""
         self._is_of_page = False
+        self._about, self._is_row_live = "", False
 
     @property
     def options(self) -> Options:
@@ -124,9 +125,28 @@ class Context:
             worker.stop()
 
     def say(self, text: str) -> None:
-        """Put a sentence into the status line."""
+        """Put a sentence into the status line; it stays until another one is said, or the cursor is moved."""
         self._said, self._is_of_page = text, False
-        self.tell(header.status(text, self.writing))
+        self._show()
+
+    def _show(self) -> None:
+        """Show what was said last, on the main screen else what the row under the cursor is."""
+        said = self._said or ""
+        is_told_twice = not said and self._is_row_live
+        own = header.status(said or self._about, "" if is_told_twice else self.writing)
+        self.tell(own, header.status(said, self.writing))
+
+    def about_row(self, text: str, *, is_live: bool) -> None:
+        """Say what the row under the cursor is, wherever nothing else is to be said.
+
+        Args:
+            text: A sentence; empty for none.
+            is_live: It says that Hermes is writing.
+        """
+        if (text, is_live) != (self._about, self._is_row_live):
+            self._about, self._is_row_live = text, is_live
+            if self._said == "":
+                self._show()
 
     def say_of_page(self, text: str) -> None:
         """Put a sentence into the status line that holds for as long as the transcript shows the same page."""
@@ -147,9 +167,10 @@ class Context:
         """Say beside the same sentence that somebody has begun to write, or stopped."""
         self.writing = words
         if self._said is not None:
-            self.tell(header.status(self._said, words))
+            self._show()
 
     def failed(self, error: BrowseError) -> None:
         """Say what went wrong."""
         self._said, self._is_of_page = None, False
-        self.tell(header.failure(str(error)))
+        told = header.failure(str(error))
+        self.tell(told, told)

@@ -239,6 +239,7 @@ _COUNTED: dict[str, Callable[[int], str]] = {
     "message": lambda count: ngettext("1 message", "{count:,} messages", count),
     "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
     "segment": lambda count: ngettext("{count:,} segment", "{count:,} segments", count),
+    "part": lambda count: ngettext("1 part", "{count:,} parts", count),
     "run": lambda count: ngettext("1 run", "{count:,} runs", count),
     "bundle": lambda count: ngettext("1 bundle", "{count:,} bundles", count),
     "profile": lambda count: ngettext("1 profile", "{count:,} profiles", count),

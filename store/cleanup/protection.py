@@ -132,6 +132,10 @@ class Families:
         affected = affected_by_delete(self._family(root), [root])
         return [self._forest.chain_of(below.root.id) for below in affected.along]
 
+    def sessions(self, chain: Chain) -> tuple[Session, ...]:
+        """All sessions that go with a conversation: its segments, then those of its subagents."""
+        return (*chain.segments, *(segment for each in self.along(chain) for segment in each.segments))
+
     def _family(self, root: str) -> Forest:
         known = self._small.get(root)
         if known is not None:

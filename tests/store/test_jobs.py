@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,19 @@ def test_the_list_folds_what_the_map_folds(tmp_path: Path) -> None:
     row = rows.row(0)
     assert len(rows) == 1 and isinstance(row, JobRow) and len(row.runs) == len(RUNS)
     assert [each.conversations for each in space.sources[0].below] == [len(RUNS)]
+
+
+def test_the_name_of_a_job(tmp_path: Path) -> None:
+    """From the title Hermes gives to a run, whatever is behind it; from its file, if that can be read."""
+    assert name_in_title("Morning · paper · Nov 22 07:00 #12") == "Morning · paper"
+    assert [name_in_title(each) for each in (None, "", "cron aa11", "Notes · of May")] == [""] * 4
+    path = tmp_path / "cron" / "jobs.json"
+    path.parent.mkdir()
+    assert read_job_names(tmp_path) == {}
+    jobs = [{"id": "a", "name": "A\tjob"}, {"id": 7, "name": "x"}, {"id": "b", "name": " "}, {"id": "c"}, None]
+    for text in (json.dumps({"jobs": jobs}), "\ufeff" + json.dumps(jobs)):
+        path.write_text(text, encoding="utf-8")
+        assert read_job_names(tmp_path) == {"a": "A\tjob"}
+    for text in ("{", '{"jobs": 3}', "[" * 100_000):
+        path.write_text(text, encoding="utf-8")
+        assert read_job_names(tmp_path) == {}

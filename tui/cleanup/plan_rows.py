@@ -188,6 +188,8 @@ class PlanJobRow(NamedTuple):
     is_open: bool
     biggest: int = 0
     """Bytes of the biggest row of the plan, for the bar."""
+    title: str = ""
+    """What the job is called, printable."""
 
     @property
     def key(self) -> str:
@@ -211,7 +213,7 @@ class PlanJobRow(NamedTuple):
         if self.goes and not all_go:
             count = _("{count:,} of {runs}").format(count=self.goes, runs=count)
         lead = (f" {mark} ", "mark" if self.goes else "dim")
-        name = (_job_name(self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
+        name = (_job_name(self.title or self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
         line = row_line(lead, name, columns, room)
         return _with_bar(line, self.bytes, self.biggest, width, goes=bool(self.goes))
 
@@ -239,6 +241,8 @@ class SparedJobRow(NamedTuple):
     words: str
     """The reason, or how many runs there are of each."""
     is_open: bool
+    title: str = ""
+    """What the job is called, printable."""
 
     @property
     def key(self) -> str:
@@ -248,7 +252,7 @@ class SparedJobRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         count = formats.counted(len(self.runs), "run")
-        return _spared_line(_job_name(self.name, count, is_open=self.is_open), self.words, width)
+        return _spared_line(_job_name(self.title or self.name, count, is_open=self.is_open), self.words, width)
 
 
 def _job_name(name: str, count: str, *, is_open: bool) -> str:

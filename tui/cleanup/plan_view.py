@@ -221,7 +221,8 @@ class PlanRows:
                 runs = self._runs[place]
                 goes = max(0, len(runs) - self.left_out.of_job(place))
                 is_open = f"j{place}" in self._opened
-                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest)
+                title = self._details.job_title(runs[0].conversation)
+                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest, title)
             each = self._plan.would[place]
             known = self._known(each.conversation)._replace(size=each.conversation.size)
             is_taken = each.conversation.root_id not in self.left_out
@@ -229,7 +230,9 @@ class PlanRows:
         if index >= self._first_spared:
             place = self._stays[index - self._first_spared]
             if isinstance(place, str):
-                return SparedJobRow(place, self._spared_runs[place], self._reasons[place], f"z{place}" in self._opened)
+                spared_runs, is_open = self._spared_runs[place], f"z{place}" in self._opened
+                title = self._details.job_title(spared_runs[0].conversation)
+                return SparedJobRow(place, spared_runs, self._reasons[place], is_open, title)
             spared = self._plan.spared[place]
             return SparedRow(spared._replace(conversation=self._known(spared.conversation)))
         return self._note if self._note is not None and index == self._first_spared - 1 else self._empty
@@ -246,6 +249,8 @@ class PlanRows:
                 found.append(row.planned.conversation)
             elif isinstance(row, SparedRow):
                 found.append(row.spared.conversation)
+            elif isinstance(row, PlanJobRow | SparedJobRow):
+                found.append(self._known(row.runs[0].conversation))
         return [each for each in found if not each.title and not each.preview]
 
 

@@ -259,22 +259,21 @@ class SpacePane:
 
     def _read_names(self, blocks: Sequence[Block]) -> None:
         """Read the names that blocks lack, and draw them again."""
-        ids = [each.space.name for each in blocks if each.space is not None and each.space.level == "conversation"]
-        self._screen.read_names("map-names", self._unread(ids), self.show)
+        spaces = [each.space for each in blocks if each.space is not None]
+        self._screen.read_names("map-names", self._unread(spaces), self.show)
 
-    def _unread(self, ids: Iterable[str]) -> list[Conversation]:
-        """Those of some conversations that have no title and whose beginning has not been read."""
+    def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
+        """What lines are named by and has not been read: conversations without a title, and a run of each job."""
         context = self._screen.context
-        found = (context.catalog.of_session(each) for each in ids)
+        tips = (each if each.level == "conversation" else each.below[0] for each in spaces if each.level != "source")
+        found = (context.catalog.of_session(each.name) for each in tips)
         return [each for each in found if each is not None and not each.title and not context.details.complete(each)[1]]
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Conversations of some rows that have no title and whose beginning has not been read."""
         source = self.rows.source
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
-        return self._unread(
-            row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"
-        )
+        return self._unread(row.space for row in rows if isinstance(row, SpaceRow))
 
     def about(self, row: SpaceRow | KindRow | Block) -> str:
         """A sentence about a row or a block, and the keys that work on it."""

@@ -120,7 +120,8 @@ def _layout(width: int) -> list[tuple[str, int]]:
     if _chosen:
         names = [*_chosen, *([by] if by not in (*_chosen, "", "age") else [])]
     else:
-        names = [name for name in _DEFAULT if width >= COLUMNS[name].from_width]
+        extra = COLUMNS[by].width if by and by not in _DEFAULT else 0
+        names = [name for name in _DEFAULT if width - extra >= COLUMNS[name].from_width]
         if by not in ("", "age"):
             names = [*(name for name in names if name != by), by]
     found: list[tuple[str, int]] = []

@@ -86,6 +86,8 @@ class ConversationList(LongView, can_focus=True):
         self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
         """Called within each change, before the next key is handled, with two flags: whether the cursor is on another
         row, and whether that is what the user did."""
+        self.moved: Callable[[], None] = lambda: None
+        """Called before that when the user moves the cursor."""
         self.is_current: Callable[[], bool] = lambda: True
         """Whether the row under the cursor is drawn as current: not where something that is not listed is."""
         self.clock = time.time
@@ -151,6 +153,7 @@ class ConversationList(LongView, can_focus=True):
         for index in (old, new):
             self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
         self._keep_in_sight()
+        self.moved()
         self.follow(True, True)
         if row is not None:
             self.post_message(self.Highlighted(self, row))

@@ -1,7 +1,7 @@
 """Measures what a list is sorted by and sessions do not say, piece by piece behind everything else.
 
-To know the bytes or messages of all conversations takes a look at all messages: seconds to minutes in a large store. The
-list keeps its order meanwhile, shows what is known so far, and is sorted once at the end.
+To know the bytes or messages of all conversations takes a look at all messages: seconds to minutes in a large store.
+The list keeps its order meanwhile, shows what is known so far, and is sorted once at the end.
 """
 
 from __future__ import annotations
@@ -79,8 +79,7 @@ class _Pass:
         found = []
         for root in self.catalog.order(self.view):
             chain = forest.chain_of(root)
-            along = families.along(chain) if families is not None else []
-            sessions = (*chain.segments, *(segment for each in along for segment in each.segments))
+            sessions = families.sessions(chain) if families is not None else chain.segments
             state = sum(each.message_count for each in sessions), newest_activity(sessions), len(sessions)
             if self._states.get(root) != state:
                 found.append((root, sessions, state))

@@ -17,13 +17,15 @@ from textual.widgets import Input
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
 from ..bindings import bindings
 from ..commands.panes import MAIN
 from ..config.options import FOREVER
 from ..context import Context, Host
+from ..list.about import about
+from ..list.columns import set_sort
 from ..list.conversation_list import ConversationList
 from ..list.model import shown_line
 from ..list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
@@ -118,7 +120,8 @@ class MainScreen(Panes):
         self.rows.row_lines = 2 if context.options.density == "comfortable" else 1
         self.rows.is_marked = self.controllers.marks.has
         self.rows.is_current = lambda: current.is_listed
-        self.rows.follow, self.lineage.follow = current.listed, current.node_moved
+        self.rows.follow, self.lineage.follow = self._followed, current.node_moved
+        self.rows.moved = self._moved
         self.pane_sizes = context.host.pane_sizes
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
         self.share_out()
@@ -132,6 +135,8 @@ class MainScreen(Panes):
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Textual works the styles out again whenever a screen is seen; the first time they have just been."""
+        listing = self.controllers.listing
+        set_sort(listing.sort, reverse=listing.reverse)  # the list of a screen over this one may have another order
         event.refresh_styles = self._was_seen
         self._was_seen = True
 
@@ -282,11 +287,27 @@ class MainScreen(Panes):
 
     # The lines around the panes
 
-    def _tell(self, content: Content) -> None:
-        """Put a text into the status line of this screen, and of those over it."""
-        self.line("status").update(content)
+    def _tell(self, own: Content, others: Content) -> None:
+        """Put a text into the status line of this screen, and one into those of the screens over it."""
+        self.line("status").update(own)
         for screen in self._over_this():
-            screen.tell(content)
+            screen.tell(others)
+
+    def _followed(self, is_moved: bool, by_hand: bool) -> None:
+        """The list has another row under its cursor, or draws it anew."""
+        context, row = self.context, self.rows.current
+        self.controllers.current.listed(is_moved, by_hand)
+        is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
+        context.about_row(about(row, context.clock(), self.enter_words()), is_live=is_live)
+
+    def enter_words(self) -> str:
+        """What Enter does with a conversation, for the status line."""
+        location = self.context.location
+        return _("Enter resumes …{id}") if location.demo or location.home is not None else ""
+
+    def _moved(self) -> None:
+        """The user has moved the cursor: what was said is read by now, and what is told of an answer still holds."""
+        self.context.say(self.controllers.searching.shortfall() if self.controllers.is_searching else "")
 
     def _catalog_read(self) -> None:
         for screen in self._over_this():

@@ -319,6 +319,15 @@ class Searching:
             # From the sentence, which is no row to be on, to what can be taken.
             self.hits.show(found, key=found.suggestions[0].key)
 
+    def shortfall(self) -> str:
+        """What is told of the answer, where that was not all there is or not what was meant; else empty."""
+        found = self.hits.found
+        if found is None:
+            return ""
+        is_whole = found.answer.complete and not found.answer.stopped and not self._problems
+        is_covered = found.coverage is None or not found.coverage.reason
+        return "" if is_whole and is_covered else found.status(self._problems)
+
     def _say_status(self) -> None:
         if self.hits.found is not None:
             self._context.say(self.hits.found.status(self._problems))

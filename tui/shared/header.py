@@ -147,7 +147,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int)
         state,
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
-        _("resumes …{id} (tip of {count})").format(id=conversation.id[-6:], count=count) if count > 1 else "",
+        _("resumes …{id} (newest of {count} parts)").format(id=conversation.id[-6:], count=count) if count > 1 else "",
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
         _("{count} tok").format(count=formats.number(total)) if total else "",
