@@ -38,7 +38,6 @@ from .context import Arrival
 from .logfile import log_failure
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
-from .shared.header import failure
 from .textual_private import end_with, forget_colours
 
 if TYPE_CHECKING:
@@ -294,7 +293,7 @@ class BrowseApp(_App):
     def on_ready(self) -> None:
         """Say what is wrong in the configuration: from now on there is a status line."""
         if self.trouble and self._main is not None:
-            self._main.line("status").update(failure(self.trouble))
+            self._main.context.warn(self.trouble)
 
     def as_left(self) -> tuple[View, Sort, bool, str | None] | None:
         """What the next start begins with: view, order, whether it is reversed, theme. None if there was no screen.

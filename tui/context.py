@@ -171,6 +171,10 @@ class Context:
 
     def failed(self, error: BrowseError) -> None:
         """Say what went wrong."""
+        self.warn(str(error))
+
+    def warn(self, text: str) -> None:
+        """Say that something is wrong; it stays like any other sentence."""
         self._said, self._is_of_page = None, False
-        told = header.failure(str(error))
+        told = header.failure(text)
         self.tell(told, told)

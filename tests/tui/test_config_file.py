@@ -269,4 +269,4 @@ def test_a_damaged_memory_is_none(tmp_path: Path, raw: bytes) -> None:
     path.write_bytes(raw)
     assert read_memory(path) == Memory()
     path.write_bytes(b'{"view": "all", "sort": "size", "reverse": 1, "theme": "nord"}')
-    assert read_memory(path) == Memory(View.ALL, Sort.ACTIVITY, False, "nord")
+    assert read_memory(path) == Memory(View.ALL, Sort.SIZE, False, "nord")

@@ -130,9 +130,9 @@ def _layout(width: int) -> list[tuple[str, int]]:
         if name == by:  # room for the arrow
             cells = max(cells, cell_len(_(COLUMNS[name].name)) + (2 if name != names[0] else 1))
         found.append((name, cells))
-    while _chosen and len(found) > 1 and sum(cells for _name, cells in found) > width // 2:
-        # At least half of the row is the title's.
-        found.remove(next(each for each in reversed(found) if each[0] != by))
+    spare = [each for each in found if each[0] != by] if _chosen else []
+    while spare and sum(cells for _name, cells in found) > width // 2:  # at least half of the row is the title's
+        found.remove(spare.pop())
     return found
 
 

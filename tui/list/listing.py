@@ -15,6 +15,7 @@ from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
 from ..context import Context
+from ..screens.by_name import load
 from ..screens.panes import Panes
 from .columns import set_sort, shows_sizes
 from .model import CatalogRows, incomplete, make_rows
@@ -274,10 +275,9 @@ class Listing:
         if self._measuring is None:
             if self.sort not in (Sort.SIZE, Sort.MESSAGES) and not shows_sizes():
                 return
-            from .measuring import Measuring  # start: when bytes or messages are asked for
-
-            self._measuring = Measuring(self._context, self._measured)
-        self._measuring.begin(self.sort, self.view, sizes=shows_sizes())
+            self._measuring = load("measuring")(self._context, self._measured)
+        measuring: Measuring = self._measuring
+        measuring.begin(self.sort, self.view, sizes=shows_sizes())
 
     def _measured(self, is_all: bool) -> None:
         if is_all:
