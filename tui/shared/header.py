@@ -117,7 +117,8 @@ def offers(choices: Sequence[str], width: int) -> Content:
 
 def status(text: str, state: str) -> Content:
     """The status line: a sentence, and whether the store is being written to."""
-    return Content.assemble(" ", (one_line(text, 400), "dim"), ("  " if text else "") + "", (state, "dim"))
+    between = " │ " if text and state else ""
+    return Content.assemble(" ", (one_line(text, 400), "dim"), (between + state, "dim"))
 
 
 def failure(text: str) -> Content:
