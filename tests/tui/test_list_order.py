@@ -216,7 +216,7 @@ def test_rows_in_words(tmp_path: Path) -> None:
     family = found["ended1"]._replace(branches=1, subagents=2, status=Status.OPEN)
     assert about(ConversationRow(family), NOW, "") == "1 branch, 2 subagents · still open in cli, last used 1h ago"
     hit = Hit(1, "ended1", "tool", NOW - 3600.0, "x", ())
-    assert about(HitRow(hit, found["ended1"]), NOW, "") == "a tool result 1h ago in “Done” · Enter reads on from here"
+    assert about(HitRow(hit, found["ended1"]), NOW, "") == "a tool result 1h ago in “Done” · Enter reads on"
     assert about(MoreRow("ended1", 3, found["ended1"]), NOW, "") == "3 more hits in “Done” · Enter shows them"
     job = JobRow("cron x", (found["hook1"],) * 2)
     assert about(job, NOW, "") == "2 runs of a cron job, the newest 1h ago · Enter shows them"

@@ -19,7 +19,7 @@ _SAID = {
     "tool": N_("a tool result {ago} in “{title}”"),
 }
 _STATES = {State.COMPACTED: N_("summarised away for the model"), State.REWOUND: N_("taken back by a rewind")}
-_TITLE = 40
+_TITLE = 24
 """Cells of a title in a sentence."""
 
 
@@ -39,7 +39,7 @@ def about(row: ListRow | None, now: float, enter: str) -> str:
         said = _(_SAID.get(row.hit.role, N_("found {ago} in “{title}”")))
         said = said.format(ago=formats.ago(row.hit.timestamp, now), title=_title(row.conversation))
         state = _(_STATES[row.hit.state]) if row.hit.state in _STATES else ""
-        return _joined(said, state, _("Enter reads on from here"))
+        return _joined(said, state, _("Enter reads on"))
     if isinstance(row, MoreRow):
         more = ngettext("1 more hit in “{title}”", "{count:,} more hits in “{title}”", row.hidden)
         more = more.format(count=row.hidden, title=_title(row.conversation))
