@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.cleanup.protection import Families
-from hermes_browse.store.cleanup.sizes import Sizes, measure
+from hermes_browse.store.cleanup.sizes import Sizes, batches, measure
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import Catalog
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _PIECE = 20_000
 """Messages of a piece: some thirty milliseconds, for which a plan can wait."""
+_STATEMENT = 4_000
+"""Messages that a statement counts: while it runs, a store in DELETE mode cannot be written to."""
 _MOST = 400
 """Conversations of a piece."""
 _State = tuple[int, float, int]
@@ -87,7 +89,11 @@ class _Pass:
 
     def _measured(self, reader: Reader, sessions: Sequence[Session]) -> Mapping[str, int]:
         if self.sort is Sort.MESSAGES:
-            return count_rows(reader, [session.id for session in sessions])
+            rows = {session.id: session.message_count for session in sessions}
+            counts: dict[str, int] = {}
+            for ids in batches(list(rows), rows, _STATEMENT):
+                counts |= count_rows(reader, ids)
+            return counts
         found = measure(reader, sessions, known={})
         self._sizes.update(found)
         return {each: sizes.total for each, sizes in found.items()}
