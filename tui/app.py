@@ -39,7 +39,6 @@ from .context import Arrival
 from .logfile import log_failure
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
-from .shared.header import failure
 from .start.prepaint import Handover
 from .textual_private import end_with, forget_colours
 
@@ -294,7 +293,7 @@ class BrowseApp(_App):
     def on_ready(self) -> None:
         """Report what is wrong in the configuration, now that there is a status line."""
         if self.trouble and self._main is not None:
-            self._main.line("status").update(failure(self.trouble))
+            self._main.context.warn(self.trouble)
 
     def new_memory(self) -> Memory:
         """Return what the next start begins with.

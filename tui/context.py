@@ -22,6 +22,7 @@ from .worker import Worker
 from .writer import Writer
 
 if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.hermes.resume import ResumePlan
 
     from .config.start import Start
@@ -82,6 +83,8 @@ class Context:
         self.catalog = first
         self.details = Details()
         """Previews and counts read so far."""
+        self.sizes: dict[str, Sizes] = {}
+        """Bytes of the sessions measured in this sitting; changed on the thread of `plan_worker` only."""
         self.list_worker = Worker(store, post, "list", watch=True)
         self.page_worker = Worker(store, post, "page")
         self.transcript_worker = Worker(store, post, "transcript")
@@ -97,13 +100,14 @@ class Context:
         self.post = post
         self.show_header: Callable[[], None] = lambda: None
         """Redraws the header; set by the main screen."""
-        self.tell: Callable[[Content], None] = lambda content: None
-        """Shows a text in the status lines; set by the main screen."""
+        self.tell: Callable[[Content, Content], None] = lambda own, others: None
+        """Shows a text in the status line of the main screen, and one in those over it; set by the main screen."""
         self.writing = ""
         """A sentence while another process writes to the store, else empty."""
         self._status: str | None = ""
         """Text of the status line; None for a failure."""
         self._is_of_page = False
+        self._about, self._is_row_live = "", False
 
     @property
     def options(self) -> Options:
@@ -117,9 +121,28 @@ class Context:
             worker.stop()
 
     def say(self, text: str) -> None:
-        """Show a sentence in the status line."""
+        """Show a sentence in the status line until there is another one or the cursor moves."""
         self._status, self._is_of_page = text, False
-        self.tell(header.status(text, self.writing))
+        self._show()
+
+    def _show(self) -> None:
+        """Show the sentence; without one, the main screen describes the row under the cursor."""
+        status = self._status or ""
+        is_repeated = not status and self._is_row_live
+        own = header.status(status or self._about, "" if is_repeated else self.writing)
+        self.tell(own, header.status(status, self.writing))
+
+    def about_row(self, text: str, *, is_live: bool) -> None:
+        """Describe the row under the cursor wherever there is no other sentence.
+
+        Args:
+            text: A sentence; empty for none.
+            is_live: It says that Hermes is writing.
+        """
+        if (text, is_live) != (self._about, self._is_row_live):
+            self._about, self._is_row_live = text, is_live
+            if self._status == "":
+                self._show()
 
     def say_of_page(self, text: str) -> None:
         """Show a sentence until the transcript shows another page."""
@@ -140,9 +163,14 @@ class Context:
         """Show beside the sentence that another process has begun or ceased to write."""
         self.writing = words
         if self._status is not None:
-            self.tell(header.status(self._status, words))
+            self._show()
 
     def failed(self, error: BrowseError) -> None:
         """Show an error in the status line."""
+        self.warn(str(error))
+
+    def warn(self, text: str) -> None:
+        """Show that something is wrong; it stays like any other sentence."""
         self._status, self._is_of_page = None, False
-        self.tell(header.failure(str(error)))
+        failure = header.failure(text)
+        self.tell(failure, failure)

@@ -35,7 +35,7 @@ class Planned(NamedTuple):
     subagents: tuple[Session, ...]
     """Sessions that a delete removes with it; an archive leaves them alone."""
     own: Sizes
-    """Sizes of its segments; only their rows until they are measured."""
+    """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of messages."""
     along: Sizes
     """Sizes of the subagents, likewise."""
 
@@ -86,6 +86,8 @@ class Totals(NamedTuple):
     bytes: int
     """Of the measured conversations."""
     cost_usd: float
+    messages_shown: int
+    """The chat messages among them that are shown by default; of what is measured."""
 
 
 class Plan(NamedTuple):
@@ -131,7 +133,7 @@ class Plan(NamedTuple):
             sizes = added([sizes, *(each.along for each in self.would)])
             sessions += sum(len(each.subagents) for each in self.would)
             cost = sum(each.cost_usd for each in self.would)
-        return Totals(len(self.would), sessions, sizes.rows, sizes.total, cost)
+        return Totals(len(self.would), sessions, sizes.rows, sizes.total, cost, sizes.shown)
 
 
 def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:

@@ -14,6 +14,7 @@ from ..edit.guards import family_root
 from ..sessions.conversations import Forest
 from ..sessions.models import Chain, Conversation, Status
 from ..sessions.relations import LIVE_SECONDS
+from ..sessions.session import Session
 from ..wording import _
 
 STALE_AFTER = 7 * 86_400.0
@@ -121,6 +122,10 @@ class Families:
             return []
         affected = affected_by_delete(self._family(root), [root])
         return [self._forest.chain_of(dependent.root.id) for dependent in affected.dependent]
+
+    def sessions(self, chain: Chain) -> tuple[Session, ...]:
+        """Return all sessions that a delete of a conversation removes: its segments, then those of its subagents."""
+        return (*chain.segments, *(segment for each in self.dependents(chain) for segment in each.segments))
 
     def _family(self, root: str) -> Forest:
         if root not in self._families:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 from ..connection.connect import Reader
 from ..connection.schema import FtsKind, Schema
 from ..errors import QueryInterruptedError
+from ..messages.transcript import count_rows
 from ..sessions.session import Session
 from ..text import as_text
 from ..wording import N_, _
@@ -57,6 +58,8 @@ class Sizes(NamedTuple):
 
     rows: int = 0
     """Number of rows of `messages`, shown or not."""
+    shown: int = 0
+    """Rows shown by default: what every screen calls the messages of a conversation (`count_rows`)."""
     text: int = 0
     """Texts, and the forms of them sent to the model."""
     tool_output: int = 0
@@ -244,11 +247,13 @@ def _measure_batches(reader: Reader, sessions: Sequence[Session], stopped: Stopp
         for ids in batches(chunk, counts.__getitem__, _SLICE):
             check(stopped)
             sums = _add_up(reader, ids, sum(counts[id] for id in ids), stopped)
+            shown = count_rows(reader, ids)
             sizes: dict[str, Sizes] = {}
             for id in ids:
                 each = sums.get(id, _Sum())
                 sizes[id] = Sizes(
                     rows=each.rows,
+                    shown=shown.get(id, 0),
                     text=each.text,
                     tool_output=each.output,
                     tool_calls=each.calls,

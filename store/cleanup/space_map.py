@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..connection.connect import Reader
 from ..errors import StoreError
 from ..sessions.catalog import Catalog
-from ..sessions.relations import job_of
+from ..sessions.jobs import job_of
 from .sizes import Sizes, Stopped, added, check, measure, never
 
 

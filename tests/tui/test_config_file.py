@@ -21,7 +21,7 @@ from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, S
 from hermes_browse.tui.config.reading import parse_config, read_config
 from hermes_browse.tui.config.start import Memory, read_memory, write_memory
 from hermes_browse.tui.formats import DATE_WIDTHS
-from hermes_browse.tui.list import row_format
+from hermes_browse.tui.list import columns
 
 HERE = Path("config.toml")
 
@@ -206,7 +206,7 @@ def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
 
 def test_columns() -> None:
     """Each once, in order, as far as they hold; the names are those that rows know."""
-    assert tuple(sorted(row_format.COLUMNS, key=COLUMNS.index)) == COLUMNS and tuple(DATE_WIDTHS) == DATES
+    assert tuple(sorted(columns.COLUMNS, key=COLUMNS.index)) == COLUMNS and tuple(DATE_WIDTHS) == DATES
     assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == ("cost", "age")
 
 
@@ -270,4 +270,4 @@ def test_a_damaged_memory_is_none(tmp_path: Path, raw: bytes) -> None:
     path.write_bytes(raw)
     assert read_memory(path) == Memory()
     path.write_bytes(b'{"view": "all", "sort": "size", "reverse": 1, "theme": "nord"}')
-    assert read_memory(path) == Memory(View.ALL, Sort.ACTIVITY, False, "nord")
+    assert read_memory(path) == Memory(View.ALL, Sort.SIZE, False, "nord")

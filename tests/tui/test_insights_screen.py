@@ -118,7 +118,7 @@ async def test_periods_units_and_measures(path: Path) -> None:
         assert "no shorter" in browser.text("#status")
         await browser.press(*["right_square_bracket"] * 4)
         assert [row.group.key for row in lines(browser)] == ["2026-05", "2025-11"]
-        assert chart(browser).labels[0] == "Nov 25" and len(chart(browser).values) == 7
+        assert chart(browser).labels[0] == "Nov 2025" and len(chart(browser).values) == 7
         await browser.press("b")
         assert lines(browser)[0].by == "day" and len(chart(browser).values) == 201
         assert chart(browser).values[-1] == 0.5 and "cost by day" in browser.text("#bars")

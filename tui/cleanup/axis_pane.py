@@ -43,7 +43,7 @@ class AxisPane:
     def show(self) -> None:
         """Add up the columns, and show them."""
         catalog, now, measure, view = self._context.catalog, self._context.clock(), self._measure, self._plan.view
-        most, cached, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.controllers.cleaning.sizes
+        most, cached, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.controllers.context.sizes
         gone: Container[str] = view.sessions if view is not None else ()
         spared: Container[str] = view.spared if view is not None else ()
 

@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
 from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import hold_up
@@ -69,8 +68,6 @@ class Cleaning:
 
     def __init__(self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]) -> None:
         self._context, self._panes, self._done = context, panes, done
-        self.sizes: dict[str, Sizes] = {}
-        """Sizes of sessions measured so far."""
         self.last_rules = "older:30d"
         """The rules with which the screen opens."""
 
@@ -87,7 +84,7 @@ class Cleaning:
             archive: Leave out what is archived already.
             measure: Measure all sizes; else `measure_on` does that.
         """
-        current, now, sizes = self._context.catalog, self._context.clock(), self.sizes
+        current, now, sizes = self._context.catalog, self._context.clock(), self._context.sizes
 
         def work(reader: Reader) -> Planned:
             catalog = current if current.exact else read_catalog(reader, now)
@@ -98,7 +95,7 @@ class Cleaning:
 
     def measure_on(self, planned: Planned, done: Callable[[Planned], None]) -> None:
         """Measure a part of a plan with unknown sizes; another plan can be made between two parts."""
-        sizes = self.sizes
+        sizes = self._context.sizes
 
         def work(reader: Reader) -> Planned:
             return planned._replace(plan=measure_more(reader, planned.plan, sizes))

@@ -58,7 +58,7 @@ class PlanOrder(StrEnum):
 _AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
     PlanOrder.SIZE: lambda each: each.own.total + each.along.total,
     PlanOrder.COST: lambda each: each.cost_usd,
-    PlanOrder.MESSAGES: lambda each: each.own.rows + each.along.rows,
+    PlanOrder.MESSAGES: lambda each: each.own.shown,
 }
 _HEADS = {
     PlanOrder.IDLE: N_("idle"),
@@ -72,7 +72,7 @@ _HEADS = {
 def idle_age(conversation: Conversation, now: float) -> str:
     """Return how long a conversation has been idle, as `3d`; `?` if unknown."""
     idle = idle_seconds(conversation, now)
-    return formats.age(now - idle, now) if idle is not None else "?"
+    return formats.idle(idle) if idle is not None else "?"
 
 
 def _columns(
@@ -150,7 +150,7 @@ class PlanRow(NamedTuple):
             idle=idle_age(conversation, now),
             state=_STANDINGS[each.standing](),
             source=formats.source(conversation.source),
-            messages=formats.number(each.own.rows + each.along.rows),
+            messages=formats.number(each.own.shown) if each.is_measured else "…",
             cost=formats.money(each.cost_usd),
             size=formats.size(size) if size is not None else "…",
         )
@@ -174,6 +174,8 @@ class PlanJobRow(NamedTuple):
     is_open: bool
     biggest: int = 0
     """Bytes of the biggest row of the plan, for the bar."""
+    title: str = ""
+    """What the job is called, printable."""
 
     @property
     def key(self) -> str:
@@ -187,7 +189,7 @@ class PlanJobRow(NamedTuple):
             room,
             idle=idle_age(self.runs[-1].conversation, now),
             source="cron",
-            messages=formats.number(self.messages),
+            messages=formats.number(self.messages) if self.bytes is not None else "…",
             cost=formats.money(self.cost_usd),
             size=formats.size(self.bytes) if self.bytes is not None else "…",
         )
@@ -197,7 +199,7 @@ class PlanJobRow(NamedTuple):
         if self.goes and not all_go:
             count = _("{count:,} of {runs}").format(count=self.goes, runs=count)
         lead = (f" {mark} ", "mark" if self.goes else "dim")
-        name = (_job_name(self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
+        name = (_job_name(self.title or self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
         line = row_line(lead, name, columns, room)
         return _with_bar(line, self.bytes, self.biggest, width, goes=bool(self.goes))
 
@@ -225,6 +227,8 @@ class SparedJobRow(NamedTuple):
     words: str
     """The reason, or how many runs there are of each."""
     is_open: bool
+    title: str = ""
+    """What the job is called, printable."""
 
     @property
     def key(self) -> str:
@@ -234,7 +238,7 @@ class SparedJobRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         count = formats.counted(len(self.runs), "run")
-        return _spared_line(_job_name(self.name, count, is_open=self.is_open), self.words, width)
+        return _spared_line(_job_name(self.title or self.name, count, is_open=self.is_open), self.words, width)
 
 
 def _job_name(name: str, count: str, *, is_open: bool) -> str:

@@ -176,7 +176,7 @@ class PlanRows:
             runs = [plan.would[place] for place in places]
             size = sum(each.own.total + each.along.total for each in runs)
             sums[job] = JobSum(
-                sum(each.own.rows + each.along.rows for each in runs),
+                sum(each.own.shown for each in runs),
                 size if all(each.is_measured for each in runs) else None,
                 sum((each.cost_usd for each in runs), 0.0),
             )
@@ -203,7 +203,8 @@ class PlanRows:
                 runs = self._runs[place]
                 goes = max(0, len(runs) - self.left_out.of_job(place))
                 is_open = f"j{place}" in self._opened
-                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest)
+                title = self._details.job_title(runs[0].conversation)
+                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest, title)
             each = self._plan.would[place]
             completed = self._completed(each.conversation)._replace(size=each.conversation.size)
             goes_too = each.conversation.root_id not in self.left_out
@@ -211,7 +212,9 @@ class PlanRows:
         if index >= self._first_spared:
             place = self._stays[index - self._first_spared]
             if isinstance(place, str):
-                return SparedJobRow(place, self._spared_runs[place], self._reasons[place], f"z{place}" in self._opened)
+                spared_runs, is_open = self._spared_runs[place], f"z{place}" in self._opened
+                title = self._details.job_title(spared_runs[0].conversation)
+                return SparedJobRow(place, spared_runs, self._reasons[place], is_open, title)
             spared = self._plan.spared[place]
             return SparedRow(spared._replace(conversation=self._completed(spared.conversation)))
         return self._note if self._note is not None and index == self._first_spared - 1 else self._empty
@@ -228,6 +231,8 @@ class PlanRows:
                 conversations.append(row.planned.conversation)
             elif isinstance(row, SparedRow):
                 conversations.append(row.spared.conversation)
+            elif isinstance(row, PlanJobRow | SparedJobRow):
+                conversations.append(self._completed(row.runs[0].conversation))
         return [each for each in conversations if not each.title and not each.preview]
 
 
@@ -345,7 +350,7 @@ def totals_line(plan: Plan) -> str:
     totals = plan.totals()
     parts = [
         formats.counted(totals.sessions, "session"),
-        formats.counted(totals.messages, "message"),
+        formats.counted(totals.messages_shown if plan.is_measured else totals.messages, "message"),
         ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
         formats.money(totals.cost_usd),
     ]

@@ -125,11 +125,11 @@ class SpacePane:
             self._measure()
 
     def _measure(self) -> None:
-        controllers = self._screen.controllers
-        store, sizes, catalog = controllers.context.store, controllers.cleaning.sizes, controllers.context.catalog
+        context = self._screen.controllers.context
+        store, sizes, catalog = context.store, context.sizes, context.catalog
 
         def work(reader: Reader) -> SpaceMap:
-            exact = catalog if catalog.exact else read_catalog(reader, controllers.context.clock())
+            exact = catalog if catalog.exact else read_catalog(reader, context.clock())
             return read_space_map(reader, exact, wal_bytes=store.sizes()[1], known=sizes)
 
         self._worker.submit("space", work, self._take, self._failed)
@@ -143,8 +143,8 @@ class SpacePane:
     def _show_measuring(self) -> None:
         if not self._screen.is_whole:
             return
-        controllers = self._screen.controllers
-        measured, total = len(controllers.cleaning.sizes), len(controllers.context.catalog.forest.sessions)
+        context = self._screen.controllers.context
+        measured, total = len(context.sizes), len(context.catalog.forest.sessions)
         sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(measured, total), total=total)
         self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))
@@ -248,22 +248,21 @@ class SpacePane:
 
     def _read_names(self, blocks: Sequence[Block]) -> None:
         """Read the names that blocks lack, and draw them again."""
-        ids = [each.space.name for each in blocks if each.space is not None and each.space.level == "conversation"]
-        self._screen.read_names("map-names", self._unread(ids), self.show)
+        spaces = [each.space for each in blocks if each.space is not None]
+        self._screen.read_names("map-names", self._unread(spaces), self.show)
 
-    def _unread(self, ids: Iterable[str]) -> list[Conversation]:
-        """Return those conversations that have no title and whose preview has not been read."""
+    def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
+        """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""
         catalog, details = self._screen.context.catalog, self._screen.context.details
-        conversations = map(catalog.of_session, ids)
+        tips = (each if each.level == "conversation" else each.below[0] for each in spaces if each.level != "source")
+        conversations = (catalog.of_session(each.name) for each in tips)
         return [each for each in conversations if each and not each.title and not details.complete(each)[1]]
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Return conversations of some rows that have no title and whose preview has not been read."""
         source = self.rows.source
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
-        return self._unread(
-            row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"
-        )
+        return self._unread(row.space for row in rows if isinstance(row, SpaceRow))
 
     def about(self, row: SpaceRow | KindRow | Block) -> str:
         """Return a sentence about a row or a block, and the keys that work on it."""

@@ -134,7 +134,9 @@ def _namer(catalog: Catalog, details: Details) -> Callable[[Space], str]:
         if space.level == "source":
             return f"{formats.source(space.name)} · {space.conversations:,}"
         if space.level == "job":
-            return f"{space.name} · {formats.counted(space.conversations, 'run')}"
+            run = catalog.of_session(space.below[0].name)
+            name = details.job_title(run) if run is not None else space.name
+            return f"{name} · {formats.counted(space.conversations, 'run')}"
         conversation = catalog.of_session(space.name)
         return formats.name(details.complete(conversation)[0]) if conversation is not None else space.name
 

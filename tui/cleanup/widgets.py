@@ -20,6 +20,7 @@ from hermes_browse.store.wording import _, ngettext
 from .. import formats
 from ..bindings import bindings
 from ..commands.panes import MAP
+from ..shared.calendar import MONTHS
 from ..shared.columns import Cell, Picture
 from .axis import DAY, MEASURES, UNITS, Axis, draw, labels
 from .treemap import Block, neighbour
@@ -73,7 +74,7 @@ class TimeAxis(Picture):
         if y == 0:
             return self.strip(self._title(axis, width), width)
         if y == self.size.height - 1:
-            months = [formats.month_name(number)[:3] for number in range(1, 13)]
+            months = [_(name)[:3] for name in MONTHS]
             return self.strip([Cell(" " + labels(axis, room, months), "text")], width)
         picture = draw(axis, room, rows, self._cut)
         return self.strip([Cell(" ", "none"), *picture[y - 1]], width)

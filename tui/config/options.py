@@ -21,8 +21,8 @@ SURFACES = ("cli", "tui")
 TIMES = ("24h", "12h")
 DENSITIES = ("compact", "comfortable")
 DATES = ("relative", "absolute", "iso")
-COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "started", "branch", "directory")
-"""As in `row_format`, which need not be imported for it; a test compares them."""
+COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "started", "branch", "directory")
+"""As in `list/columns.py`, which need not be imported for it; a test compares them."""
 
 
 class Options(NamedTuple):
@@ -67,8 +67,8 @@ class Option(NamedTuple):
         return text.format(values=", ".join(self.listed)) if self.listed else text
 
 
-SORTS = tuple(sort.value for sort in Sort if sort is not Sort.SIZE)
-"""Orders of the list. Only commands sort by size, which takes a scan of the store."""
+SORTS = tuple(sort.value for sort in Sort)
+"""Orders the list offers."""
 
 OPTIONS = (
     Option(
@@ -111,7 +111,7 @@ OPTIONS = (
         "dates",
         DATES,
         '"relative"',
-        N_("Moments in lists: relative (2h), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
+        N_("Moments in lists: relative (2h, Apr 2025), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
     ),
     Option(
         "density",

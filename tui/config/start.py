@@ -62,7 +62,7 @@ def read_memory(path: Path) -> Memory:
     theme = document.get("theme")
     return Memory(
         view=view if isinstance(view, View) else View.CHATS,
-        sort=sort if isinstance(sort, Sort) and sort is not Sort.SIZE else Sort.ACTIVITY,
+        sort=sort if isinstance(sort, Sort) else Sort.ACTIVITY,
         reverse=document.get("reverse") is True,
         theme=theme if isinstance(theme, str) and len(theme) < 100 else None,
         list_width=percent(document.get("list_width"), WIDTH),
@@ -161,9 +161,9 @@ def set_rows(options: Options) -> None:
     """Apply the options for times, dates and columns to rows, also to those painted ahead."""
     formats.set_clock(options.time)
     formats.set_dates(options.dates)
-    from ..list import row_format  # start: most commands do not need Rich
+    from ..list import columns  # start: most commands do not need Rich
 
-    row_format.set_columns(options.columns)
+    columns.set_columns(options.columns)
 
 
 def read_start() -> Start:

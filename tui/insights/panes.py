@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
@@ -223,7 +224,8 @@ class InsightPanes(SubScreen):
         chosen = keys.index(current) if is_time and current in keys else None
         series = self._stacking(answer, "" if is_time else current).series(keys)
         title = _("{metric} by {unit}").format(metric=metric_name(self.metric), unit=_(_UNITS[self.unit]))
-        labels = [tick(self.unit, key) for key in keys]
+        this_year = datetime.fromtimestamp(self.context.clock()).year
+        labels = [tick(self.unit, key, this_year) for key in keys]
         bars.show(Chart(labels, series, chosen, partial(printed, metric=self.metric), title))
 
     def _stacking(self, answer: Answer, picked: str = "") -> Stacking:

@@ -90,12 +90,14 @@ def label(by: str, key: str) -> str:
     return one_line(key, 200)
 
 
-def tick(by: str, key: str) -> str:
-    """Return the label below a column: `5 Mar`, `Mar 26`."""
+def tick(by: str, key: str, this_year: int) -> str:
+    """Return the label below a column: `5 Mar`, `Mar 2026`; in another year than this one `5 Mar 2025`."""
     bucket = bucket_from(key, by)
     if bucket is None:
         return key
-    return calendar.short_month(bucket) if by == "month" else calendar.short_date(bucket)
+    if by == "month":
+        return calendar.short_month(bucket)
+    return calendar.short_date(bucket) if bucket.year == this_year else calendar.full_date(bucket)
 
 
 def tokens_line(group: Group, width: int) -> str:

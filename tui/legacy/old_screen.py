@@ -96,6 +96,10 @@ class OldScreen(MainScreen):
             self._parent_controllers.context.catalog, None, *order, *by.told(), self._shelf.files, width=self.size.width
         )
 
+    def enter_words(self) -> str:
+        """Enter on a conversation reads it."""
+        return _("Enter reads it")
+
     def take(self, row: ListRow) -> None:
         """Enter: read a conversation."""
         if isinstance(row, ConversationRow):

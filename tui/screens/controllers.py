@@ -60,6 +60,7 @@ class Controllers:
         self.history = History(None if context.location.demo else history_path(), self._say_later)
         """Searches of the past; those in the demo are forgotten."""
         self.listing = Listing(context, panes, self._show_list, self._catalog_read)
+        self.listing.sorted_anew = self._sorted_anew
         self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
         self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
         self.current = Current(context, panes, self.reading, self._first_hit)
@@ -284,6 +285,10 @@ class Controllers:
     def _touched(self, session_ids: Sequence[str]) -> None:
         self.listing.touched(session_ids)
         if self.is_searching:
+            self.searching.again()
+
+    def _sorted_anew(self) -> None:
+        if self.is_searching and not self.searching.has_hits:  # what filters admit is in the order of the list
             self.searching.again()
 
     def _page_shown(self, model: TranscriptModel | None, grown: bool) -> None:

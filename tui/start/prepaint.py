@@ -23,10 +23,11 @@ from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from ..formats import clip, fit
+from ..list.columns import format_head
 from ..list.model import Details, make_rows, order_name, shown_line, view_name
 from ..list.row_format import format_row
 from ..list.rows import NoteRow
-from ..pane_sizes import PaneSizes
+from ..pane_sizes import PaneSizes, has_head
 from ..shared.glyphs import are_plain
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ PALETTES = {
     ),
 }
 """Themes that can be painted ahead."""
-_FIRST_LINE = 4
-"""The line of the first row, from 1."""
+_ABOVE = 3
+"""Lines above the list and its header row."""
 DIM = 0.66
 """The share of the foreground in the colour of dim text."""
 
@@ -138,13 +139,25 @@ class _Rows:
         self.size, self.palette, self._now = size, palette, now
         self._rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
         self._width, height = pane_sizes.of(size[0], size[1] - 5)
-        self.shown = min(height, len(self._rows))
+        head = 1 if has_head(*size) else 0
+        self.above = _ABOVE + head
+        """Lines above the first row."""
+        self.shown = min(height - head, len(self._rows))
         """The number of rows that fit."""
 
     @property
     def movable(self) -> int:
         """The number of rows that can have the cursor: 0 if the only row is a note."""
         return 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
+
+    def head(self) -> list[str]:
+        """The names of the columns as escape sequences; none where there is no room for them."""
+        if self.above == _ABOVE:
+            return []
+        plain, foreground = self.palette.background, self.palette.foreground
+        muted = _dimmed(foreground, plain)
+        names = format_head(self._width - 1)
+        return ["".join(_sgr(text, muted if look == "dim" else foreground, plain) for text, look, _sort in names)]
 
     def line(self, index: int, *, is_current: bool) -> str:
         """Return a row as escape sequences."""
@@ -165,7 +178,8 @@ class _Rows:
     def moved(self, before: int, after: int) -> str:
         """Return escape sequences that move the cursor from one row to another."""
         return "".join(
-            f"\x1b[{_FIRST_LINE + index};1H{self.line(index, is_current=index == after)}" for index in (before, after)
+            f"\x1b[{self.above + index + 1};1H{self.line(index, is_current=index == after)}"
+            for index in (before, after)
         )
 
 
@@ -185,6 +199,7 @@ def _frame(catalog: Catalog, rows: _Rows, location: Location) -> str:
         + _sgr(clip(summary, max(width - cell_len(title) - len(space), 0)), muted, plain),
         _sgr(fit("", width), foreground, panel),
         _view_line(catalog, palette),
+        *rows.head(),
     ]
     lines += (rows.line(index, is_current=index == 0) for index in range(rows.shown))
     blank = _sgr("", foreground, plain) + "\x1b[2J"

@@ -11,6 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.cleanup.protection import Families
+from hermes_browse.store.cleanup.sizes import added, measure
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.details import Details, ModelUse, read_details
 from hermes_browse.store.messages.models import State
@@ -170,7 +172,7 @@ def _role(role: str) -> str:
     return _(_ROLES[role]) if role in _ROLES else one_line(role, 20)
 
 
-def _messages(details: Details) -> Iterator[Row]:
+def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
     parts = _(", ").join(f"{count:,} {_role(each)}" for each, count in details.roles.items())
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
@@ -184,6 +186,9 @@ def _messages(details: Details) -> Iterator[Row]:
     for count, words in not_shown:
         if count:
             yield "", words.format(count=count)
+    if conversation.size is not None:
+        told = _("{size}: what deleting it frees, with its subagents") if conversation.subagents else "{size}"
+        yield _("size"), told.format(size=formats.size(conversation.size))
 
 
 def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
@@ -252,7 +257,7 @@ def details_lines(conversation: Conversation, details: Details, now: float, fate
         ("", [*_about(conversation, details, now), (_("retention"), one_line(fate, 200))]),
         (_("Where it comes from"), list(_origin(facts))),
         (_("Model, tokens, cost"), [*models, *_tokens(conversation, details), *_cost(conversation, details)]),
-        (_("Messages"), list(_messages(details))),
+        (_("Messages"), list(_messages(conversation, details))),
         (_("Tools"), tools),
         (_("Ids"), list(_identity(conversation))),
     ]
@@ -324,10 +329,13 @@ class DetailsScreen(LinesCard):
 
 def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
     """Read the details of a conversation and show the card."""
-    now, location = context.clock(), context.location
+    now, location, catalog = context.clock(), context.location, context.catalog
 
     def work(reader: Reader) -> tuple[Conversation, list[Line]]:
         detailed = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
+        if detailed.size is None and catalog.of_session(detailed.id) is not None:
+            sessions = Families(catalog.forest).sessions(catalog.forest.chain_of(detailed.id))
+            detailed = detailed._replace(size=added(measure(reader, sessions).values()).total)
         fate = read_radar_at(location, reader, now).fate(detailed)
         days = fate.prune_in_days
         words = fate.reason
