@@ -47,10 +47,15 @@ class Location(NamedTuple):
     def name(self) -> str:
         """What the screen calls it."""
         if self.demo:
-            return "demo"
+            return "demo" if self.profile in (None, DEFAULT_PROFILE) else f"demo · {self.profile}"
         if self.old_files is not None:
             return _("old transcripts")
         return self.profile or self.path.name
+
+    def profiles(self) -> list[Location]:
+        """The stores of all profiles of its root, sample stores if it is one; none for a file that has no root."""
+        found = profiles(self.root) if self.root is not None else []
+        return [each._replace(demo=self.demo, note=self.note) for each in found]
 
     def refuse_without_home(self, what: str) -> None:
         """Refuse what needs Hermes on a store that Hermes would not open.
