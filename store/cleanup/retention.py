@@ -208,9 +208,7 @@ def _kept_ancestors(forest: Forest, gone: set[str]) -> set[str]:
     return kept
 
 
-def read_radar(
-    reader: Reader, config: Path | None, now: float, *, managed: Path | None = None
-) -> Radar:
+def read_radar(reader: Reader, config: Path | None, now: float, *, managed: Path | None = None) -> Radar:
     """Read the radar of a store: a small file, one row, and the leases.
 
     Args:

@@ -23,7 +23,9 @@ _WORDS = (
     "you|seen|hermes|think|system|task|recalled|wait|until|clock|compact|rewind|end|mark|"
     "chat|cut|compress|branch|reset|route|delegate|collect|" + "|".join(TOOLS)
 )
-_RUNS = re.compile(r"(?ms)^times> (?P<times>\d+) every (?P<every>\d+)d from (?P<first>\d+)d\n(?P<scene>.*?)(?=^times> |\Z)")
+_RUNS = re.compile(
+    r"(?ms)^times> (?P<times>\d+) every (?P<every>\d+)d from (?P<first>\d+)d\n(?P<scene>.*?)(?=^times> |\Z)"
+)
 _MARK = re.compile(rf"(?P<joined>\+?)(?P<word>{_WORDS})(?P<failed>!?)(?:\((?P<how>[^)]*)\))?> ?(?P<text>.*)")
 _INHERITED = (
     "model_config", "cwd", "git_branch", "git_repo_root", "session_key", "user_id", "chat_id", "chat_type",
@@ -45,7 +47,8 @@ def _unfolded(runs: re.Match[str]) -> str:
     """A scene that is played so many times, with `{run}` and `{days}` filled in."""
     first, every, scene = int(runs["first"]), int(runs["every"]), runs["scene"]
     return "".join(
-        scene.replace("{run}", str(run)).replace("{days}", f"{first + run * every}d") for run in range(int(runs["times"]))
+        scene.replace("{run}", str(run)).replace("{days}", f"{first + run * every}d")
+        for run in range(int(runs["times"]))
     )
 
 

@@ -72,7 +72,7 @@ class Location(NamedTuple):
         }[what]
         if self.demo:
             raise RefusedError(
-                _("This is the demo store: Hermes cannot {resume} it.").format(resume=cannot),
+                _("This is the sample store: Hermes cannot {resume} it.").format(resume=cannot),
                 remedy=_("Open a store of your own."),
             )
         if self.old_files is not None:

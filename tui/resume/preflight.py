@@ -47,9 +47,7 @@ def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
     return tokens * cost / weight if cost and weight > 0 else None
 
 
-def place_and_cost(
-    conversation: Conversation, details: Details | None, *, is_sample: bool = False
-) -> Iterator[str]:
+def place_and_cost(conversation: Conversation, details: Details | None, *, is_sample: bool = False) -> Iterator[str]:
     """Where it goes on, with what, and how much that is: printable lines.
 
     Args:
@@ -96,7 +94,9 @@ class PreflightScreen(Card[bool]):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
             yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}", "dim"))
             mark = ("! ", "$warning bold")  # not shown: its look
-            warnings = [Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings]
+            warnings = [
+                Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings
+            ]
             # The last one of the sample store introduces the command.
             introduction = warnings[-1:] if plan.is_sample else []
             yield from warnings[: len(warnings) - len(introduction)]
@@ -106,7 +106,9 @@ class PreflightScreen(Card[bool]):
             yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
             with VerticalScroll(id="recap", can_focus=False):
                 yield Static(self._recap_content())
-            without = ("resume", "copy-the-command") if plan.is_sample else ("resume",) if plan.executable is None else ()
+            without = (
+                ("resume", "copy-the-command") if plan.is_sample else ("resume",) if plan.executable is None else ()
+            )
             yield keys_line(self.told_keys(without=without))
 
     def on_resize(self, event: Resize) -> None:
@@ -119,6 +121,7 @@ class PreflightScreen(Card[bool]):
         others = self.query_one("#answer").virtual_region.bottom - recap.virtual_region.height
         room = self.size.height if self.has_class("-short") else self.size.height * 9 // 10
         recap.styles.max_height = max(2, room - card.gutter.height - others)
+        recap.scroll_end(animate=False)  # what was said last tells best where it goes on
 
     def _recap_content(self) -> Content:
         looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
