@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.hermes.homes import Location, default_root
-from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import Radar

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .chat import TEXTS, TOOLS, Chat, Line, digits, stored_result
-from .writer import Row, Value, write_store
+from .writer import Row, Value
 
 SCENES = Path(__file__).resolve().parent / "scenes"
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0  # seconds
@@ -32,7 +32,7 @@ _INHERITED = (
     "thread_id", "display_name", "origin_json", "archived", "pinned",
 )  # fmt: skip
 _MODEL_CONFIG = '{"max_iterations": 90, "reasoning_config": null, "max_tokens": null}'
-_UNSET: Row = dict.fromkeys((
+_UNSET: dict[str, Value] = dict.fromkeys((
     "session_id", "role", "timestamp", "content", "tool_call_id", "tool_calls", "tool_name", "effect_disposition",
     "finish_reason", "reasoning", "reasoning_content", "codex_reasoning_items", "platform_message_id", "api_content",
 )) | {"observed": 0, "_compressed_summary": 0, "active": 1, "compacted": 0}  # fmt: skip
@@ -276,12 +276,14 @@ class Player:
         """Rows by table: sessions by their start, messages by the moment they were written."""
         chats = sorted(self._chats.values(), key=lambda chat: chat.started)
         lines = sorted((line for chat in chats for line in chat.lines), key=lambda line: line.order)
-        sessions = [chat.row() for chat in chats]
-        prompts: dict[str, Value] = {}
-        for session in sessions:
-            prompt = str(session.pop("system_prompt"))
-            session["system_prompt_hash"] = hashlib.sha256(prompt.encode()).hexdigest()
-            prompts[session["system_prompt_hash"]] = prompt
+        sessions: list[Row] = []
+        prompts: dict[str, str] = {}
+        for chat in chats:
+            row = chat.row()
+            prompt = str(row.pop("system_prompt"))
+            key = hashlib.sha256(prompt.encode()).hexdigest()
+            prompts[key] = prompt
+            sessions.append(row | {"system_prompt_hash": key})
         meta = {
             "store_instance_id": digits(f"{self.profile} store", 32),
             "store_created_at_utc": f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(chats[0].started))}.000000+00:00",
@@ -311,7 +313,7 @@ def _numbered(lines: Iterable[Line], stem: str) -> list[Row]:
     for number, line in enumerate(lines, 1):
         numbers[id(line)] = number
         order = numbers[id(line.repeats)] if line.repeats is not None else number
-        mine = {"id": number, "display_order": order, "message_uid": f"{stem}{number:08x}"}
+        mine: dict[str, Value] = {"id": number, "display_order": order, "message_uid": f"{stem}{number:08x}"}
         rows.append(_UNSET | line.columns | mine)
     return rows
 
@@ -342,48 +344,3 @@ def _used(session: Row) -> Row:
     """The row of `session_model_usage` that the totals of a session make."""
     seen = {"first_seen": session["started_at"], "last_seen": session.get("ended_at") or session["started_at"]}
     return {"session_id": session["id"], **{column: session[column] for column in _USAGE}, **seen}
-
-
-def build(path: Path, *, now: float) -> None:
-    """Write the sample store: one file, readable by its owner alone, without -wal or -shm beside it.
-
-    Args:
-        path: A path that is free, in a folder that exists.
-        now: Unix seconds. The same moment gives the same rows, whatever the clock and time zone say.
-
-    Raises:
-        FileExistsError: Something is at the path already; it is left alone.
-    """
-    _write(path, Player(now), sorted(SCENES.glob("*.txt")))
-
-
-def build_home(home: Path, *, now: float) -> Path:
-    """Write a sample Hermes root: the sample store, two profiles, what its jobs are called, and how long Hermes keeps what.
-
-    Args:
-        home: A folder that exists, with nothing of Hermes' in it.
-        now: Unix seconds.
-
-    Returns:
-        The path of the sample store.
-
-    Raises:
-        FileExistsError: There is a store already; it is left alone.
-    """
-    path = home / "state.db"
-    player = Player(now)
-    _write(path, player, sorted(SCENES.glob("*.txt")))
-    (home / "config.yaml").write_text(TEXTS["config"], encoding="utf-8")
-    (home / "cron").mkdir(mode=0o700)
-    (home / "cron" / "jobs.json").write_text(json.dumps({"jobs": player.jobs}, indent=2), encoding="utf-8")
-    for scene in sorted((SCENES / "profiles").glob("*.txt")):
-        folder = home / "profiles" / scene.stem
-        folder.mkdir(mode=0o700, parents=True)
-        _write(folder / "state.db", Player(now, scene.stem), [scene])
-    return path
-
-
-def _write(path: Path, player: Player, scenes: Iterable[Path]) -> None:
-    for scene in scenes:
-        player.play(scene.read_text(encoding="utf-8"))
-    write_store(path, player.rows(), generation=player.generation)

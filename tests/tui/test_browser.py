@@ -21,8 +21,8 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.commands.panes import MAIN, TRANSCRIPT
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.resume.preflight import PreflightScreen, anew_at_most, place_and_cost
-from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.main import MainScreen
 
 
 async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ async def test_views_sorting_and_jobs(tmp_path: Path) -> None:
         assert browser.screen.controllers.view is View.AUTOMATION
         rows = browser.screen.rows
         jobs = [index for index in range(len(rows)) if isinstance(rows.source.row(index), JobRow)]
-        assert len(jobs) == 2
+        assert len(jobs) == 3
         before = len(rows)
         rows.cursor = jobs[0]
         await browser.settle()
