@@ -31,7 +31,7 @@ def build(path: Path, *, now: float) -> None:
 
 
 def build_home(home: Path, *, now: float) -> Path:
-    """Write a sample Hermes root: the sample store, two profiles, the names of jobs, and how long Hermes keeps what.
+    """Write a sample Hermes root: the sample store, a second profile, names of jobs, how long Hermes keeps what.
 
     Args:
         home: A folder that exists, with nothing of Hermes' in it.

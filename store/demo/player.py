@@ -19,14 +19,14 @@ _DIFFERENT = 100
 """Lines of a long result that differ; the rest repeats them, so that the sample is made quickly."""
 
 _GATEWAYS = frozenset({"telegram", "discord", "slack", "whatsapp", "signal"})
-_WORDS = (
-    "you|seen|hermes|think|system|task|recalled|wait|until|clock|compact|rewind|end|mark|"
-    "chat|cut|compress|branch|reset|route|delegate|collect|" + "|".join(TOOLS)
-)
+_WORDS = frozenset((
+    "you", "seen", "hermes", "think", "system", "task", "recalled", "wait", "until", "clock", "compact", "rewind",
+    "end", "mark", "chat", "cut", "compress", "branch", "reset", "route", "delegate", "collect", *TOOLS,
+))  # fmt: skip
 _RUNS = re.compile(
     r"(?ms)^times> (?P<times>\d+) every (?P<every>\d+)d from (?P<first>\d+)d\n(?P<scene>.*?)(?=^times> |\Z)"
 )
-_MARK = re.compile(rf"(?P<joined>\+?)(?P<word>{_WORDS})(?P<failed>!?)(?:\((?P<how>[^)]*)\))?> ?(?P<text>.*)")
+_MARK = re.compile(r"(?P<joined>\+?)(?P<word>[a-z_]+)(?P<failed>!?)(?:\((?P<how>[^)]*)\))?> ?(?P<text>.*)")
 _INHERITED = (
     "model_config", "cwd", "git_branch", "git_repo_root", "session_key", "user_id", "chat_id", "chat_type",
     "thread_id", "display_name", "origin_json", "archived", "pinned",
@@ -89,7 +89,7 @@ class Player:
         scene = _RUNS.sub(_unfolded, scene)
         marks: list[tuple[re.Match[str], list[str]]] = []
         for line in scene.split("\n"):
-            if ">" in line and (found := _MARK.fullmatch(line)):
+            if ">" in line and (found := _MARK.fullmatch(line)) and found["word"] in _WORDS:
                 marks.append((found, []))
             elif marks:
                 marks[-1][1].append(line)

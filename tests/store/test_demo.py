@@ -238,15 +238,15 @@ class TestHome:
 
     def test_every_profile_is_a_sample_with_conversations_of_its_own(self, here: Location) -> None:
         profiles = here.profiles()
-        assert [each.profile for each in profiles] == [DEFAULT_PROFILE, "harbour", "sandbox"]
+        assert [each.profile for each in profiles] == [DEFAULT_PROFILE, "harbour"]
         assert all(each.demo for each in profiles), "what belongs to one must never reach the user's own trash"
-        assert [each.name for each in profiles] == ["demo", "demo · harbour", "demo · sandbox"]
+        assert [each.name for each in profiles] == ["demo", "demo · harbour"]
         titles = set()
         for each in profiles:
             with Store(each.path).reader() as reader:
                 catalog = read_catalog(reader, NOW)
             titles |= {session.title for session in catalog.forest.sessions.values()}
-        assert {"Fix auth bug #3", "Berths for the regatta", "A model that runs at home"} <= titles
+        assert {"Fix auth bug #3", "Berths for the regatta"} <= titles
 
     def test_hermes_would_delete_something_at_once_and_more_later(self, here: Location) -> None:
         with Store(here.path).reader() as reader:

@@ -171,19 +171,19 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("0")
         await until(browser, ProfilesScreen)
-        assert all(name in browser.text("#profiles") for name in ("default", "harbour", "sandbox"))
+        assert all(name in browser.text("#profiles") for name in ("default", "harbour"))
         await browser.press("a")
         await until(browser, EverywhereScreen)
         assert isinstance(browser.app.screen, EverywhereScreen)
         rows = rows_of(browser.app.screen)
-        at = next(at for at, row in enumerate(rows) if isinstance(row, FoundRow) and row.found.profile == "sandbox")
+        at = next(at for at, row in enumerate(rows) if isinstance(row, FoundRow) and row.found.profile == "harbour")
         await browser.press(*["down"] * at, "enter")
         await until(browser, PreflightScreen)
-        assert "there is nothing to resume" in browser.card() and "hermes -p sandbox --resume=" in browser.card()
+        assert "there is nothing to resume" in browser.card() and "hermes -p harbour --resume=" in browser.card()
         await browser.press("escape", "o")
         await until(browser, MainScreen)
         location = browser.screen.context.location
-        assert location.name == "demo · sandbox" and "A model that runs at home" in browser.text("#title")
+        assert location.name == "demo · harbour" and "who is on duty" in browser.text("#title")
         assert trash_folder(location).is_relative_to(tmp_path)
 
 
