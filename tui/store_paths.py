@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.hermes.homes import Location, default_root
-from hermes_browse.store.wording import _
 
 from .config.folders import user_folder
 
@@ -47,5 +46,5 @@ def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
     from hermes_browse.store.cleanup.retention import read_radar
 
     config = location.path.parent / "config.yaml" if location.root is not None else None
-    reach = _("this is the sample store: Hermes never opens it") if location.demo else ""
-    return read_radar(reader, config, now, managed=managed_config(), beyond_reach=reach)
+    managed = None if location.demo else managed_config()  # the sample is the same on every machine
+    return read_radar(reader, config, now, managed=managed)

@@ -174,9 +174,7 @@ class Radar:
         return pinned
 
 
-def read_radar(
-    reader: Reader, config: Path | None, now: float, *, managed: Path | None = None, beyond_reach: str = ""
-) -> Radar:
+def read_radar(reader: Reader, config: Path | None, now: float, *, managed: Path | None = None) -> Radar:
     """Read what the predictions need: the configuration, the last clean-up, and the leases.
 
     Args:
@@ -184,11 +182,9 @@ def read_radar(
         config: The `config.yaml` of the store's home, if it has one.
         now: Unix seconds.
         managed: From `hermes_settings.managed_config`.
-        beyond_reach: Why Hermes never opens this file, if it does not.
     """
     schema = reader.schema
-    if config is None:
-        beyond_reach = beyond_reach or _("Hermes does not open this file, so it deletes nothing in it")
+    beyond_reach = "" if config is not None else _("Hermes does not open this file, so it deletes nothing in it")
     retention = Retention() if config is None else read_retention(config, schema.version, managed)
     last: float | None = None
     if not beyond_reach and "state_meta" in schema.tables:

@@ -45,10 +45,15 @@ class Location(NamedTuple):
     def name(self) -> str:
         """Name on the screen."""
         if self.demo:
-            return "demo"
+            return "demo" if self.profile in (None, DEFAULT_PROFILE) else f"demo · {self.profile}"
         if self.old_files is not None:
             return _("old transcripts")
         return self.profile or self.path.name
+
+    def profiles(self) -> list[Location]:
+        """The stores of all profiles of its root, sample stores if it is one; none for a file that has no root."""
+        found = profiles(self.root) if self.root is not None else []
+        return [each._replace(demo=self.demo, note=self.note) for each in found]
 
     def refuse_without_home(self, what: str) -> None:
         """Raise RefusedError if Hermes would not open this store; `what` is `resume` or `make smaller`."""
@@ -58,7 +63,7 @@ class Location(NamedTuple):
         }[what]
         if self.demo:
             raise RefusedError(
-                _("This is the demo store: Hermes cannot {resume} it.").format(resume=cannot),
+                _("This is the sample store: Hermes cannot {resume} it.").format(resume=cannot),
                 remedy=_("Open a store of your own."),
             )
         if self.old_files is not None:

@@ -60,12 +60,19 @@ class ResumePlan:
     """Full path of `hermes`; None if not found."""
 
     @property
+    def is_sample(self) -> bool:
+        """Whether it is of the sample store: it is shown, and never run."""
+        return any(warning.code == "sample" for warning in self.warnings)
+
+    @property
     def is_risky(self) -> bool:
         """Whether another key must confirm it."""
         return bool(self.warnings)
 
     def to_print(self) -> ResumePlan:
         """Return the plan for a command to be run elsewhere, where Hermes may be on PATH."""
+        if self.is_sample:
+            return self
         warnings = tuple(warning for warning in self.warnings if warning.code != "no-hermes")
         return replace(self, warnings=warnings, executable=self.executable or self.argv[0])
 
@@ -101,9 +108,11 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     Only the form `--resume=ID` is safe: a bare id swallows the words after it, and a title may find another session.
     `-p` is always given, or a sticky profile would open another file (observed, 0.19).
 
+    Of the sample store it says what it would be with a store of one's own, and nothing runs it.
+
     Args:
         reader: An open reader.
-        location: The store.
+        location: The store; a store of Hermes or the sample store.
         session_id: Any segment.
         now: Unix seconds.
 
@@ -111,20 +120,26 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         RefusedError: Hermes would not open this file.
         NotFoundError: There is no such session.
     """
-    location.refuse_without_home("resume")
+    if not location.demo:
+        location.refuse_without_home("resume")
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     target = resume_target(conversation)
     predicted = predict_resume(catalog.forest, target.id, reader.schema.version)
-    executable = find_hermes()
+    executable = None if location.demo else find_hermes()
+    warnings = _warnings(conversation, predicted, executable)
+    if location.demo:  # what is wrong with this machine says nothing about the sample
+        text = _("This is the sample store: there is nothing to resume. With your own store, Enter runs:")
+        others = [each for each in warnings if each.code not in ("no-hermes", "missing-directory")]
+        warnings = [*others, Caution("sample", text)]
     return ResumePlan(
         argv=("hermes", "-p", location.profile or "default", f"--resume={target.id}"),
-        env={"HERMES_HOME": str(location.root)},
+        env={} if location.demo else {"HERMES_HOME": str(location.root)},
         conversation=conversation,
         target=target,
-        warnings=tuple(_warnings(conversation, predicted, executable)),
+        warnings=tuple(warnings),
         executable=executable,
     )
 

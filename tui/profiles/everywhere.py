@@ -90,15 +90,15 @@ class EverywhereScreen(SubScreen):
 
     def action_reload(self) -> None:
         """Read all profiles."""
-        root, now, view = self.context.location.root, self.context.clock(), self._view
-        if root is None:
+        here, now, view = self.context.location, self.context.clock(), self._view
+        if here.root is None:
             return
         self.found.show(FixedRows([NoteRow(_("reading all profiles …"))]))
         self._waiting = True
 
         async def run() -> None:
             try:
-                self._everywhere = await asyncio.to_thread(read_everywhere, root, now, view)
+                self._everywhere = await asyncio.to_thread(read_everywhere, here, now, view)
             except BrowseError as error:
                 self.context.failed(error)
             finally:

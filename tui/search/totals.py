@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
-from hermes_browse.store.hermes.homes import Location, profiles
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search import (
     Conditions,
     Coverage,
@@ -198,9 +198,7 @@ def _other_profiles(
     """The same in the stores of the other profiles: each opened, asked, and closed again."""
     found: list[SuggestionRow] = []
     notes: list[str] = []
-    if location.root is None or location.demo:
-        return found, ()
-    others = [each for each in profiles(location.root) if each.path != location.path]
+    others = [each for each in location.profiles() if each.path != location.path]
     for other in others[:_MOST_PROFILES]:
         name = other.profile or ""
         if cancelled():
