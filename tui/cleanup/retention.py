@@ -159,8 +159,8 @@ class RetentionScreen(SubScreen):
             parts.append(at_next if first else _("none at its next clean-up"))
         if outlook.closing:
             sentence = ngettext(
-                "closes 1 open session of automation, and deletes them later",
-                "closes {count:,} open sessions of automation, and deletes them later",
+                "closes 1 open session of automation and deletes it later",
+                "closes {count:,} open sessions of automation and deletes them later",
                 outlook.closing,
             )
             parts.append(sentence.format(count=outlook.closing))

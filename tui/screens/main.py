@@ -328,7 +328,7 @@ class MainScreen(Panes):
         by, catalog = self.controllers, self.context.catalog
         shown = shown_line(catalog, by.view)
         if by.is_searching and catalog.exact:
-            shown = _("searching {count:,} of {total:,} conversations")
+            shown = _("search in {count:,} of {total:,} conversations")
             shown = shown.format(count=catalog.forest.counts()[by.view], total=catalog.forest.counts()[View.ALL])
         if by.old_files.count.files:
             shown += " · " + _("{count:,} old transcripts").format(count=by.old_files.count.files)
