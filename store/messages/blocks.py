@@ -15,28 +15,31 @@ from .decode import injected_context, split_summary, without_injections
 from .models import ChatMessage
 
 
-class _Texts(NamedTuple):
+class Texts(NamedTuple):
     """The text of a message, parted."""
 
     summary: str
     said: str
 
 
-def _part(message: ChatMessage) -> _Texts:
-    """Part a text. Only what people and models say holds summaries: the output of a tool may begin like one."""
+def texts_of(message: ChatMessage) -> Texts:
+    """A text parted into the summary in it and what was said.
+
+    Only what people and models say holds summaries: the output of a tool may begin like one.
+    """
     if message.role not in ("user", "assistant"):
-        return _Texts("", message.text)
+        return Texts("", message.text)
     summary, said = split_summary(without_injections(message.text))
     if message.is_summary and not summary:  # flagged as one by Hermes (0.22), without the usual opening
         summary, said = said, ""
-    return _Texts(summary, said)
+    return Texts(summary, said)
 
 
 class Kind(NamedTuple):
     """What there is to say about a kind of block. Texts are passed to `_` where they are shown."""
 
     name: str
-    body: Callable[[ChatMessage, _Texts], str | None] = lambda message, texts: None
+    body: Callable[[ChatMessage, Texts], str | None] = lambda message, texts: None
     """Takes it out of a message; None where the message has none."""
     label: str = ""
     """On the screen: the line it is folded to, with `{size}`; empty for what is always open. Of a rule: its words."""
@@ -110,7 +113,7 @@ class Block(NamedTuple):
 
 def blocks_of(message: ChatMessage) -> Iterator[Block]:
     """What a message consists of, in the order in which it is shown; a body may be empty where a tool gave nothing."""
-    texts = _part(message)
+    texts = texts_of(message)
     for kind in KINDS:
         body = kind.body(message, texts)
         if body is not None:

@@ -69,8 +69,14 @@ def _identity_columns(reader: Reader) -> str:
     return ", ".join(reader.schema.message(name) for name in _IDENTITY)
 
 
-def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
-    """Bones of one session with their `display_order`, in slices by id."""
+def read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
+    """Bones of one session with their `display_order`, in order of id; read in slices.
+
+    Args:
+        reader: An open reader.
+        session_id: One session.
+        segment: Its index in the conversation.
+    """
     schema = reader.schema
     statement = (
         f"SELECT m.id, {schema.message('role')}, {schema.message('timestamp')}, {schema.active()}, "
@@ -98,7 +104,7 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
         last = int(str(rows[-1][0]))
 
 
-def _identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
+def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
     columns = _identity_columns(reader)
     rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", list(ids))
     return {int(str(row[0])): row[1:] for row in rows}
@@ -121,7 +127,7 @@ def _twins(reader: Reader, bones: Sequence[tuple[Bone, object]]) -> dict[int, in
     for bone, order in said:
         if order is not None:
             groups.setdefault(("order", order), []).append(bone)
-    identities = _identities(reader, [bone.id for bone in loose]) if loose else {}
+    identities = read_identities(reader, [bone.id for bone in loose]) if loose else {}
     for bone in loose:
         groups.setdefault((bone.timestamp, identities.get(bone.id, bone.id)), []).append(bone)
     folded: dict[int, int] = {}
@@ -174,7 +180,7 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     neighbours: list[tuple[int, int]] = []
     doubtful: list[int] = []
     for index, session in enumerate(segments):
-        rows = _read_bones(reader, session.id, index)
+        rows = read_bones(reader, session.id, index)
         twins = _twins(reader, rows) if reading is not Reading.LIVE else {}
         repeated.update(twins)
         doubtful += after_no_call((bone.id, bone.role) for bone, _ in rows)

@@ -1,0 +1,152 @@
+"""The rows of a conversation as far as compression is concerned: which are summaries, and which repeat which.
+
+Texts are not read here, only their lengths and beginnings: rows of 5,000 messages are told apart within milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..cleanup.sizes import bytes_sql
+from ..connection.connect import Reader
+from ..connection.values import as_count
+from ..messages.blocks import texts_of
+from ..messages.decode import SENTINEL, select, to_message
+from ..messages.models import ChatMessage, State
+from ..messages.transcript import read_bones
+from ..sessions.session import Session
+from ..text import as_text
+
+STEP = 1e-6
+"""Seconds between the times that Hermes gives to rows it writes at once (`_insert_message_rows`, 0.14 to 0.19)."""
+_TOLERANCE = 3e-7
+"""Of a time near 2e9 seconds stored in eight bytes, with what adding steps to it loses."""
+_HEAD = 80
+"""Code points of a text that are compared; its length is, too."""
+_CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
+
+
+class Row(NamedTuple):
+    """One row of `messages`, without its text."""
+
+    id: int
+    segment: int
+    """Index of its session in the conversation."""
+    role: str
+    timestamp: float | None
+    state: State
+    size: int
+    """Bytes of what is sent of it: its text, or the form that was sent, and its tool calls. Images count in full."""
+    mark: tuple[object, ...]
+    """Rows that say the same have equal marks; a copy that compression shortened has another."""
+    call: str
+    """The call it asks for first, or answers; empty for none."""
+    order: object
+    """`display_order` (0.22): one for all rows that stand for the same message."""
+    summary: ChatMessage | None
+    """The message itself where it holds a compaction summary, alone or merged with something said."""
+    is_multimodal: bool
+
+
+def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
+    """The rows of each segment in order of id, without bookkeeping (`session_meta`).
+
+    Args:
+        reader: An open reader.
+        segments: The sessions of a conversation, root first.
+    """
+    schema = reader.schema
+    content, calls = schema.message("content"), schema.message("tool_calls")
+    sent, flag = schema.message("api_content"), schema.message("_compressed_summary")
+    speaks = f"{schema.message('role')} IN ('user', 'assistant')"  # not shown
+    holds = f"instr(CAST({content} AS BLOB), CAST('[CONTEXT ' AS BLOB)) OR {flag} = 1"  # not shown
+    statement = (
+        f"SELECT m.id, {bytes_sql(content)}, substr({content}, 1, {_HEAD}), {bytes_sql(sent)}, {bytes_sql(calls)}, "
+        f"substr({calls}, 1, 200), {schema.message('tool_call_id')}, {speaks} AND ({holds}) "
+        "FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT 5000"
+    )
+    found: list[list[Row]] = []
+    candidates: list[int] = []
+    for index, session in enumerate(segments):
+        marks: dict[int, tuple[object, ...]] = {}
+        last = -(2**63)
+        while True:
+            read = reader.rows(statement, [session.id, last])
+            marks.update((int(str(row[0])), row[1:]) for row in read)
+            if len(read) < 5000:
+                break
+            last = int(str(read[-1][0]))
+        rows: list[Row] = []
+        for bone, order in read_bones(reader, session.id, index):
+            if bone.role == "session_meta" or bone.id not in marks:
+                continue
+            length, head, sent_size, call_size, call_text, call_id, is_candidate = marks[bone.id]
+            if is_candidate:
+                candidates.append(bone.id)
+            call = as_text(call_id) or ""
+            if call_text and bone.role == "assistant":
+                match = _CALL_ID.search(as_text(call_text) or "")
+                call = match[1] if match else ""
+            size = (as_count(sent_size) or as_count(length)) + as_count(call_size)
+            # Multimodal content begins with a NUL, which ends what substr sees.
+            multimodal = as_count(length) > len(SENTINEL) and head in ("", SENTINEL[:1])
+            mark = (bone.role, length, head, call, call_size)
+            rows.append(
+                Row(bone.id, index, bone.role, bone.timestamp, bone.state, size, mark, call, order, None, multimodal)
+            )
+        found.append(rows)
+    summaries = _read_summaries(reader, candidates)
+    return [[row._replace(summary=summaries[row.id]) if row.id in summaries else row for row in rows] for rows in found]
+
+
+def _read_summaries(reader: Reader, ids: Sequence[int]) -> dict[int, ChatMessage]:
+    statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
+    messages = map(to_message, reader.rows_in(statement, list(ids)))
+    return {message.id: message for message in messages if texts_of(message).summary}
+
+
+def is_copy(row: Row, original: Row) -> bool:
+    """Whether a row may stand for an earlier one: it says the same, or compression has shortened what it says.
+
+    Old results of tools are cut to a line, arguments of calls are cut, and images become a word (0.16 to 0.19).
+    """
+    if row.role != original.role:
+        return False
+    if row.order is not None and row.order == original.order:
+        return True
+    if row.mark == original.mark:
+        return True
+    if row.call or original.call:
+        return row.call == original.call and row.summary is None and original.summary is None
+    return row.is_multimodal and original.is_multimodal
+
+
+def written_at_once(row: Row, other: Row, between: int) -> bool:
+    """Whether two rows got their times in one go.
+
+    Args:
+        row: One row.
+        other: A later one.
+        between: How many rows later, by position in the session.
+    """
+    if row.timestamp is None or other.timestamp is None:
+        return False
+    return abs(other.timestamp - row.timestamp - between * STEP) <= _TOLERANCE + 0.1 * STEP * between
+
+
+def merged_with(row: Row, original: Row, said: str) -> bool:
+    """Whether a row that holds a summary holds the text of an earlier row, too.
+
+    Args:
+        row: A row with a summary.
+        original: An earlier row.
+        said: What stands beside the summary.
+    """
+    if row.role != original.role or not (said or row.call):
+        return False
+    if row.call or original.call:
+        return row.call == original.call
+    head = original.mark[2]
+    return isinstance(head, str) and said.startswith(head.strip()[:_HEAD]) and bool(head.strip())
