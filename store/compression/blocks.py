@@ -46,25 +46,33 @@ def sent_of(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.state is not State.REWOUND]
 
 
-def find_cuts(rows: Sequence[Row], known: set[str], above: Sequence[Row] | None) -> list[Cut]:
+Known = dict[str, set[float | None]]
+"""Summaries by their texts, with the times of the rows they stand in."""
+
+
+def find_cuts(rows: Sequence[Row], known: Known, above: Sequence[Row] | None) -> list[Cut]:
     """Where blocks begin in a session.
 
     Args:
         rows: Of the session, in order of id.
-        known: Texts of the summaries of earlier sessions: one that comes again was carried over. Grows.
+        known: The summaries of earlier sessions: one that comes again may have been carried over. Grows.
         above: What was sent in the end of the session before, which this one continues; None for the root.
     """
     cuts: list[Cut] = []
     for at, row in enumerate(rows):
-        if row.summary is None or row.summary.text in known:
+        if row.summary is None or _is_carried_summary(rows, at, known):
             continue
-        known.add(row.summary.text)
+        known.setdefault(row.summary.text, set()).add(row.timestamp)
         low = cuts[-1].start if cuts else 0
         floor = low if not cuts or cuts[-1].summary is None else cuts[-1].summary + 1
         start = _start(rows, low, max(floor, at - _MOST_BACK), at, above if not cuts else None)
         is_marked = start == 0 or not any(each.state is State.LIVE for each in rows[low:start])
         if not is_marked and not _repeats(rows[start : at + _WINDOW], rows[low:start]):
             start, is_marked = low, True  # a branch or an import: the rows above are the head that was copied with it
+        if (
+            cuts and start <= cuts[-1].start
+        ):  # two summaries in one block: the newer one stands behind what it carried over
+            start, is_marked = cuts[-1].start, cuts.pop().is_marked
         cuts.append(Cut(start, at, is_marked))
     if above is not None and (not cuts or cuts[0].start > 0):
         cuts.insert(0, Cut(0, None, True))
@@ -77,6 +85,30 @@ def find_cuts(rows: Sequence[Row], known: set[str], above: Sequence[Row] | None)
         elif live < last.start:
             cuts[-1] = last._replace(start=live)  # whatever is live was written by the last compaction, or after it
     return cuts
+
+
+def _is_carried_summary(rows: Sequence[Row], at: int, known: Known) -> bool:
+    """Whether a summary was carried over beside a new one; else the same one was written again, with a block of its own.
+
+    Hermes 0.18 does that where there was nothing to summarise: it writes the same rows once more.
+    """
+    row = rows[at]
+    moments = known.get(row.summary.text) if row.summary is not None else None
+    if moments is None:
+        return False
+    others = [
+        each
+        for each, other in enumerate(rows[: at + _WINDOW])
+        if other.summary is not None and each > at - _WINDOW and other.summary.text not in known
+    ]
+    if row.timestamp in moments or any(
+        written_at_once(rows[min(at, b)], rows[max(at, b)], abs(at - b)) for b in others
+    ):
+        return True
+    alone = not any(
+        written_at_once(rows[min(at, b)], rows[max(at, b)], 1) for b in (at - 1, at + 1) if 0 <= b < len(rows)
+    )
+    return alone and bool(others)
 
 
 def _start(rows: Sequence[Row], low: int, floor: int, at: int, above: Sequence[Row] | None) -> int:
@@ -114,7 +146,7 @@ def end_of_block(rows: Sequence[Row], summary: int | None, sent: Sequence[Row]) 
     """
     first = summary if summary is not None else 0
     end = first + 1 if summary is not None else 0
-    is_known = summary is not None and any(
+    is_known = any(
         written_at_once(rows[at], rows[first], first - at) for at in range(max(0, first - _MOST_BACK), first)
     )
     moments = {row.timestamp for row in sent}
@@ -126,7 +158,7 @@ def end_of_block(rows: Sequence[Row], summary: int | None, sent: Sequence[Row]) 
     if is_known:
         return end, True
     # Each row was written by itself (0.17 and older): what repeats the end of what was sent belongs to the block.
-    best = end
+    best, reaches = end, False
     for place in range(len(sent)):
         length = 0
         while (
@@ -138,8 +170,9 @@ def end_of_block(rows: Sequence[Row], summary: int | None, sent: Sequence[Row]) 
         if length and (place + length == len(sent) or end + length > best):
             best = end + length
             if place + length == len(sent):
+                reaches = True
                 break
-    return best, False
+    return best, reaches
 
 
 def carried(

@@ -18,7 +18,7 @@ from ..messages.gaps import IdGap, read_id_gaps
 from ..messages.transcript import read_identities
 from ..sessions.session import Session
 from ..wording import N_
-from .blocks import Carried, Cut, carried, end_of_block, find_cuts, sent_of
+from .blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
 from .rows import Row, read_rows
 
 _FALLBACK = "Summary generation was unavailable"  # not shown
@@ -41,6 +41,7 @@ class Note(StrEnum):
     NOT_MARKED = "not_marked"
     FALLBACK = "fallback_summary"
     NOT_STORED_AGAIN = "not_stored_again"
+    REPEATED = "repeated"
     EDGE = "edge_inferred"
     GAP = "id_gap"
     SHORTENED = "shortened"
@@ -62,6 +63,7 @@ NOTES: Mapping[Note, str] = {
     Note.NOT_STORED_AGAIN: N_(
         "The newest messages were not stored again: the model still had them (`/compress here`), but a resume does not."
     ),
+    Note.REPEATED: N_("The summary is the one before, word for word: there was nothing new to summarise."),
     Note.EDGE: N_("Where the rows that were carried over end is inferred from what they say."),
     Note.GAP: N_("Ids are missing among these messages: rows of this or of another session are gone from the store."),
     Note.SHORTENED: N_("Some messages were carried over shortened: old results of tools, arguments, images."),
@@ -109,7 +111,7 @@ class Compaction(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether the rows say all there is to know of it."""
-        return not self.notes or set(self.notes) <= {Note.FALLBACK, Note.SHORTENED, Note.SHELLS}
+        return not self.notes or set(self.notes) <= {Note.FALLBACK, Note.SHORTENED, Note.SHELLS, Note.REPEATED}
 
 
 class Generation(NamedTuple):
@@ -159,8 +161,7 @@ class _Making:
         self.generations: list[Generation] = []
         self.compactions: list[Compaction] = []
         self.shells: list[str] = []
-        self.summaries: set[str] = set()
-        """Texts of summaries so far: one that comes again was carried over."""
+        self.summaries: Known = {}
 
     def add_segment(self, index: int, rows: list[Row]) -> None:
         """Go through the rows of the next session."""
@@ -204,13 +205,18 @@ class _Making:
         at = cut.summary - cut.start if cut.summary is not None else None
         end, is_edge_known = end_of_block(rows, at, sent)
         kept, merged = carried(rows, at, end, sent)
-        originals = {each.original for each in kept} | {merged}
+        summary = rows[at] if at is not None else None
+        again = {
+            row.id
+            for row in sent
+            if row.summary and summary and summary.summary and row.summary.text == summary.summary.text
+        }
+        originals = {each.original for each in kept} | {merged} | again
         tail = [place for place, row in enumerate(sent) if row.id in originals]
         behind = [each for each in kept if not each.is_head and each.original is not None]
         rest = sent[tail[-1] + 1 :] if tail and (behind or merged is not None) else []
         rest = [row for row in rest if row.id not in originals]
         lasting = {row.id for row in rest}
-        summary = rows[at] if at is not None else None
         notes: list[Note] = []
         if self.shells:
             notes.append(Note.SHELLS)
@@ -218,6 +224,8 @@ class _Making:
             notes.append(Note.NO_SUMMARY)
         elif summary.summary is not None and _FALLBACK in summary.summary.text:
             notes.append(Note.FALLBACK)
+        if again:
+            notes.append(Note.REPEATED)
         if not sent:
             notes.append(Note.NO_ORIGINALS)
         if not cut.is_marked:

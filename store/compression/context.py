@@ -63,7 +63,7 @@ class Context(NamedTuple):
     @property
     def is_certain(self) -> bool:
         """Whether the store leaves no doubt that these rows were sent, and no others."""
-        harmless = {Note.COPY, Note.SUMMARY, Note.PROMPT, Note.FALLBACK, Note.SHORTENED, Note.SHELLS}
+        harmless = {Note.COPY, Note.SUMMARY, Note.PROMPT, Note.FALLBACK, Note.SHORTENED, Note.SHELLS, Note.REPEATED}
         return set(self.notes) <= harmless and all(row.is_certain for row in self.rows)
 
 
