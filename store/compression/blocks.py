@@ -1,7 +1,7 @@
 """Where Hermes wrote a block of rows when it compressed a conversation, and which rows of it repeat earlier ones.
 
-Nothing in a store says where a block begins and ends. Three things show it: rows written at once have times a microsecond
-apart; rows that had been loaded from the store keep their times; and copies say what their originals say.
+Nothing in a store says where a block begins and ends. Three things show it: rows written at once have times a
+microsecond apart; rows that had been loaded from the store keep their times; and copies say what their originals say.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def find_cuts(rows: Sequence[Row], known: Known, above: Sequence[Row] | None) ->
         is_marked = start == 0 or not any(each.state is State.LIVE for each in rows[low:start])
         if not is_marked and not _repeats(rows[start : at + _WINDOW], rows[low:start]):
             start, is_marked = low, True  # a branch or an import: the rows above are the head that was copied with it
-        if (
-            cuts and start <= cuts[-1].start
-        ):  # two summaries in one block: the newer one stands behind what it carried over
+        if cuts and start <= cuts[-1].start:  # two in one block: the newer one stands behind what it carried over
             start, is_marked = cuts[-1].start, cuts.pop().is_marked
         cuts.append(Cut(start, at, is_marked))
     if above is not None and (not cuts or cuts[0].start > 0):
@@ -88,7 +86,7 @@ def find_cuts(rows: Sequence[Row], known: Known, above: Sequence[Row] | None) ->
 
 
 def _is_carried_summary(rows: Sequence[Row], at: int, known: Known) -> bool:
-    """Whether a summary was carried over beside a new one; else the same one was written again, with a block of its own.
+    """Whether a summary was carried over beside a new one; else the same was written again, in a block of its own.
 
     Hermes 0.18 does that where there was nothing to summarise: it writes the same rows once more.
     """

@@ -1,9 +1,10 @@
 """Each compaction of a conversation: what was replaced, by which summary, and what was carried over.
 
-Hermes compresses in two ways (agent/conversation_compression.py, 0.16 to 0.19). By rotation it ends the session and writes
-a new one; in place (since 0.18) it marks all live rows as compacted and writes new ones below them. Either way it writes a
-*block*: the first messages again, the summary, and the last messages again; a summary may be merged into one of these.
-The rows from one block up to the next one are a *generation*: what the model is sent is always its generation.
+Hermes compresses in two ways (agent/conversation_compression.py, 0.16 to 0.19). By rotation it ends the session and
+writes a new one; in place (since 0.18) it marks all live rows as compacted and writes new ones below them. Either way
+it writes a *block*: the first messages again, the summary, and the last messages again. Where roles would not
+alternate it merges the summary with one of these. The rows from one block up to the next one are a *generation*: what
+the model is sent is always its generation.
 """
 
 from __future__ import annotations

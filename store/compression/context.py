@@ -1,9 +1,9 @@
 """What the model was given when a message was written: the exact rows, in order.
 
-The model answers a request; what is asked here is the request a message belongs to. Of what the assistant says it is the
-one it answers; of anything else the first one it was part of. Proved against Hermes 0.16 to 0.19, which sent what stands
-in `tests/data/compression`, row by row. What no row tells is not in the answer: the descriptions of tools, what a plug-in
-adds for one request, and how a provider's adapter joins messages of one role.
+The model answers a request; what is asked here is the request a message belongs to. Of what the assistant says it is
+the one it answers; of anything else the first one it was part of. Proved row by row against what Hermes 0.16 to 0.19
+sent (`tests/data/compression`). What no row tells is not in the answer: the descriptions of tools, what a plug-in adds
+for one request, how an adapter joins messages of one role, and a rotation that Hermes undid (`tests/compression`).
 """
 
 from __future__ import annotations

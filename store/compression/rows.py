@@ -13,9 +13,9 @@ from ..cleanup.sizes import bytes_sql
 from ..connection.connect import Reader
 from ..connection.values import as_count
 from ..messages.blocks import texts_of
-from ..messages.decode import SENTINEL, select, to_message
+from ..messages.decode import SENTINEL
 from ..messages.models import ChatMessage, State
-from ..messages.transcript import read_bones
+from ..messages.transcript import read_bones, read_messages_of
 from ..sessions.session import Session
 from ..text import as_text
 
@@ -102,9 +102,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
 
 
 def _read_summaries(reader: Reader, ids: Sequence[int]) -> dict[int, ChatMessage]:
-    statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
-    messages = map(to_message, reader.rows_in(statement, list(ids)))
-    return {message.id: message for message in messages if texts_of(message).summary}
+    return {message.id: message for message in read_messages_of(reader, ids) if texts_of(message).summary}
 
 
 def is_copy(row: Row, original: Row) -> bool:

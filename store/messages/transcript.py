@@ -214,9 +214,14 @@ def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
         reader: An open reader.
         bones: A slice of a skeleton.
     """
+    return read_messages_of(reader, [bone.id for bone in bones])
+
+
+def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
+    """The same of ids of `messages`."""
     statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
-    found = {message.id: message for message in map(to_message, reader.rows_in(statement, [bone.id for bone in bones]))}
-    return [found[bone.id] for bone in bones if bone.id in found]
+    found = {message.id: message for message in map(to_message, reader.rows_in(statement, list(ids)))}
+    return [found[each] for each in ids if each in found]
 
 
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:
