@@ -111,8 +111,9 @@ def _is_carried_summary(rows: Sequence[Row], at: int, known: Known) -> bool:
 
 def _start(rows: Sequence[Row], low: int, floor: int, at: int, above: Sequence[Row] | None) -> int:
     """Where the block of the summary at `at` begins: not before `floor`, in a generation that begins at `low`."""
+    stamp = rows[at].timestamp or 0.0
     for start in range(floor, at):
-        if written_at_once(rows[start], rows[at], at - start):
+        if stamp - (rows[start].timestamp or 0.0) < 0.01 and written_at_once(rows[start], rows[at], at - start):
             return start
     if above is not None and at <= _MOST_BACK and all(_is_any(row, above) for row in rows[:at]):
         return 0

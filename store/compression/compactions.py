@@ -65,7 +65,7 @@ NOTES: Mapping[Note, str] = {
         "The newest messages were not stored again: the model still had them (`/compress here`), but a resume does not."
     ),
     Note.REPEATED: N_("The summary is the one before, word for word: there was nothing new to summarise."),
-    Note.EDGE: N_("Where the rows that were carried over end is inferred from what they say."),
+    Note.EDGE: N_("Which messages were carried over is inferred from what they say."),
     Note.GAP: N_("Ids are missing among these messages: rows of this or of another session are gone from the store."),
     Note.SHORTENED: N_("Some messages were carried over shortened: old results of tools, arguments, images."),
     Note.UNANSWERED: N_("No answer is stored after this message: nothing shows that the model was given it."),

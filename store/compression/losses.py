@@ -100,6 +100,8 @@ _PLAIN = re.compile(
 """Words that tell nothing of a decision."""
 _LONG_RUN = re.compile(r"(\S{400})(?=\S)")
 """Letters without a space: patterns go through each such run from many places, so that runs have to end."""
+_DIFF = re.compile(r"^(\+\+\+ |--- )[ab]/", re.MULTILINE)
+"""What stands before a path in a diff and is no part of it."""
 _COMMANDS = ("command", "cmd", "script", "code")
 """Arguments of a tool that are a command."""
 
@@ -128,7 +130,7 @@ def find_losses(
         ids = compaction.replaced[max(0, start - _BATCH) : start]
         for message in reversed(read_messages_of(reader, ids)):
             texts = list(_texts(message))
-            cut = [_LONG_RUN.sub(r"\1 ", text[:_MOST_OF_ONE]) for text in texts]
+            cut = [_LONG_RUN.sub(r"\1 ", _DIFF.sub(r"\1", text[:_MOST_OF_ONE])) for text in texts]
             is_complete &= all(len(text) <= _MOST_OF_ONE for text in texts)
             letters += sum(map(len, cut))
             for kind, term in _terms(message, cut):
@@ -184,7 +186,11 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[Term, s
         for match in _PATTERN.finditer(text):
             term = match[0].rstrip(".,:;")
             kind = _KINDS[str(match.lastgroup)]
-            if len(term) > 2 and (kind is not Term.NUMBER or len(re.sub(r"\D", "", term)) > 2 or not term.isdigit()):
+            if (
+                len(term) > 2
+                and term != "/dev/null"
+                and (kind is not Term.NUMBER or len(re.sub(r"\D", "", term)) > 2 or not term.isdigit())
+            ):
                 yield kind, term[:300]
     if message.role == "user":
         for sentence in _SENTENCE.findall(texts_of(message).said[:_MOST_OF_ONE]):

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import bytes_sql
 from ..connection.connect import Reader
-from ..connection.values import as_count
+from ..connection.schema import Schema
+from ..connection.values import as_count, as_time
 from ..messages.blocks import texts_of
-from ..messages.decode import SENTINEL
+from ..messages.decode import SENTINEL, state_of
 from ..messages.models import ChatMessage, State
-from ..messages.transcript import read_bones, read_messages_of
+from ..messages.transcript import read_messages_of
 from ..sessions.session import Session
 from ..text import as_text
 
@@ -25,6 +26,7 @@ _TOLERANCE = 3e-7
 """Of a time near 2e9 seconds stored in eight bytes, with what adding steps to it loses."""
 _HEAD = 80
 """Code points of a text that are compared; its length is, too."""
+_SLICE = 5000
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
 
 
@@ -57,48 +59,63 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
         reader: An open reader.
         segments: The sessions of a conversation, root first.
     """
-    schema = reader.schema
-    content, calls = schema.message("content"), schema.message("tool_calls")
-    sent, flag = schema.message("api_content"), schema.message("_compressed_summary")
-    speaks = f"{schema.message('role')} IN ('user', 'assistant')"  # not shown
-    holds = f"instr(CAST({content} AS BLOB), CAST('[CONTEXT ' AS BLOB)) OR {flag} = 1"  # not shown
-    statement = (
-        f"SELECT m.id, {bytes_sql(content)}, substr({content}, 1, {_HEAD}), {bytes_sql(sent)}, {bytes_sql(calls)}, "
-        f"substr({calls}, 1, 200), {schema.message('tool_call_id')}, {speaks} AND ({holds}) "
-        "FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT 5000"
-    )
+    statement = _statement(reader.schema)
+    states: dict[tuple[object, object], State] = {}
     found: list[list[Row]] = []
-    candidates: list[int] = []
+    candidates: list[tuple[int, int]] = []
     for index, session in enumerate(segments):
-        marks: dict[int, tuple[object, ...]] = {}
+        rows: list[Row] = []
         last = -(2**63)
         while True:
             read = reader.rows(statement, [session.id, last])
-            marks.update((int(str(row[0])), row[1:]) for row in read)
-            if len(read) < 5000:
+            for key, who, stamp, active, compacted, order, length, head, sent, call_size, calls, answers, holds in read:
+                role = as_text(who) or "unknown"
+                if role == "session_meta":
+                    continue
+                message_id = int(str(key))
+                state = states.get((active, compacted))
+                if state is None:
+                    state = states[active, compacted] = state_of(active, compacted)
+                call = as_text(answers) or ""
+                if calls and role == "assistant":
+                    match = _CALL_ID.search(as_text(calls) or "")
+                    call = match[1] if match else ""
+                if holds:
+                    candidates.append((index, len(rows)))
+                bytes_sent = as_count(sent) or as_count(length)
+                # Multimodal content begins with a NUL, which ends what substr sees.
+                is_multimodal = (head == "" or head == "\x00") and as_count(length) > len(SENTINEL)
+                mark = (role, length, head, call, call_size)
+                rows.append(
+                    Row(
+                        message_id, index, role, as_time(stamp), state, bytes_sent + as_count(call_size), mark, call,
+                        order, None, is_multimodal,
+                    )
+                )  # fmt: skip
+            if len(read) < _SLICE:
                 break
             last = int(str(read[-1][0]))
-        rows: list[Row] = []
-        for bone, order in read_bones(reader, session.id, index):
-            if bone.role == "session_meta" or bone.id not in marks:
-                continue
-            length, head, sent_size, call_size, call_text, call_id, is_candidate = marks[bone.id]
-            if is_candidate:
-                candidates.append(bone.id)
-            call = as_text(call_id) or ""
-            if call_text and bone.role == "assistant":
-                match = _CALL_ID.search(as_text(call_text) or "")
-                call = match[1] if match else ""
-            size = (as_count(sent_size) or as_count(length)) + as_count(call_size)
-            # Multimodal content begins with a NUL, which ends what substr sees.
-            multimodal = as_count(length) > len(SENTINEL) and head in ("", SENTINEL[:1])
-            mark = (bone.role, length, head, call, call_size)
-            rows.append(
-                Row(bone.id, index, bone.role, bone.timestamp, bone.state, size, mark, call, order, None, multimodal)
-            )
         found.append(rows)
-    summaries = _read_summaries(reader, candidates)
-    return [[row._replace(summary=summaries[row.id]) if row.id in summaries else row for row in rows] for rows in found]
+    summaries = _read_summaries(reader, [found[index][at].id for index, at in candidates])
+    for index, at in candidates:
+        row = found[index][at]
+        found[index][at] = row._replace(summary=summaries.get(row.id))
+    return found
+
+
+def _statement(schema: Schema) -> str:
+    """SQL for a slice of the rows of a session; of results of tools, which are long, no text is looked at."""
+    role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
+    flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
+    speaks = f"{role} IN ('user', 'assistant')"  # not shown
+    holds = f"instr(CAST({content} AS BLOB), CAST('[CONTEXT ' AS BLOB)) OR {flag} = 1"  # not shown
+    return (
+        f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, {schema.compacted()}, "
+        f"{schema.message('display_order')}, {bytes_sql(content)}, "
+        f"CASE WHEN {answers} IS NULL THEN substr({content}, 1, {_HEAD}) END, "
+        f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, substr({calls}, 1, 200), {answers}, "
+        f"{speaks} AND ({holds}) FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {_SLICE}"
+    )
 
 
 def _read_summaries(reader: Reader, ids: Sequence[int]) -> dict[int, ChatMessage]:

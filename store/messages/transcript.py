@@ -69,14 +69,8 @@ def _identity_columns(reader: Reader) -> str:
     return ", ".join(reader.schema.message(name) for name in _IDENTITY)
 
 
-def read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
-    """Bones of one session with their `display_order`, in order of id; read in slices.
-
-    Args:
-        reader: An open reader.
-        session_id: One session.
-        segment: Its index in the conversation.
-    """
+def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
+    """Bones of one session with their `display_order`, in slices by id."""
     schema = reader.schema
     statement = (
         f"SELECT m.id, {schema.message('role')}, {schema.message('timestamp')}, {schema.active()}, "
@@ -180,7 +174,7 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     neighbours: list[tuple[int, int]] = []
     doubtful: list[int] = []
     for index, session in enumerate(segments):
-        rows = read_bones(reader, session.id, index)
+        rows = _read_bones(reader, session.id, index)
         twins = _twins(reader, rows) if reading is not Reading.LIVE else {}
         repeated.update(twins)
         doubtful += after_no_call((bone.id, bone.role) for bone, _ in rows)

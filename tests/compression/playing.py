@@ -1,18 +1,20 @@
 """The real Hermes in a conversation that it compresses: what it stores, and what it sends to the model at each turn.
 
-Not part of the suite: it makes the cases in `tests/data/compression-*.json` that `test_context.py` reads.
+Not part of the suite: it makes the cases in `tests/data/compression` that `test_context.py` reads.
 
-    python tests/compression/playing.py PLAN OUT.json [IN_PLACE]
+    python tests/compression/playing.py PLAN OUT.json [1: in place]
 
 Run it with the release of Hermes that is to play on the path (`PYTHONPATH`, as in `tests/proof/releases.py`). A server on
-this machine stands for the model: it takes down each request and answers by a script; the one call that writes the
-summary is answered here too, or fails where the plan says so.
+this machine stands for the model: it takes down each request and answers by a script. The one call that writes a summary
+is answered here, or fails where the plan says so; all else is Hermes' own. A plan is a word, a letter for each step:
 
-A plan is a word of one letter for each step: `s` says something, `t` says something that has a tool called, `p` has two
-tools called at once, `c` compresses as `/compress` does, `a` lets the next turn compress by itself, `m` lets it compress
-in the middle of the turn, after a tool, `f` fails the summary of the next compression, `n` fails it as a network does,
-`r` opens the session anew as a resume does, `u` takes the last exchange back, `k` kills a compression before its new rows
-are written, `x` lets one find that no session can be made, `h` compresses all but the last exchange (`/compress here`).
+    s  say something                         f  let the summary of the next compression fail
+    t  the same, with a tool called          n  let it fail as a broken network does
+    p  the same, with two called at once     r  open the session anew, as a resume does
+    c  compress as `/compress` does          u  take the last exchange back
+    h  compress all but the last exchange    k  compress, and be killed before the new rows are written
+    a  let the next turn compress by itself  x  compress while no new session can be made
+    m  a turn that compresses after a tool
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-_WORDS = "anchor harbour quay tide lantern ferry rope gangway bread fog island storm".split()
+_WORDS = ("anchor", "harbour", "quay", "tide", "lantern", "ferry", "rope", "gangway", "bread", "fog", "island", "storm")
 
 
 class Model:
@@ -277,16 +279,18 @@ class Play:
             setattr(self.db, name, own)
 
 
+def said_by(message: dict[str, Any]) -> str:
+    """What is compared of a message that was sent, or of a row: role, text, the tools it calls, the call it answers."""
+    calls = message.get("tool_calls") or []
+    content = message.get("api_content") or message.get("content") or ""
+    said = content if isinstance(content, str) else json.dumps(content)
+    names = [call["id"] for call in (json.loads(calls) if isinstance(calls, str) else calls)]
+    return json.dumps([message["role"], said.strip(), names, message.get("tool_call_id")], ensure_ascii=False)
+
+
 def _outline(messages: list[dict[str, Any]], texts: dict[str, int]) -> list[int]:
-    """What was sent, as numbers of texts: of each message its role, its content and the tools it calls."""
-    found = []
-    for message in messages:
-        content = message.get("content")
-        said = content if isinstance(content, str) or content is None else json.dumps(content)
-        calls = [call["id"] for call in message.get("tool_calls") or ()]
-        key = json.dumps([message["role"], said or "", calls, message.get("tool_call_id")], ensure_ascii=False)
-        found.append(texts.setdefault(key, len(texts)))
-    return found
+    """What was sent, as numbers of texts."""
+    return [texts.setdefault(said_by(message), len(texts)) for message in messages]
 
 
 def main() -> None:
@@ -315,14 +319,28 @@ def main() -> None:
         requests = [
             {"session": each["session"], "sent": _outline(each["messages"], texts)} for each in play.model.requests
         ]
+        stored = {said_by(row): row["id"] for row in reversed(tables["messages"])}
         released = next(Path(hermes_state.__file__).parent.glob("hermes_agent-*.dist-info")).name.split("-")[1]
         case = {
-            "hermes": released.removesuffix(".dist"), "plan": plan, "in_place": in_place,
-            "schema": hermes_state.SCHEMA_VERSION, "notes": play.notes, **tables, "texts": [json.loads(key) for key in texts],
+            "hermes": released.removesuffix(".dist"),
+            "plan": plan,
+            "in_place": in_place,
+            "schema": hermes_state.SCHEMA_VERSION,
+            "notes": play.notes,
+            **tables,
+            "texts": [stored.get(key) or json.loads(key) for key in texts],
             "requests": requests,
-        }  # fmt: skip
-        text = json.dumps(case, ensure_ascii=False, indent=0).replace(str(home), "/home")
-        out.write_text(text + "\n")
+        }
+        lines = [f"{json.dumps(name)}: {_lines(value)}" for name, value in case.items()]
+        text = "{\n" + ",\n".join(lines) + "\n}\n"
+        out.write_text(text.replace(str(home), "/home"), encoding="utf-8")
+
+
+def _lines(value: object) -> str:
+    """JSON, of a list each item on a line of its own."""
+    if not isinstance(value, list) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    return "[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in value) + "\n]"
 
 
 if __name__ == "__main__":
