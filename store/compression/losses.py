@@ -102,6 +102,8 @@ _LONG_RUN = re.compile(r"(\S{400})(?=\S)")
 """Letters without a space: patterns go through each such run from many places, so that runs have to end."""
 _DIFF = re.compile(r"^(\+\+\+ |--- )[ab]/", re.MULTILINE)
 """What stands before a path in a diff and is no part of it."""
+_STEM = 6
+"""Letters of a word that a summary has to have: endings differ."""
 _COMMANDS = ("command", "cmd", "script", "code")
 """Arguments of a tool that are a command."""
 
@@ -120,7 +122,6 @@ def find_losses(
     after = [compaction.summary, *(each.id for each in compaction.kept), *compaction.not_stored_again]
     kept = [each for each in after if each is not None]
     mentioned = "\n".join("\n".join(_texts(message)) for message in read_messages_of(reader, kept)).casefold()
-    words = set(_WORD.findall(mentioned))
     found: dict[tuple[Term, str], tuple[str, int, int]] = {}
     letters, is_complete = 0, True
     for start in range(len(compaction.replaced), 0, -_BATCH):
@@ -138,7 +139,7 @@ def find_losses(
     lost = [
         Lost(term, kind, count, last)
         for (kind, _key), (term, count, last) in found.items()
-        if not _is_mentioned(kind, term, mentioned, words)
+        if not _is_mentioned(kind, term, mentioned)
     ]
     place = {each: at for at, each in enumerate(compaction.replaced, 1)}
     total = max(len(place), 1)
@@ -218,7 +219,7 @@ def _count(found: dict[tuple[Term, str], tuple[str, int, int]], kind: Term, term
         found[key] = (term, 1, at)
 
 
-def _is_mentioned(kind: Term, term: str, text: str, words: set[str]) -> bool:
+def _is_mentioned(kind: Term, term: str, text: str) -> bool:
     """Whether what the model was given after a compaction still has a term.
 
     A decision counts as mentioned when most of its telling words are: summaries say it in words of their own.
@@ -231,5 +232,5 @@ def _is_mentioned(kind: Term, term: str, text: str, words: set[str]) -> bool:
         return len(name) > 2 and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
     if kind is Term.DECISION:
         telling = {word for word in _WORD.findall(folded) if not _PLAIN.fullmatch(word)}
-        return not telling or len(telling & words) * 3 > len(telling) * 2
+        return not telling or sum(word[:_STEM] in text for word in telling) * 3 >= len(telling) * 2
     return False

@@ -4,9 +4,10 @@ Not part of the suite: it makes the cases in `tests/data/compression` that `test
 
     python tests/compression/playing.py PLAN OUT.json [1: in place]
 
-Run it with the release of Hermes that is to play on the path (`PYTHONPATH`, as in `tests/proof/releases.py`). A server on
-this machine stands for the model: it takes down each request and answers by a script. The one call that writes a summary
-is answered here, or fails where the plan says so; all else is Hermes' own. A plan is a word, a letter for each step:
+Run it with the release of Hermes that is to play on the path (`PYTHONPATH`, as in `tests/proof/releases.py`). A server
+on this machine stands for the model: it takes down each request and answers by a script. The one call that writes a
+summary is answered here, or fails where the plan says so; all else is Hermes' own. A plan is a word, a letter for each
+step:
 
     s  say something                         f  let the summary of the next compression fail
     t  the same, with a tool called          n  let it fail as a broken network does
