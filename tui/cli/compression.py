@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from types import SimpleNamespace
 
 from hermes_browse.store.compression.compactions import NOTES, Compaction, Note, read_history
 from hermes_browse.store.compression.compactions import Kind as Way
@@ -73,9 +72,6 @@ class ContextCommand(Command):
             "--at", metavar="MESSAGE", type=int, help=_("the id of a message (default: the newest one)")
         )
         parser.add_argument("--markdown", action="store_true", help=_("the whole texts, as Markdown"))
-
-    def contradiction(self, arguments: SimpleNamespace) -> str:
-        return _("--json or --markdown, not both") if arguments.json and arguments.markdown else ""
 
     def run(self, context: Context) -> int:
         wanted = context.arguments
@@ -158,14 +154,14 @@ def _context_json(conversation: Conversation, given: Given, messages: Sequence[C
 
 
 def _rows(count: int) -> str:
-    return ngettext("{count} message", "{count} messages", count).format(count=long_number(count))
+    return ngettext("{count:,} message", "{count:,} messages", count).format(count=count)
 
 
 def _compaction_lines(
     conversation: Conversation, compactions: Sequence[Compaction], losses: Sequence[Losses | None]
 ) -> Iterator[Line]:
     """A paragraph for each compaction."""
-    yield Line("title", f"{name(conversation)}  [{one_line(conversation.id)}]")
+    yield Line("title", f"{one_line(name(conversation))}  [{one_line(conversation.id)}]")
     if not compactions:
         yield Line("said", _("Hermes has not compressed this conversation."))
     for number, (one, lost) in enumerate(zip(compactions, losses, strict=True), 1):
@@ -246,7 +242,7 @@ def _context_lines(
     conversation: Conversation, given: Given, messages: Sequence[ChatMessage], asked: Sequence[ChatMessage]
 ) -> Iterator[Line]:
     """A line for each message that was sent."""
-    yield Line("title", f"{name(conversation)}  [{one_line(conversation.id)}]")
+    yield Line("title", f"{one_line(name(conversation))}  [{one_line(conversation.id)}]")
     for message in asked:
         told = _("when message {id} was written: {heading}").format(id=message.id, heading=heading(message))
         yield Line("said", one_line(told))
@@ -270,7 +266,7 @@ def _context_lines(
 
 def _context_markdown(conversation: Conversation, given: Given, messages: Sequence[ChatMessage]) -> str:
     """Everything that was sent, with whole texts."""
-    lines = [f"# {name(conversation)}", "", one_line(_context_heading(given)), ""]
+    lines = [f"# {one_line(name(conversation))}", "", one_line(_context_heading(given)), ""]
     lines += [f"> {_(NOTES[note])}" for note in given.notes]
     if given.prompt:
         lines += ["", "## " + _("System prompt"), "", fenced(given.prompt)]
