@@ -9,7 +9,7 @@ on this machine stands for the model: it takes down each request and answers by 
 summary is answered here, or fails where the plan says so; all else is Hermes' own. A plan is a word, a letter for each
 step:
 
-    s  say something                         f  let the summary of the next compression fail
+    s  say something; y  say only "yes"      f  let the summary of the next compression fail
     t  the same, with a tool called          n  let it fail as a broken network does
     p  the same, with two called at once     r  open the session anew, as a resume does
     c  compress as `/compress` does          u  take the last exchange back
@@ -193,7 +193,9 @@ class Play:
         """Do what one letter of a plan says."""
         self.number += 1
         text = f"question {self.number}: what about the {_WORDS[self.number % 12]}? " + "tell me more " * 8
-        if letter in "stpm":
+        if letter == "y":
+            text = "yes"
+        if letter in "stypm":
             if letter == "t":
                 self.model.calls = [self.file()]
             elif letter == "p":

@@ -10,7 +10,7 @@ from typing import Any
 import shapes
 from builders import T0, make_store, tool_call
 
-DATA = Path(__file__).parent.parent / "data" / "compression"
+DATA = Path(__file__).parent / "data" / "compression"
 SUMMARY = (
     "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted. Summary {number}: the ferry leaves at nine."
 )
