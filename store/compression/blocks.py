@@ -59,11 +59,17 @@ def find_cuts(rows: Sequence[Row], known: Known, above: Sequence[Row] | None) ->
         above: What was sent in the end of the session before, which this one continues; None for the root.
     """
     cuts: list[Cut] = []
+    first, sent = 0, sent_of(rows)[:1]
     for at, row in enumerate(rows):
+        low = cuts[-1].start if cuts else 0
+        if low != first:
+            first, sent = low, sent_of(rows[low:])[:1]
+        if sent and at > low and is_copy(row, sent[0]) and _is_written_again(rows, low, at):
+            cuts.append(Cut(at, None, not any(each.state is State.LIVE for each in rows[low:at])))
+            continue
         if row.summary is None or _is_carried_summary(rows, at, known):
             continue
         known.setdefault(row.summary.text, set()).add(row.timestamp)
-        low = cuts[-1].start if cuts else 0
         floor = low if not cuts or cuts[-1].summary is None else cuts[-1].summary + 1
         start = _start(rows, low, max(floor, at - _MOST_BACK), at, above if not cuts else None)
         is_marked = start == 0 or not any(each.state is State.LIVE for each in rows[low:start])
@@ -109,6 +115,25 @@ def _is_carried_summary(rows: Sequence[Row], at: int, known: Known) -> bool:
     return alone and bool(others)
 
 
+def _is_written_again(rows: Sequence[Row], low: int, at: int) -> bool:
+    """Whether the rows from one on are the generation above it, whole, written again: there was nothing to summarise.
+
+    Hermes 0.18 does so in place, also several times in a row, when a conversation is too short to be compressed; 0.19
+    does it below rows that stay live, with those it had loaded from the store.
+    """
+    sent = sent_of(rows[low:at])
+    if (
+        any(row.state is State.LIVE for row in sent)
+        or len(rows) - at < len(sent)
+        or not all(map(is_copy, rows[at:], sent))
+    ):
+        return False
+    again = rows[at : at + len(sent)]
+    if any(row.timestamp is not None and row.timestamp == old.timestamp for row, old in zip(again, sent, strict=True)):
+        return True
+    return len(sent) > 1 and all(written_at_once(again[0], row, place) for place, row in enumerate(again))
+
+
 def _start(rows: Sequence[Row], low: int, floor: int, at: int, above: Sequence[Row] | None) -> int:
     """Where the block of the summary at `at` begins: not before `floor`, in a generation that begins at `low`."""
     stamp = rows[at].timestamp or 0.0
@@ -143,6 +168,8 @@ def end_of_block(rows: Sequence[Row], summary: int | None, sent: Sequence[Row]) 
         summary: Index of the summary; None where there is none.
         sent: What was sent before.
     """
+    if summary is None and sent and len(rows) >= len(sent) and all(map(is_copy, rows, sent)):
+        return len(sent), True
     first = summary if summary is not None else 0
     end = first + 1 if summary is not None else 0
     is_known = any(

@@ -64,7 +64,7 @@ NOTES: Mapping[Note, str] = {
     Note.NOT_STORED_AGAIN: N_(
         "The newest messages were not stored again: the model still had them (`/compress here`), but a resume does not."
     ),
-    Note.REPEATED: N_("The summary is the one before, word for word: there was nothing new to summarise."),
+    Note.REPEATED: N_("There was nothing to summarise: the same messages were written again."),
     Note.EDGE: N_("Which messages were carried over is inferred from what they say."),
     Note.GAP: N_("Ids are missing among these messages: rows of this or of another session are gone from the store."),
     Note.SHORTENED: N_("Some messages were carried over shortened: old results of tools, arguments, images."),
@@ -221,12 +221,13 @@ class _Making:
         notes: list[Note] = []
         if self.shells:
             notes.append(Note.SHELLS)
-        if summary is None:
+        is_again = bool(sent) and all(row.id in originals for row in sent)
+        if is_again:
+            notes.append(Note.REPEATED)
+        elif summary is None:
             notes.append(Note.NO_SUMMARY)
         elif summary.summary is not None and _FALLBACK in summary.summary.text:
             notes.append(Note.FALLBACK)
-        if again:
-            notes.append(Note.REPEATED)
         if not sent:
             notes.append(Note.NO_ORIGINALS)
         if not cut.is_marked:
@@ -265,7 +266,10 @@ class _Making:
     def verified(self, reader: Reader) -> History:
         """The history, its pairs of rows compared text by text: until here lengths and beginnings were."""
         pairs = {each.id: each.original for one in self.compactions for each in one.kept if each.original is not None}
-        texts = read_identities(reader, [*pairs, *pairs.values()])
+        texts = {
+            key: tuple(value.strip() if isinstance(value, str) else value for value in row)
+            for key, row in read_identities(reader, [*pairs, *pairs.values()]).items()
+        }
         shortens = {row.id for each in self.generations for row in each.rows if row.call or row.is_multimodal}
         differs = {copy for copy, original in pairs.items() if texts.get(copy) != texts.get(original)}
         checked: list[Compaction] = []

@@ -68,7 +68,23 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
         last = -(2**63)
         while True:
             read = reader.rows(statement, [session.id, last])
-            for key, who, stamp, active, compacted, order, length, head, sent, call_size, calls, answers, holds in read:
+            for columns in read:
+                (
+                    key,
+                    who,
+                    stamp,
+                    active,
+                    compacted,
+                    order,
+                    length,
+                    said,
+                    head,
+                    sent,
+                    call_size,
+                    calls,
+                    answers,
+                    holds,
+                ) = columns
                 role = as_text(who) or "unknown"
                 if role == "session_meta":
                     continue
@@ -85,7 +101,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
                 bytes_sent = as_count(sent) or as_count(length)
                 # Multimodal content begins with a NUL, which ends what substr sees.
                 is_multimodal = (head == "" or head == "\x00") and as_count(length) > len(SENTINEL)
-                mark = (role, length, head, call, call_size)
+                mark = (role, said, head, call, call_size)
                 rows.append(
                     Row(
                         message_id, index, role, as_time(stamp), state, bytes_sent + as_count(call_size), mark, call,
@@ -108,11 +124,14 @@ def _statement(schema: Schema) -> str:
     role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
     flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
     speaks = f"{role} IN ('user', 'assistant')"  # not shown
+    # What was loaded from the store and is written again has lost the white space around it.
+    trimmed = f"trim({content}, char(32, 9, 10, 13))"
     holds = f"instr(CAST({content} AS BLOB), CAST('[CONTEXT ' AS BLOB)) OR {flag} = 1"  # not shown
     return (
         f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, {schema.compacted()}, "
         f"{schema.message('display_order')}, {bytes_sql(content)}, "
-        f"CASE WHEN {answers} IS NULL THEN substr({content}, 1, {_HEAD}) END, "
+        f"CASE WHEN {speaks} THEN {bytes_sql(trimmed)} ELSE {bytes_sql(content)} END, "
+        f"CASE WHEN {answers} IS NULL THEN substr({trimmed}, 1, {_HEAD}) END, "
         f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, substr({calls}, 1, 200), {answers}, "
         f"{speaks} AND ({holds}) FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {_SLICE}"
     )

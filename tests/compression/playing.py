@@ -229,7 +229,8 @@ class Play:
             self.open(session)
         elif letter == "u":
             rows = [row for row in self.db.get_messages(self.agent.session_id) if row["role"] == "user"]
-            self.db.rewind_to_message(self.agent.session_id, rows[-1]["id"])
+            if rows:
+                self.db.rewind_to_message(self.agent.session_id, rows[-1]["id"])
             self.history = self.db.get_messages_as_conversation(self.agent.session_id)
         elif letter == "k":
             self.kill()
@@ -298,10 +299,11 @@ def _outline(messages: list[dict[str, Any]], texts: dict[str, int]) -> list[int]
 
 def main() -> None:
     """Play, and write down what came of it."""
-    plan, out, in_place = sys.argv[1], Path(sys.argv[2]), len(sys.argv) > 3 and sys.argv[3] == "1"
+    plan, out, in_place = sys.argv[1], Path(sys.argv[2]).absolute(), len(sys.argv) > 3 and sys.argv[3] == "1"
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         os.environ["HERMES_HOME"] = str(home)
+        os.chdir(home)
         (home / "config.yaml").write_text("model:\n  default: stub\n")
         import hermes_state
         import run_agent
