@@ -183,6 +183,7 @@ COMPACTION = keys(
     not_stored_again=each(COUNT),
     since=each(COUNT),
     empty_sessions=each(TEXT),
+    gap=maybe(keys(first=COUNT, last=COUNT, count=COUNT)),
     known=FLAG,
     notes=each(NOTE),
 )

@@ -115,6 +115,7 @@ def _compaction_json(one: Compaction, losses: Losses | None) -> Json:
         "bytes_before": one.bytes_before,
         "bytes_after": one.bytes_after,
         "empty_sessions": list(one.shells),
+        "gap": {"first": one.gap.first, "last": one.gap.last, "count": one.gap.number} if one.gap else None,
         "known": one.is_known,
         "notes": _notes_json(one.notes),
     }
