@@ -70,6 +70,9 @@ def find_cuts(rows: Sequence[Row], known: Known, above: Sequence[Row] | None) ->
         if row.summary is None or _is_carried_summary(rows, at, known):
             continue
         known.setdefault(row.summary.text, set()).add(row.timestamp)
+        newest = cuts[-1].summary if cuts else None
+        if newest is not None and written_at_once(rows[newest], row, at - newest):
+            continue  # an older one, carried over behind the new one of the same block
         floor = low if not cuts or cuts[-1].summary is None else cuts[-1].summary + 1
         start = _start(rows, low, max(floor, at - _MOST_BACK), at, above if not cuts else None)
         is_marked = start == 0 or not any(each.state is State.LIVE for each in rows[low:start])
@@ -86,9 +89,27 @@ def find_cuts(rows: Sequence[Row], known: Known, above: Sequence[Row] | None) ->
         is_replaced = last.summary is None or rows[last.summary].state is State.COMPACTED
         if last.start < live and is_replaced:
             cuts.append(Cut(live, None, True))
-        elif live < last.start:
-            cuts[-1] = last._replace(start=live)  # whatever is live was written by the last compaction, or after it
-    return cuts
+        elif live < last.start:  # whatever is live was written by the last compaction, or after it
+            before = cuts[-2] if len(cuts) > 1 else Cut(0, None, True)
+            above_it = before.start if before.summary is None else before.summary
+            if above_it < live:
+                cuts[-1] = last._replace(start=live)
+    return _in_order(cuts)
+
+
+def _in_order(cuts: Sequence[Cut]) -> list[Cut]:
+    """The cuts so that each begins behind the summary of the one before: what is damaged may say otherwise."""
+    found: list[Cut] = []
+    for cut in sorted(cuts, key=lambda each: each.start):
+        before = found[-1] if found else None
+        if before is not None and before.summary is not None and cut.start <= before.summary:
+            if cut.summary is None or cut.summary <= before.summary:
+                continue
+            cut = cut._replace(start=before.summary + 1)
+        elif before is not None and cut.start == before.start:
+            found.pop()
+        found.append(cut)
+    return found
 
 
 def _is_carried_summary(rows: Sequence[Row], at: int, known: Known) -> bool:
@@ -144,7 +165,7 @@ def _start(rows: Sequence[Row], low: int, floor: int, at: int, above: Sequence[R
         return 0
     # The head is written again as it was: the longest run before the summary that repeats how the generation began.
     begun = sent_of(rows[low:at])
-    for start in range(max(floor, (low + at + 1) // 2), at):
+    for start in range(max(floor, (low + at + 1) // 2), at if begun else 0):
         head = begun[: at - start]
         if is_copy(rows[start], begun[0]) and all(map(is_copy, rows[start:at], head)):
             return start
