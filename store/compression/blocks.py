@@ -157,19 +157,29 @@ def _is_written_again(rows: Sequence[Row], low: int, at: int) -> bool:
 
 def _start(rows: Sequence[Row], low: int, floor: int, at: int, above: Sequence[Row] | None) -> int:
     """Where the block of the summary at `at` begins: not before `floor`, in a generation that begins at `low`."""
-    stamp = rows[at].timestamp or 0.0
-    for start in range(floor, at):
-        if stamp - (rows[start].timestamp or 0.0) < 0.01 and written_at_once(rows[start], rows[at], at - start):
-            return start
     if above is not None and at <= _MOST_BACK and all(_is_any(row, above) for row in rows[:at]):
         return 0
-    # The head is written again as it was: the longest run before the summary that repeats how the generation began.
+    stamp = rows[at].timestamp or 0.0
+    near = (start for start in range(floor, at) if stamp - (rows[start].timestamp or 0.0) < 0.01)
+    start = next((start for start in near if written_at_once(rows[start], rows[at], at - start)), at)
     begun = sent_of(rows[low:at])
-    for start in range(max(floor, (low + at + 1) // 2), at if begun else 0):
-        head = begun[: at - start]
-        if is_copy(rows[start], begun[0]) and all(map(is_copy, rows[start:at], head)):
-            return start
-    return at
+    if start == at and begun:
+        # The head is written again as it was: the longest run before the summary that repeats how it all began.
+        for place in range(max(floor, (low + at + 1) // 2), at):
+            if is_copy(rows[place], begun[0]) and all(map(is_copy, rows[place:at], begun)):
+                start = place
+                break
+    # What had been loaded from the store keeps its times.
+    while start - 1 > max(floor, low) and _is_loaded(rows[start - 1], rows[low : start - 1]):
+        start -= 1
+    return start
+
+
+def _is_loaded(row: Row, before: Sequence[Row]) -> bool:
+    """Whether a row is one before it to the time, written again."""
+    return row.timestamp is not None and any(
+        row.timestamp == other.timestamp and is_copy(row, other) for other in before
+    )
 
 
 def _is_any(row: Row, others: Sequence[Row]) -> bool:

@@ -20,7 +20,7 @@ from ..messages.transcript import read_identities
 from ..sessions.session import Session
 from ..wording import N_
 from .blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
-from .rows import Row, read_rows
+from .rows import Row, read_rows, written_at_once
 
 _FALLBACK = "Summary generation was unavailable"  # not shown
 
@@ -44,6 +44,7 @@ class Note(StrEnum):
     NOT_STORED_AGAIN = "not_stored_again"
     REPEATED = "repeated"
     EDGE = "edge_inferred"
+    ORDER = "order_unknown"
     GAP = "id_gap"
     SHORTENED = "shortened"
     UNANSWERED = "unanswered"
@@ -66,6 +67,7 @@ NOTES: Mapping[Note, str] = {
     ),
     Note.REPEATED: N_("There was nothing to summarise: the same messages were written again."),
     Note.EDGE: N_("Which messages were carried over is inferred from what they say."),
+    Note.ORDER: N_("Hermes 0.17 may have sent these messages in the order of their times, after a resume."),
     Note.GAP: N_("Ids are missing among these messages: rows of this or of another session are gone from the store."),
     Note.SHORTENED: N_("Some messages were carried over shortened: old results of tools, arguments, images."),
     Note.UNANSWERED: N_("No answer is stored after this message: nothing shows that the model was given it."),
@@ -236,6 +238,8 @@ class _Making:
             notes.append(Note.NOT_STORED_AGAIN)
         if not is_edge_known and sent:
             notes.append(Note.EDGE)
+        if is_rotation and _may_be_reordered(rows[: end + 1]):
+            notes.append(Note.ORDER)
         gap = next((self.gaps[row.id] for row in rows[: end + 1] if row.id in self.gaps), None)
         if gap is not None:
             notes.append(Note.GAP)
@@ -287,3 +291,14 @@ class _Making:
             checked.append(one._replace(kept=kept, notes=notes, replaced=replaced))
         copies = {each.id: each.original for one in checked for each in one.kept if each.original is not None}
         return History(tuple(self.generations), tuple(checked), copies, self.gaps)
+
+
+def _may_be_reordered(rows: Sequence[Row]) -> bool:
+    """Whether rows of a continuation are in another order by id than by time, and not written at once.
+
+    Hermes 0.17 loaded a conversation by time, with rows that had kept theirs behind a newer summary; 0.16, 0.18 and
+    0.19 load by id, and 0.19 writes at once. Which release wrote a row stands nowhere.
+    """
+    neighbours = list(pairwise(rows))
+    is_late = any((one.timestamp or 0.0) > (other.timestamp or 0.0) for one, other in neighbours)
+    return is_late and not any(written_at_once(one, other, 1) for one, other in neighbours)
