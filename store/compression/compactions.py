@@ -236,7 +236,7 @@ class _Making:
             notes.append(Note.NOT_MARKED)
         if rest:
             notes.append(Note.NOT_STORED_AGAIN)
-        if not is_edge_known and sent:
+        if (not is_edge_known and sent) or _repeats_itself(rows, end):
             notes.append(Note.EDGE)
         if is_rotation and _may_be_reordered(rows[: end + 1]):
             notes.append(Note.ORDER)
@@ -302,3 +302,12 @@ def _may_be_reordered(rows: Sequence[Row]) -> bool:
     neighbours = list(pairwise(rows))
     is_late = any((one.timestamp or 0.0) > (other.timestamp or 0.0) for one, other in neighbours)
     return is_late and not any(written_at_once(one, other, 1) for one, other in neighbours)
+
+
+def _repeats_itself(rows: Sequence[Row], end: int) -> bool:
+    """Whether a row behind a block is an earlier one of the same generation to the time: a block that was not found.
+
+    Hermes 0.18 joins two messages of one role when it loads a conversation, and may write it again like that.
+    """
+    seen = {(row.timestamp, row.mark) for row in rows[:end] if row.timestamp is not None}
+    return any((row.timestamp, row.mark) in seen for row in rows[end:])
