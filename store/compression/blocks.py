@@ -7,6 +7,7 @@ microsecond apart; rows that had been loaded from the store keep their times; an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ..messages.blocks import texts_of
@@ -59,12 +60,13 @@ def find_cuts(rows: Sequence[Row], known: Known, above: Sequence[Row] | None) ->
         above: What was sent in the end of the session before, which this one continues; None for the root.
     """
     cuts: list[Cut] = []
-    first, sent = 0, sent_of(rows)[:1]
+    first, begun = -1, None
     for at, row in enumerate(rows):
         low = cuts[-1].start if cuts else 0
         if low != first:
-            first, sent = low, sent_of(rows[low:])[:1]
-        if sent and at > low and is_copy(row, sent[0]) and _is_written_again(rows, low, at):
+            first = low
+            begun = next((each for each in islice(rows, low, None) if each.state is not State.REWOUND), None)
+        if begun is not None and at > low and is_copy(row, begun) and _is_written_again(rows, low, at):
             cuts.append(Cut(at, None, not any(each.state is State.LIVE for each in rows[low:at])))
             continue
         if row.summary is None or _is_carried_summary(rows, at, known):
