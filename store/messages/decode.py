@@ -17,6 +17,8 @@ _SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")  # not shown
 """Prefixes of a compaction summary; no column marks one (agent/context_compressor.py, 0.19)."""
 
 _SUMMARY_END = re.compile(r"^--- END OF CONTEXT SUMMARY.*$", re.MULTILINE)
+_PRIOR_CONTEXT = "[PRIOR CONTEXT — for reference only; not a new message]"  # not shown
+"""Stands above what was said where a summary was merged behind it (agent/context_compressor.py, 0.18 and 0.19)."""
 _SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"  # not shown
 _MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
@@ -50,7 +52,7 @@ def split_summary(text: str) -> tuple[str, str]:
     """
     before, delimiter, after = text.partition(_SUMMARY_BELOW)
     if delimiter and after.lstrip().startswith(_SUMMARY_STARTS):
-        return after.strip(), before.strip()
+        return after.strip(), before.strip().removeprefix(_PRIOR_CONTEXT).strip()
     if not text.lstrip().startswith(_SUMMARY_STARTS):
         return "", text
     end = _SUMMARY_END.search(text)

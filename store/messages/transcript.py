@@ -93,7 +93,7 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
         last = int(str(rows[-1][0]))
 
 
-def _read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
+def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
     columns = ", ".join(map(reader.schema.message, _IDENTITY))
     rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", list(ids))
     return {int(str(row[0])): row[1:] for row in rows}
@@ -116,7 +116,7 @@ def _find_twins(reader: Reader, bones: Sequence[tuple[Bone, object]]) -> dict[in
     for bone, order in kept:
         if order is not None:
             groups.setdefault(("order", order), []).append(bone)
-    identities = _read_identities(reader, [bone.id for bone in unordered]) if unordered else {}
+    identities = read_identities(reader, [bone.id for bone in unordered]) if unordered else {}
     for bone in unordered:
         groups.setdefault((bone.timestamp, identities.get(bone.id, bone.id)), []).append(bone)
     folded: dict[int, int] = {}
@@ -192,10 +192,15 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
     """Read the chat messages of a slice of a skeleton, in order; rows deleted meanwhile are left out."""
+    return read_messages_of(reader, [bone.id for bone in bones])
+
+
+def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
+    """Read chat messages by id, in the order of the ids; rows that do not exist are left out."""
     statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
-    rows = reader.rows_in(statement, [bone.id for bone in bones])
+    rows = reader.rows_in(statement, list(ids))
     messages = {message.id: message for message in map(to_message, rows)}
-    return [messages[bone.id] for bone in bones if bone.id in messages]
+    return [messages[id] for id in ids if id in messages]
 
 
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:
