@@ -243,14 +243,11 @@ class PlanRows:
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Conversations of some rows that have no title and no preview yet."""
-        found = []
-        for row in (self.row(index) for index in range(first, min(last + 1, len(self)))):
-            if isinstance(row, PlanRow):
-                found.append(row.planned.conversation)
-            elif isinstance(row, SparedRow):
-                found.append(row.spared.conversation)
-            elif isinstance(row, PlanJobRow | SparedJobRow):
-                found.append(self._known(row.runs[0].conversation))
+        rows = [self.row(index) for index in range(first, min(last + 1, len(self)))]
+        found = [row.planned.conversation for row in rows if isinstance(row, PlanRow)]
+        found += [row.spared.conversation for row in rows if isinstance(row, SparedRow)]
+        jobs = (row for row in rows if isinstance(row, PlanJobRow | SparedJobRow))
+        found += [self._known(job.runs[0].conversation) for job in jobs]
         return [each for each in found if not each.title and not each.preview]
 
 
