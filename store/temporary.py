@@ -101,8 +101,9 @@ def removed_when_told_to_end() -> Iterator[None]:
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        for remove in [each.remove for each in _FOLDERS]:
-            remove()
+        for folder in list(_FOLDERS):
+            # Not `folder.remove`: it does nothing the second time, and the signal may have interrupted the first.
+            shutil.rmtree(folder.path, ignore_errors=True)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

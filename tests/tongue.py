@@ -27,4 +27,4 @@ def speak_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch: Of the test.
     """
     monkeypatch.setattr(wording, "_catalog", _Brackets())
-    monkeypatch.setattr(wording, "_spoken", "zh_CN")
+    monkeypatch.setattr(wording, "_language", "zh_CN")

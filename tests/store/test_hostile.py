@@ -161,7 +161,7 @@ def test_every_order_has_every_row(reader: Reader, catalog: Catalog) -> None:
     sizes = read_sizes(reader, list(catalog.forest.sessions))
     for sort in Sort:
         for reverse in (False, True):
-            order = catalog.order(View.ALL, sort=sort, reverse=reverse, sizes=sizes)
+            order = catalog.order(View.ALL, sort=sort, reverse=reverse, amounts=sizes)
             assert sorted(order) == sorted(chain.root.id for chain in catalog.forest.chains())
     first = read_first_page(reader, NOW, view=View.ALL)
     # The quick page seeks by text, so the id that is a blob is for the exact reading, which it says is still to come.

@@ -37,7 +37,7 @@ def picture(catalog: Catalog) -> dict[str, object]:
         "chain of": {each: forest.chain_of(each).root.id for each in forest.sessions},
         "conversations": {root: catalog.conversation(root) for root in chains},
         "views": {
-            (view, sort, reverse): list(catalog.order(view, sort=sort, reverse=reverse, sizes={"s1": 3, "s2": 5}))
+            (view, sort, reverse): list(catalog.order(view, sort=sort, reverse=reverse, amounts={"s1": 3, "s2": 5}))
             for view in View
             for sort in Sort
             for reverse in (False, True)

@@ -68,7 +68,7 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
     sessions = list(catalog.forest.sessions)
     sizes = read_sizes(reader, sessions)
     for sort in Sort:
-        assert len(catalog.order(View.ALL, sort=sort, sizes=sizes)) == catalog.forest.counts()[View.ALL]
+        assert len(catalog.order(View.ALL, sort=sort, amounts=sizes)) == catalog.forest.counts()[View.ALL]
     conversations = with_details(reader, catalog.select(View.ALL))
     first = read_first_page(reader, NOW, view=View.ALL)
     assert set(first.forest.sessions) <= set(sessions)

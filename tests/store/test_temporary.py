@@ -57,6 +57,24 @@ def test_only_what_is_surely_abandoned_is_removed(temporary: Path) -> None:
     ]
 
 
+def test_a_signal_while_the_folder_is_being_removed(temporary: Path) -> None:
+    """The removal is done again: what the signal interrupted does not go on."""
+    program = """
+import os, shutil, signal
+from hermes_browse.store import temporary
+with temporary.removed_when_told_to_end():
+    remove = shutil.rmtree
+    def interrupted(path, **options):
+        temporary.shutil.rmtree = remove
+        os.kill(os.getpid(), signal.SIGTERM)
+    temporary.shutil.rmtree = interrupted
+    with temporary.TemporaryFolder("demo") as path:
+        (path / "file").touch()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], check=False)
+    assert ended.returncode == -signal.SIGTERM and list(temporary.iterdir()) == []
+
+
 def browse(*arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "hermes_browse.tui", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -78,7 +78,7 @@ async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.Monk
         await browser.press("D")
         assert "cannot write" not in browser.card()
         await browser.press("escape")
-        monkeypatch.setattr(delete_plan, "_PATIENT", 1.0)
+        monkeypatch.setattr(delete_plan, "_LOCK_PATIENCE", 1.0)
         await browser.press("D")
         assert "3,000 messages" in browser.card() and "about 2 seconds Hermes cannot write" in browser.card()
         await browser.press("escape")

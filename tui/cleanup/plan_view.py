@@ -225,14 +225,11 @@ class PlanRows:
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
         """Return conversations of some rows that have no title and no preview yet."""
-        conversations = []
-        for row in (self.row(index) for index in range(first, min(last + 1, len(self)))):
-            if isinstance(row, PlanRow):
-                conversations.append(row.planned.conversation)
-            elif isinstance(row, SparedRow):
-                conversations.append(row.spared.conversation)
-            elif isinstance(row, PlanJobRow | SparedJobRow):
-                conversations.append(self._completed(row.runs[0].conversation))
+        rows = [self.row(index) for index in range(first, min(last + 1, len(self)))]
+        conversations = [row.planned.conversation for row in rows if isinstance(row, PlanRow)]
+        conversations += [row.spared.conversation for row in rows if isinstance(row, SparedRow)]
+        jobs = (row for row in rows if isinstance(row, PlanJobRow | SparedJobRow))
+        conversations += [self._completed(job.runs[0].conversation) for job in jobs]
         return [each for each in conversations if not each.title and not each.preview]
 
 
