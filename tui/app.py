@@ -19,11 +19,13 @@ from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme, ThemeProvider
+from textual.widget import Widget
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -31,7 +33,8 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import N_, _, language
 
-from .bindings import bindings
+from .bindings import bindings, working
+from .commands import final_keys
 from .commands.panes import APP, MAIN, TRANSCRIPT
 from .config.start import Start, set_rows
 from .context import Arrival
@@ -39,6 +42,7 @@ from .logfile import log_failure
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
 from .shared.header import failure
+from .shared.key_names import key_names
 from .textual_private import end_with, forget_colours
 
 if TYPE_CHECKING:
@@ -99,11 +103,38 @@ def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
     return TakenScreenDriver if is_screen_taken else BrowserDriver
 
 
+class Commands(Provider):
+    """The palette's commands with their keys, in the order in which they are offered."""
+
+    def _every(self) -> Iterator[tuple[SystemCommand, str]]:
+        app = self.app
+        return app.palette_commands(self.screen) if isinstance(app, BrowseApp) else iter(())
+
+    async def discover(self) -> Hits:
+        """All of them."""
+        for command, keys in self._every():
+            yield DiscoveryHit(_with_keys(Content(command.title), keys), command.callback, command.title, command.help)
+
+    async def search(self, query: str) -> Hits:
+        """Those whose name is like what was typed."""
+        matcher = self.matcher(query)
+        for command, keys in self._every():
+            if (score := matcher.match(command.title)) > 0:
+                told = _with_keys(matcher.highlight(command.title), keys)
+                yield Hit(score, told, command.callback, command.title, command.help)
+
+
+def _with_keys(title: Content, keys: str) -> Content:
+    """A name, and its keys in a column."""
+    return Content.assemble(title, " " * max(2, 28 - title.cell_length), (keys, "$accent bold")) if keys else title
+
+
 class BrowseApp(_App):
     """The browser; its result is the plan of a resume, or None."""
 
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Commands}
     CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
         _STYLES / name for name in ("app.tcss", "widgets.tcss")
     ]
@@ -256,9 +287,8 @@ class BrowseApp(_App):
         return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
 
     def get_key_display(self, binding: Binding) -> str:
-        """A key as it is printed on a keyboard; Enter by its name where only ASCII can be shown."""
-        shown = super().get_key_display(binding)
-        return "Enter" if self.glyph_filter is not None and shown == "↵" else shown
+        """A key as it is printed on a keyboard."""
+        return binding.key_display or key_names(binding.key.partition(",")[0])
 
     def get_default_screen(self) -> Screen[object]:
         """The main screen of the store the browser begins with."""
@@ -312,14 +342,27 @@ class BrowseApp(_App):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers: every command by name, and Textual's own."""
-        if isinstance(screen, MainScreen):
-            for each in MAIN + tuple(each for each in TRANSCRIPT if each.call.startswith("screen.")):
-                # Other languages have no capitals, or none at this place: theirs are those of names.
-                title = _(each.title).capitalize() if language() == "en" else _(each.title)
-                yield SystemCommand(title, _(each.tooltip), self._runner(screen, each.action))
+        return (command for command, keys in self.palette_commands(screen))
+
+    def palette_commands(self, screen: Screen[object]) -> Iterator[tuple[SystemCommand, str]]:
+        """What the palette offers, each with its keys: first what works where the keys are, then the rest."""
+        of_panes = [*TRANSCRIPT, *MAIN] if isinstance(screen, MainScreen) else list(getattr(screen, "KEYS", ()))
+        here = working((each for each in of_panes if each.task != "Move"), screen.active_bindings)
+        known = {each.action for _keys, each in here}
+        # What the transcript asks of its screen works from everywhere, by name.
+        rest = [
+            each for each in of_panes if each.action not in known and (each.place == "main" or "screen." in each.call)
+        ]
+        at = screen.focused or screen
+        for keys, each in [*here, *working(final_keys(rest, self.keymap))]:
+            # Other languages have no capitals, or none at this place: theirs are those of names.
+            title = _(each.title).capitalize() if language() == "en" else _(each.title)
+            on = at if each.place == "transcript" else screen
+            yield SystemCommand(title, _(each.tooltip), self._runner(on, each.action)), keys
         for command in super().get_system_commands(screen):
             if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
-                yield command._replace(title=_(command.title), help=_(command.help))
+                keys = key_names("ctrl+q") if command.title == "Quit" else ""
+                yield command._replace(title=_(command.title), help=_(command.help)), keys
 
     def action_command_palette(self) -> None:
         """Open Textual's palette with a translated prompt."""
@@ -330,9 +373,9 @@ class BrowseApp(_App):
         """Open the list of themes with a translated prompt."""
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
-    def _runner(self, screen: Screen[object], action: str) -> Callable[[], None]:
+    def _runner(self, on: Widget, action: str) -> Callable[[], None]:
         async def run() -> None:
-            await screen.run_action(action)
+            await on.run_action(action)
 
         def start() -> None:
             self.call_later(run)

@@ -285,7 +285,7 @@ class SpacePane:
                 told = _("{name}: {size}, of which {goes} goes").format(name=row.name, size=size, goes=goes)
             if row.space is None:
                 return f"{told} · {_('Enter shows them')}" if row.can_be_entered else told
-            keys = _("Enter: what it is made of · space takes it, or leaves it")
+            keys = _("Enter: what it is made of · Space takes it, or leaves it")
             return f"{told} · {keys}"
         if isinstance(row, KindRow):
             if not row.whole:
@@ -293,8 +293,8 @@ class SpacePane:
             sentence = _("{name}: {share:.1%} of all that is in the store")
             return sentence.format(name=row.name, share=row.bytes / row.whole)
         if row.space.level == "conversation":
-            return _("Enter: what it is made of · space takes it, or leaves it · o reads it")
-        return _("Enter: what it is made of · space leaves what goes of it, or takes it")
+            return _("Enter: what it is made of · Space takes it, or leaves it · o reads it")
+        return _("Enter: what it is made of · Space leaves what goes of it, or takes it")
 
     def select(self, row: ListRow) -> None:
         """Open a row, or close it."""

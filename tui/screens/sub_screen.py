@@ -15,6 +15,7 @@ from hermes_browse.store.wording import N_
 
 from ..bindings import bindings
 from ..commands import Command
+from ..commands.panes import APP, LINES, LIST, MAP
 from ..pane_sizes import NARROW
 from ..shared.lines import TextLine
 from .by_name import load
@@ -35,7 +36,7 @@ class SubScreen(Screen[None]):
     """What its keys do."""
     HELP_TITLE: ClassVar[str] = ""
     """What the help calls this screen."""
-    ENTER: ClassVar[str] = N_("read")
+    ENTER: ClassVar[str] = N_("Read this conversation")
     """What Enter does in its lists, for the help; empty where it does nothing."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Words of its own and what they mean, for the help."""
@@ -114,5 +115,14 @@ class SubScreen(Screen[None]):
         self.main.changing.undo()
 
     def action_help(self) -> None:
-        """All keys."""
-        self.app.push_screen(load("help")(self))
+        """The keys that work here, the signs, and its own words."""
+        lists = [
+            each._replace(tooltip=self.ENTER, task="") if each.call == "select" else each
+            for each in LIST
+            if self.ENTER or each.call != "select"
+        ]
+        commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
+        examples = self.EXAMPLES_TITLE, self.EXAMPLES
+        self.app.push_screen(
+            load("help")(self, commands, place=self.KEYS[0].place, title=self.HELP_TITLE, examples=examples)
+        )

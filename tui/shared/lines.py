@@ -65,8 +65,8 @@ class TextLine(Static):
         super().update(content, layout=layout)
 
 
-class LongView(ScrollView):
-    """A Line-API view whose length may change with every key.
+class LongView(ScrollView, inherit_bindings=False):
+    """A Line-API view whose length may change with every key. It never scrolls sideways, so keys for that are free.
 
     In Textual 8 another `virtual_size` lays out all widgets of the screen, which takes several times as long as drawing
     the lines that changed: where rows follow each letter typed, and heights are corrected while scrolling, that is most
