@@ -359,8 +359,9 @@ class BrowseApp(_App):
             title = _(each.title).capitalize() if language() == "en" else _(each.title)
             on = at if each.place == "transcript" else screen
             yield SystemCommand(title, _(each.tooltip), self._runner(on, each.action)), keys
+        ours = {"Keys", "Screenshot", "Maximize", "Minimize", *(("Quit",) if isinstance(screen, MainScreen) else ())}
         for command in super().get_system_commands(screen):
-            if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
+            if command.title not in ours:
                 keys = key_names("ctrl+q") if command.title == "Quit" else ""
                 yield command._replace(title=_(command.title), help=_(command.help)), keys
 

@@ -11,8 +11,8 @@ from . import Command, Shown, at
 APP = at(
     "app",
     N_("The screen"),
-    Command("", "ctrl+q", N_("quit"), N_("Leave at once"), "quit", priority=True),
-    Command("", "ctrl+c", N_("quit"), N_("Leave at once"), "quit", priority=True),
+    Command("", "ctrl+q", N_("quit"), call="quit", priority=True),
+    Command("", "ctrl+c", N_("quit"), call="quit", priority=True),
     Command(
         "palette",
         "ctrl+p",

@@ -189,7 +189,7 @@ class HelpScreen(Card[None]):
     def compose(self) -> ComposeResult:
         """The filter, everything in one scroll, keys."""
         with Vertical(id="card"):
-            yield TextBox(placeholder=_("type to filter: a word, or a key"), id="filter")
+            yield TextBox(placeholder=_("type to filter: a word, or a key"), id="filter", select_on_focus=False)
             with VerticalScroll(id="help", can_focus=False):
                 yield Static(id="told")
             yield keys_line(self.told_keys())

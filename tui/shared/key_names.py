@@ -40,7 +40,7 @@ _NAMES = {
 def _key_name(key: str) -> str:
     *before, last = key.split("+") if key != "+" else [key]
     name = _NAMES.get(last) or format_key(last)
-    if (before and len(name) == 1) or (last[:1] == "f" and last[1:].isdigit()):
+    if (last[:1] == "f" and last[1:].isdigit()) or ("ctrl" in before and len(name) == 1):
         name = name.upper()
     return "+".join([*(each.capitalize() for each in before), name])
 
