@@ -10,6 +10,7 @@ from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from textual.geometry import Offset
 from textual.widgets import Input
 
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.cleanup.plan_rows import SparedRow
@@ -297,3 +298,59 @@ async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
         user, error = (browser.screen.transcript._look_style(name).color for name in ("user", "error"))
         assert user is not None and error is not None
         assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)
+
+
+# Sentences that are longer than the line
+
+
+LONG = "saved /home/noor/" + "a-long-folder/" * 8 + "file.md · 3 secrets taken out · 2 rewound messages left out"
+
+
+def _told(browser: Browser) -> str:
+    """What the status line says, its lines put together."""
+    return "".join(browser.text("#status").split())
+
+
+@pytest.mark.parametrize("key", ["", "P", "X", "W", "H", "I"])
+async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
+    """It takes lines of the panes above it, and gives them back to the next one."""
+    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+        await browser.press(*([key] if key else []))
+        status = browser.app.screen.query_one("#status")
+        browser.screen.context.say("short")
+        await browser.settle()
+        assert status.size.height == 1
+        browser.screen.context.say(LONG)
+        await browser.settle()
+        assert status.region.height in (3, 4) and status.region.bottom == 23
+        assert "".join(LONG.split()) in _told(browser)
+        browser.screen.context.say("short")
+        await browser.settle()
+        assert status.region.height == 1 and _told(browser).startswith("short")
+
+
+async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: Path) -> None:
+    """Rows stay on their lines; the row under the cursor is never behind the sentence."""
+    async with browsing(demo_app(tmp_path), (120, 30)) as browser:
+        rows = browser.screen.rows
+        top = browser.text("#list").splitlines()[0]
+        browser.screen.context.say(LONG * 2)
+        await browser.settle()
+        assert browser.text("#list").splitlines()[0] == top and rows.scroll_offset.y == 0
+        browser.screen.context.say("")
+        await browser.settle()
+        await browser.press(*["down"] * (rows.size.height - 1))
+        assert rows.scroll_offset.y == 0 and rows.cursor == rows.size.height - 1
+        browser.screen.context.failed(BrowseError(LONG * 2))
+        await browser.settle()
+        assert 0 < rows.scroll_offset.y == rows.cursor - rows.size.height + 1
+        assert browser.screen.transcript.at_end
+
+
+async def test_what_a_card_answers_is_shown_whole(tmp_path: Path) -> None:
+    """On a narrow terminal the keys and the answer take more lines."""
+    async with browsing(demo_app(tmp_path), (40, 20)) as browser:
+        await browser.press("e")
+        answer = browser.app.screen.query_one("#answer")
+        assert answer.region.height > 1 and answer.region.bottom <= 20
+        assert "Esc back" in " ".join(browser.text("#answer").split())
