@@ -72,7 +72,7 @@ CASES = {
     ),
     "details": _Case(lambda _: DetailsScreen("title", []), "c copy · Esc back"),
     "export": _Case(
-        lambda it: ExportScreen(it.screen.context.catalog.select()[:1], it.screen.context.store),
+        lambda it: ExportScreen(it.screen.context.catalog.select()[:1], it.screen.context.store, lambda wish: None),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
     ),
     "reclaim": _Case(lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"),

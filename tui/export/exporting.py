@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
 from hermes_browse.store.export.source import Tally
 from hermes_browse.store.messages.models import State
@@ -54,14 +54,21 @@ class Wish(NamedTuple):
     everything: bool = False
 
 
-class ExportScreen(Card[Wish | None]):
-    """Asks how and where to."""
+class ExportScreen(Card[None]):
+    """Asks how and where to, and stays until it is saved: what was typed is not lost where that fails.
+
+    Args:
+        conversations: Which.
+        store: Their store, whose files are never replaced.
+        wanted: Takes the answer; `done` or `failed` answers that.
+    """
 
     KEYS = EXPORTING
 
-    def __init__(self, conversations: Sequence[Conversation], store: Store) -> None:
+    def __init__(self, conversations: Sequence[Conversation], store: Store, wanted: Callable[[Wish], None]) -> None:
         super().__init__()
-        self._conversations, self._store = conversations, store
+        self._conversations, self._store, self._wanted = conversations, store, wanted
+        self._is_saving = False
         self._form = Format.MARKDOWN
         self._redact = True
         self._everything = False
@@ -101,7 +108,10 @@ class ExportScreen(Card[Wish | None]):
         self.query_one("#everything", Static).update(self._told())
         secrets = _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
         self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
-        self.query_one("#verdict", Static).update(Content.styled(one_line(self._refused, 400), "$warning"))
+        told = Content.styled(one_line(self._refused, 1000), "$warning")
+        if self._is_saving:
+            told = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
+        self.query_one("#verdict", Static).update(told)
 
     def _told(self) -> Content:
         """Which messages go into the file."""
@@ -148,6 +158,8 @@ class ExportScreen(Card[Wish | None]):
             self._save(self.query_one(Input).value.strip(), force=True)
 
     def _save(self, path: str, *, force: bool) -> None:
+        if self._is_saving:
+            return
         wish = Wish(self._form, path or self._proposal(), self._redact, force, self._everything)
         try:
             self._check(wish)
@@ -158,7 +170,26 @@ class ExportScreen(Card[Wish | None]):
                 self._refused = remedy.format(refusal=refused.sentence, key=self.key("replace"))
             self._show()
         else:
-            self.dismiss(wish)
+            self._is_saving, self._refused = True, ""
+            self._show()
+            self._wanted(wish)
+
+    def done(self) -> None:
+        """It is saved."""
+        if self.is_current:
+            self.dismiss(None)
+
+    def failed(self, error: BrowseError) -> bool:
+        """It could not be saved: say why, above what was typed.
+
+        Returns:
+            False when the card has been left meanwhile, and nobody would read it here.
+        """
+        if not self.is_current:
+            return False
+        self._is_saving, self._refused = False, str(error)
+        self._show()
+        return True
 
     def _is_replaceable(self, wish: Wish) -> bool:
         """Whether a path is only refused because there is a file."""
@@ -184,21 +215,12 @@ def ask_and_export(context: Context, app: App[Any], conversations: Sequence[Conv
         conversations: Which.
     """
 
-    def decided(wish: Wish | None) -> None:
-        if wish is not None:
-            export(context, conversations, wish)
-
-    app.push_screen(ExportScreen(conversations, context.store), decided)
+    card = ExportScreen(conversations, context.store, lambda wish: _export(context, conversations, wish, card))
+    app.push_screen(card)
 
 
-def export(context: Context, conversations: Sequence[Conversation], wish: Wish) -> None:
-    """Save on the writer's thread and say where to.
-
-    Args:
-        context: The store, and the writer that saves.
-        conversations: Which.
-        wish: From the card.
-    """
+def _export(context: Context, conversations: Sequence[Conversation], wish: Wish, card: ExportScreen) -> None:
+    """Save on the writer's thread and say where to."""
     notes: list[str] = []
     location, store, now = context.location, context.store, context.clock()
 
@@ -236,7 +258,14 @@ def export(context: Context, conversations: Sequence[Conversation], wish: Wish) 
             saved = _("saved {path}").format(path=first)
         else:
             saved = _("saved {count:,} files in {folder}").format(count=len(documents), folder=first.parent)
-        context.say(" · ".join([saved, words, *notes]))
+        card.done()
+        context.say(" · ".join(filter(None, [saved, words, *notes])))
+
+    def failed(error: BrowseError) -> None:
+        if card.failed(error):
+            context.say("")
+        else:
+            context.failed(error)
 
     context.say(_("saving {conversations} …").format(conversations=_conversations(len(conversations))))
-    context.writer.submit(work, done, context.failed)
+    context.writer.submit(work, done, failed)
