@@ -254,12 +254,16 @@ async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> Non
 
 async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
     """What is said of secrets, and the keys, are on screen."""
-    async with browsing(demo_app(tmp_path), (60, 15)) as browser:
-        await browser.press("e")
-        for widget in ("#secrets", "#answer"):
-            region = browser.app.screen.query_one(widget).region
-            assert region.height and region.bottom <= 15
-        assert "Enter save" in browser.text("#answer") and "secrets" in browser.text("#secrets")
+    for number, size in enumerate([(60, 15), (40, 12)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        async with browsing(demo_app(folder), size) as browser:
+            await browser.press("e")
+            for widget in ("#formats", "#path", "#everything", "#secrets", "#answer"):
+                region = browser.app.screen.query_one(widget).region
+                assert region.height and region.bottom <= size[1], widget
+            keys = " ".join(browser.text("#answer").split())
+            assert "Enter save" in keys and "Esc back" in keys and "secrets" in browser.text("#secrets")
 
 
 async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> None:
@@ -270,6 +274,21 @@ async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> Non
         await browser.pilot.resize_terminal(120, 36)
         await browser.settle()
         assert "too small" not in browser.text("#header") and browser.screen.transcript.size.height > 5
+
+
+@pytest.mark.parametrize("key", ["P", "X", "W", "I", "H"])
+async def test_hardly_a_terminal_says_so_on_each_screen(key: str, tmp_path: Path) -> None:
+    """And more room brings back what was there, with the keys where they were."""
+    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+        await browser.press(key)
+        screen, focused = browser.app.screen, browser.app.focused
+        await browser.pilot.resize_terminal(20, 5)
+        await browser.wait_until(lambda: screen.size.width == 20)
+        assert "too small" in "".join(strip.text for strip in screen.render_lines(screen.size.region))
+        assert not any(each.region for each in screen.children)
+        await browser.pilot.resize_terminal(100, 30)
+        await browser.wait_until(lambda: screen.size.width == 100 and screen.query_one("#keys").region.height == 1)
+        assert browser.app.focused is focused and focused is not None
 
 
 # Sixteen colours

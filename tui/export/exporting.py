@@ -111,7 +111,9 @@ class ExportScreen(Card[None]):
         told = Content.styled(one_line(self._refused, 1000), "$warning")
         if self._is_saving:
             told = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
-        self.query_one("#verdict", Static).update(told)
+        verdict = self.query_one("#verdict", Static)
+        verdict.display = bool(told)
+        verdict.update(told)
 
     def _told(self) -> Content:
         """Which messages go into the file."""

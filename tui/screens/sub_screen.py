@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.console import RenderableType
+from rich.text import Text
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
+from textual.widget import Widget
 
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
@@ -21,6 +24,7 @@ from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
 from .controllers import Controllers
+from .panes import is_tiny, too_small
 
 
 class SubScreen(Screen[None]):
@@ -46,6 +50,7 @@ class SubScreen(Screen[None]):
     def __init__(self, main: Controllers) -> None:
         super().__init__()
         self.main, self.context = main, main.context
+        self._before: Widget | None = None
 
     def __init_subclass__(cls) -> None:
         """Bind the keys of its commands."""
@@ -79,8 +84,18 @@ class SubScreen(Screen[None]):
         """The main screen has read the list again."""
 
     def on_resize(self, event: Resize) -> None:
-        """Panes beside each other where there is room."""
+        """Panes beside each other where there is room; where there is hardly any, a word in their place."""
         self.set_class(event.size.width < NARROW, "-narrow")
+        was_tiny = self.has_class("-tiny")
+        if is_tiny(event.size) and not was_tiny:
+            self._before = self.focused  # what is not shown has no keys
+        self.set_class(is_tiny(event.size), "-tiny")
+        if was_tiny and not self.has_class("-tiny"):
+            self.call_after_refresh(self.set_focus, self._before)
+
+    def render(self) -> RenderableType:
+        """What is seen where nothing else is drawn."""
+        return Text(str(too_small())) if self.has_class("-tiny") else super().render()
 
     def read(self, conversation: Conversation) -> None:
         """Back to the main screen, with this conversation in the transcript."""

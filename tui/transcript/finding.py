@@ -86,10 +86,11 @@ class Finding:
 
     def submitted(self, text: str) -> None:
         """Enter: stay where the find is, or go to the id."""
-        self.hide()
         if self._asks_for_id:
             self._go_to_id(text)
-        elif self._findings is None:
+            return
+        self.hide()
+        if self._findings is None:
             self.close()
         else:
             self._tell()
@@ -103,8 +104,10 @@ class Finding:
             self._panes.transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
+        """To a message; what cannot be gone to stays in the box, to be changed."""
         wanted = text.strip().lstrip("#")
         if not wanted:
+            self.hide()
             return
         try:
             message_id = int(wanted)
@@ -119,6 +122,7 @@ class Finding:
             absent = _("message {id} is not part of this conversation as it is read here")
             self._context.say(absent.format(id=message_id))
             return
+        self.hide()
         self._with_messages(index, lambda: self._show_message(message_id))
 
     def _show_message(self, message_id: int) -> None:
