@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from builders import make_store
 from textual.geometry import Offset
 from textual.widgets import Input
 
@@ -373,3 +374,28 @@ async def test_what_a_card_answers_is_shown_whole(tmp_path: Path) -> None:
         answer = browser.app.screen.query_one("#answer")
         assert answer.region.height > 1 and answer.region.bottom <= 20
         assert "Esc back" in " ".join(browser.text("#answer").split())
+
+
+# Nothing there
+
+
+async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+    """A sentence, whole, without numbers that read as counts; and one about what Hermes deletes, not two."""
+    home = tmp_path / "home"
+    home.mkdir()
+    make_store(home / "state.db", "22", [], [])
+    (home / "config.yaml").write_text("sessions:\n  auto_prune: true\n  retention_days: 90\n", encoding="utf-8")
+    async with browsing(open_app(Location(home / "state.db", root=home, profile="default")), (80, 24)) as browser:
+        assert browser.text("#list").strip() == "No sessions yet: start a chat in Hermes"
+        await browser.press("W")
+        assert "90 days" in browser.text("#rule")
+        assert browser.text("#fates").strip() == "No conversation of this store would go."
+
+
+async def test_a_view_without_rows_says_where_the_others_are(tmp_path: Path) -> None:
+    """In the cells there are beside the transcript."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "cron_a_20260101_000000", "source": "cron"}], [])
+    async with browsing(open_app(loose(path)), (120, 30)) as browser:
+        assert browser.text("#list").strip() == "No chats here: press 4 for everything"
+        await browser.press("3")
+        assert browser.text("#list").strip() == "Nothing is archived"

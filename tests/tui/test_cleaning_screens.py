@@ -302,7 +302,7 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
     async with browsing(open_app(loose(copy), NOW), size=(80, 24)) as browser:
         await browser.press("W")
         rule = browser.app.screen.query_one("#rule")
-        assert "Hermes deletes nothing here by itself." in browser.text("#fates")
+        assert "No conversation of this store would go." in browser.text("#fates")
         assert "Hermes does not open this file" in browser.text("#rule") and "…" not in browser.text("#rule")
         assert rule.size.height == len(browser.text("#rule").splitlines())
         await browser.press("f", "b", "enter", "q")

@@ -177,7 +177,9 @@ class RetentionScreen(SubScreen):
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
         self.query_one(TimeAxis).display = bool(found.leaving)
         self._show_axis()
-        nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
+        told = radar.retention.auto_prune is not None or radar.beyond_reach
+        none = _("No conversation of this store would go.") if told else _("Which conversations would go is unknown.")
+        nothing = FixedRows([NoteRow(none)])
         self.fates.show(_Fates(found.leaving, self.context.details) if found.leaving else nothing)
 
     def on_resize(self, event: Resize) -> None:
