@@ -114,7 +114,7 @@ async def test_by_hand(path: Path) -> None:
         assert "old" not in planned(browser)[0] and "4 conversations" in browser.text("#totals")
         plan.cursor = plan.source.index_of("sopen") or 0
         await browser.settle()
-        assert "space takes it" in browser.text("#status")
+        assert "Space takes it" in browser.text("#status")
         await browser.press("space")
         assert "open" in planned(browser)[0] and "old" not in planned(browser)[0]
         plan.cursor = plan.source.index_of("spinned") or 0

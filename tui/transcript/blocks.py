@@ -112,7 +112,7 @@ def output_lines(text: str, width: int, hint: Hint, draw: Draw = at_once, *, ful
         if rest:
             said = _("… {size} more · Enter").format(size=formats.size(rest))
         else:
-            said = ngettext("… 1 more line · enter", "… {count:,} more lines · Enter", count).format(count=count)
+            said = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", count).format(count=count)
         lines = [*lines[:_SHORT_LINES], [(formats.clip(said, width - 2), "note")]]
     return indent(lines, ("│ ", "rule"))
 
