@@ -126,7 +126,7 @@ class Commands(Provider):
 
 def _with_keys(title: Content, keys: str) -> Content:
     """A name, and its keys in a column."""
-    return Content.assemble(title, " " * max(2, 28 - title.cell_length), (keys, "$accent bold")) if keys else title
+    return Content.assemble(title, " " * max(2, 28 - title.cell_length), (keys, "bold $accent")) if keys else title
 
 
 class BrowseApp(_App):

@@ -178,7 +178,9 @@ class RetentionScreen(SubScreen):
         self.query_one(TimeAxis).display = bool(found.leaving)
         self._show_axis()
         is_known = radar.retention.auto_prune is not None or bool(radar.beyond_reach)
-        none = _("No conversation of this store would go.") if is_known else _("Which conversations would go is unknown.")
+        none = (
+            _("No conversation of this store would go.") if is_known else _("Which conversations would go is unknown.")
+        )
         nothing = FixedRows([NoteRow(none)])
         self.fates.show(_Fates(found.leaving, self.context.details) if found.leaving else nothing)
 

@@ -12,7 +12,7 @@ _EVERY = (
     N_("The screen"),
     Shown("back", "escape,q", N_("back"), N_("Back to the list"), "back"),
     Command("undo", "u", N_("undo"), N_("Undo what was done last"), "undo"),
-    Shown("help", "question_mark", N_("help"), N_("All keys of this screen"), "help"),
+    Shown("help", "question_mark", N_("help"), N_("Keys, signs and words of this screen"), "help"),
 )
 """What every screen behind the main one offers."""
 PRUNE = at(
@@ -28,20 +28,20 @@ PRUNE = at(
     Shown("archive", "a", N_("archive"), N_("Put all of these away; no question, u undoes"), "archive"),
     Shown("delete", "D", N_("delete"), N_("Move all of these to the trash, after a question"), "delete"),
     Command("map", "tab,right", N_("map"), N_("To the map, and back"), "other_pane"),
-    Command("plan", "left", N_("plan"), call="plan_pane"),
+    Command("plan", "left", N_("plan"), N_("Back to the plan"), "plan_pane"),
     Command("read", "o", N_("read"), N_("Read this conversation"), "read"),
     Shown("reclaim", "v", N_("reclaim"), N_("Make the file smaller, by Hermes' own means"), "reclaim"),
     Shown("less", "left_square_bracket", N_("less"), N_("Move the cutoff back in time"), "cut(-1)"),
     Shown("more", "right_square_bracket", N_("more"), N_("Move the cutoff forward in time"), "cut(1)"),
     Command("measure", "m", N_("measure"), N_("Bytes, conversations, messages or cost"), "measure"),
     Shown("sort", "s", N_("sort"), N_("Sort the plan by idle time, size, cost, messages or title"), "sort"),
-    Command("", "1", N_("older 30d"), call="switch(0)"),
-    Command("", "2", N_("90d"), call="switch(1)"),
-    Command("", "3", N_("1y"), call="switch(2)"),
-    Command("", "4", N_("automation"), call="switch(3)"),
-    Command("", "5", N_("empty"), call="switch(4)"),
-    Command("", "6", N_("stale"), call="switch(5)"),
-    Command("", "7", N_("archived"), call="switch(6)"),
+    Command("", "1", N_("older 30d"), N_("Rule on or off: idle for 30 days"), "switch(0)"),
+    Command("", "2", N_("90d"), N_("Rule on or off: idle for 90 days"), "switch(1)"),
+    Command("", "3", N_("1y"), N_("Rule on or off: idle for a year"), "switch(2)"),
+    Command("", "4", N_("automation"), N_("Rule on or off: automation"), "switch(3)"),
+    Command("", "5", N_("empty"), N_("Rule on or off: no messages"), "switch(4)"),
+    Command("", "6", N_("stale"), N_("Rule on or off: open ones too, if stale"), "switch(5)"),
+    Command("", "7", N_("archived"), N_("Rule on or off: archived ones"), "switch(6)"),
     *_EVERY,
 )
 TRASH = at(
