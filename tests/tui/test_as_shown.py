@@ -322,7 +322,6 @@ async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
 
 # Sentences that are longer than the line
 
-
 LONG = "saved /home/noor/" + "a-long-folder/" * 8 + "file.md · 3 secrets taken out · 2 rewound messages left out"
 
 
