@@ -1,4 +1,4 @@
-"""Draw the pictures of the README from the demo store, always the same for the same code.
+"""Draw the pictures of the documents from the demo store, always the same for the same code.
 
 Run it through `make screenshots`.
 """
@@ -21,7 +21,7 @@ os.environ.update(TZ="UTC", COLORTERM="truecolor", TERM="xterm-256color", TEXTUA
 os.environ.pop("NO_COLOR", None)
 time.tzset()
 
-from browsing import browsing, demo_app  # noqa: E402  # the environment is read at import
+from browsing import Browser, browsing, demo_app  # noqa: E402  # the environment is read at import
 
 PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str]]] = {
     "browser": ((120, 36), "hermes-dark", ()),
@@ -35,6 +35,50 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str]]] = {
     "wide": ((200, 60), "hermes-dark", ()),
 }
 """Name → size, theme and the keys that lead there."""
+
+TOUR: Sequence[tuple[Sequence[str], float]] = (
+    ((), 2.5),
+    (("slash", *"coo"), 0.8),
+    (tuple("kie"), 2.5),
+    (("enter", "down", "enter"), 4.0),
+    (("R",), 5.0),
+)
+"""The pictures of `tour.svg`, which shows one after another: the keys that lead to each, and seconds."""
+
+
+async def _picture(browser: Browser, name: str) -> str:
+    """What is on screen now, as SVG."""
+    await browser.measure()
+    browser.screen.line("status").update("")  # it tells milliseconds
+    await browser.pilot.pause()
+    # Textual names its classes after a random number.
+    return re.sub(r"terminal-\d+", f"terminal-{name}", browser.app.export_screenshot(title="hermes-browse"))
+
+
+async def tour() -> str:
+    """From a word to the command that resumes: one SVG that shows its pictures in turns, by CSS alone."""
+    whole = sum(seconds for _, seconds in TOUR)
+    rules, pictures, begin = [], [], 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        app = demo_app(Path(folder))
+        async with browsing(app, (110, 30)) as browser:
+            app.theme = "hermes-dark"
+            for number, (keys, seconds) in enumerate(TOUR):
+                for key in keys:
+                    await browser.press(key)
+                pictures.append(f'<g id="tour{number}">{await _picture(browser, f"tour{number}")}</g>')
+                # The first one stays below the others, for those who see no animation.
+                on, off = 100 * begin / whole, 100 * (begin + seconds) / whole
+                begin += seconds
+                if number:
+                    steps = f"0% {{opacity: 0}} {on:.2f}% {{opacity: 1}} {off:.2f}% {{opacity: 0}}"
+                    rules.append(f"@keyframes tour{number} {{{steps}}}")
+                    timing = f"tour{number} {whole}s step-end infinite"
+                    rules.append(f"#tour{number} {{opacity: 0; animation: {timing}}}")
+    box = re.search(r'viewBox="[^"]+"', pictures[0])
+    assert box is not None
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box[0]}>\n<style>\n'
+    return head + "\n".join(rules) + "\n</style>\n" + "\n".join(pictures) + "\n</svg>\n"
 
 
 async def draw(name: str) -> str:
@@ -50,18 +94,14 @@ async def draw(name: str) -> str:
             app.theme = theme
             for key in keys:
                 await browser.press(key)
-            await browser.measure()
-            browser.screen.line("status").update("")  # it tells milliseconds
-            await browser.pilot.pause()
-            svg = app.export_screenshot(title="hermes-browse")
-    # Textual names its classes after a random number.
-    return re.sub(r"terminal-\d+", f"terminal-{name}", svg)
+            return await _picture(browser, name)
 
 
 def main() -> None:
     """Draw them all."""
-    for name in PICTURES:
-        (HERE / f"{name}.svg").write_text(asyncio.run(draw(name)), encoding="utf-8")
+    drawn = {name: draw(name) for name in PICTURES} | {"tour": tour()}
+    for name, picture in drawn.items():
+        (HERE / f"{name}.svg").write_text(asyncio.run(picture), encoding="utf-8")
         print(f"screenshots/{name}.svg")
 
 

@@ -1,7 +1,7 @@
 """What stores of each Hermes version look like inside, as statements a test can build a store from.
 
-Schemas 11, 14 and 31 are taken from stores the real Hermes wrote (`tests/data`), 22 from the sample store, which a
-test holds to the real one. 6, 26 and the upgraded 31 are derived: no such file was at hand.
+Schemas 11, 14, 22 and 31 are taken from stores the real Hermes wrote (`tests/data`). 6, 26 and the upgraded 31 are
+derived: no such file was at hand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ DATA = Path(__file__).parent / "data"
 NAMES = ("6", "11", "14", "22", "26", "31", "31-migrated")
 """The shapes there are, oldest first."""
 
-_FIXTURES = {"11": "state-v11-hermes-0.14.0.db", "14": "state-v14-hermes-0.16.0.db", "31": "state-v31-hermes-0.22.2.db"}
+_FIXTURES = {
+    "11": "state-v11-hermes-0.14.0.db",
+    "14": "state-v14-hermes-0.16.0.db",
+    "22": "state-v22-hermes-0.19.0.db",
+    "31": "state-v31-hermes-0.22.2.db",
+}
 
 _SINCE_7_TO_11 = frozenset({
     "reasoning_content", "api_call_count", "codex_message_items", "handoff_state", "handoff_platform",
@@ -173,12 +178,14 @@ def _fixture(name: str) -> Shape:
         indexes={key: sql for kind, key, sql in objects if kind == "index"},
         search=search,
         triggers={key: sql for kind, key, sql in objects if kind == "trigger"},
-        fill={key: sample.fts_fill(key) if inline else _rebuild(key) for key in fts},
+        fill={key: _inline(key) if inline else sample.fill_statement(key) for key in fts},
     )
 
 
-def _rebuild(name: str) -> str:
-    return f"INSERT INTO {name}({name}) VALUES ('rebuild')"
+def _inline(name: str) -> str:
+    """The statement that fills a search table of schema 11 to 22, which holds its own copy of the text."""
+    text = " || ' ' || ".join(f"COALESCE({column}, '')" for column in ("content", "tool_name", "tool_calls"))
+    return f"INSERT INTO {name}(rowid, content) SELECT id, {text} FROM messages"
 
 
 def _external(name: str, columns: tuple[str, ...], *, source: str, condition: str = "") -> dict[str, str]:
@@ -212,22 +219,8 @@ def _shape_6() -> Shape:
     table = f"CREATE VIRTUAL TABLE {sample.WORDS} USING fts5(content, content='messages', content_rowid='id')"
     return Shape(
         "6", 6, _drop(base, _SINCE_7_TO_11, frozenset({"state_meta"})), base.indexes, {sample.WORDS: table},
-        _external(sample.WORDS, ("content",), source="messages"), {sample.WORDS: _rebuild(sample.WORDS)},
+        _external(sample.WORDS, ("content",), source="messages"), {sample.WORDS: sample.fill_statement(sample.WORDS)},
     )  # fmt: skip
-
-
-def _shape_22() -> Shape:
-    fts = sample.search_tables()
-    triggers = [sql for name in fts for sql in sample.fts_triggers(name)]
-    return Shape(
-        name="22",
-        version=sample.VERSION,
-        tables={name: tuple(lines) for name, lines in sample.TABLES.items()},
-        indexes=sample.INDEXES,
-        search={name: sample.fts_table(name) for name in fts},
-        triggers={sql.split()[2]: sql for sql in triggers},
-        fill={name: sample.fts_fill(name) for name in fts},
-    )
 
 
 def _shape_26() -> Shape:
@@ -246,13 +239,13 @@ def _shape_26() -> Shape:
     triggers |= _external(sample.TRIGRAM, columns, source="messages", condition="{row}.role <> 'tool'")
     later = re.compile("|".join(rf"\b{name}\b" for name in (*_SINCE_27_TO_31, "idx_sessions_effective_activity")))
     indexes = {name: sql for name, sql in base.indexes.items() if not later.search(sql)}
-    fill = {name: _rebuild(name) for name in (sample.WORDS, sample.TRIGRAM)}
+    fill = {name: sample.fill_statement(name) for name in (sample.WORDS, sample.TRIGRAM)}
     return Shape("26", 26, _drop(base, _SINCE_27_TO_31, _TABLES_OF_31), indexes, search, triggers, fill)
 
 
 def _shape_31_migrated() -> Shape:
     """A store of schema 22 opened by 0.22: new columns at the end, the search tables still inline."""
-    old, new = _shape_22(), _fixture("31")
+    old, new = _fixture("22"), _fixture("31")
     tables = dict(new.tables)
     for table, lines in old.tables.items():
         known = {column_name(line) for line in lines}
@@ -280,7 +273,7 @@ def shape(name: str) -> Shape:
     """
     if name not in NAMES:
         raise ValueError(f"no shape {name!r}; there are {', '.join(NAMES)}")
-    makers = {"6": _shape_6, "22": _shape_22, "26": _shape_26, "31-migrated": _shape_31_migrated}
+    makers = {"6": _shape_6, "26": _shape_26, "31-migrated": _shape_31_migrated}
     return makers[name]() if name in makers else _fixture(name)
 
 

@@ -11,7 +11,7 @@ from .shared.key_names import key_names
 
 
 def bindings(commands: Iterable[Command]) -> list[BindingType]:
-    """The bindings of a screen, a card or a widget, in the order of its table."""
+    """Return the bindings of a screen, a card or a widget, in the order of its table."""
     return [
         Binding(
             each.keys,

@@ -1,4 +1,4 @@
-"""One session of the sample store while it grows: its rows as Hermes 0.19 writes them, and what they cost."""
+"""One session of the sample store while it grows: its rows as Hermes 0.22 writes them, and what they cost."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ TOOLS: Mapping[str, str] = _HERMES["tools"]
 """The tools of the sample, each with the argument it is mostly called with."""
 
 _RATES: Mapping[str, Sequence[float]] = _HERMES["rates"]
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _STANDING_TOKENS = 21_500
 """System prompt, skills and tool definitions, sent with every call."""
 _CHARACTERS_PER_TOKEN = 3.6
@@ -39,6 +40,8 @@ class Line:
     columns: dict[str, Value]
     calls: int = 0
     """Tool calls it asks for."""
+    repeats: Line | None = None
+    """The compacted row that this one keeps live: both are shown as one message (0.22 `display_order`)."""
 
 
 class Chat:
@@ -126,11 +129,12 @@ class Chat:
             line = self._assistant("", 2 + 5 * self._random.random(), "tool_calls")
         self._made += 1
         call_id = "call_" + digits(f"{self.key}/{self._made}", 24)
-        arguments = given if given.startswith("{") else json.dumps({TOOLS[tool]: given}, ensure_ascii=False)
+        arguments = given if given.startswith("{") else _json({TOOLS[tool]: given})
         function = {"name": tool, "arguments": arguments}
-        made = json.loads(str(line.columns.get("tool_calls") or "[]"))
-        made.append({"id": call_id, "call_id": call_id, "type": "function", "function": function})
-        line.columns |= {"tool_calls": json.dumps(made), "finish_reason": "tool_calls"}
+        made = json.dumps({"id": call_id, "call_id": call_id, "type": "function", "function": function})
+        before = line.columns.get("tool_calls")
+        stored = f"{str(before)[:-1]}, {made}]" if before else f"[{made}]"
+        line.columns |= {"tool_calls": stored, "finish_reason": "tool_calls"}
         line.calls += 1
         self._calls += 1
         self.last_call = call_id, tool
@@ -152,27 +156,34 @@ class Chat:
         self.columns["model_config"] = json.dumps({name: value} | json.loads(str(self.columns["model_config"])))
 
     def copy(self, lines: Iterable[Line]) -> None:
-        """Take over rows of another session; copies carry the time of the copying, as in 0.19."""
+        """Take over rows of another session; copies carry the time of the copying."""
         for line in lines:
             self.clock += 0.001
             moved: dict[str, Value] = {"session_id": self.id, "timestamp": round(self.clock, 6)}
             self._add(Line(self.clock, line.columns | moved, line.calls))
 
     def compact(self, summary: str, *, keep: int) -> None:
-        """Compact in place: all live rows become compacted, then the summary and the last rows are written anew."""
+        """Compact in place: all live rows become compacted, then the summary and the last rows are written anew.
+
+        The rows that are kept keep their times, so that Hermes shows each once.
+        """
         live = [line for line in self.lines if line.columns.get("active", 1)]
         self.clock += 12.0
         self._messages = self._calls = 0
         for line in live:
             line.columns |= {"active": 0, "compacted": 1}
-        self.write("user", 0.0, content=TEXTS["summary"].format(summary=summary))
+        self.summary(summary, 0.0)
         for line in live[len(live) - keep :]:
             self.clock += 0.000001
-            fresh: dict[str, Value] = {"timestamp": round(self.clock + self.skew, 6), "active": 1, "compacted": 0}
-            self._add(Line(self.clock, line.columns | fresh, line.calls))
+            fresh: dict[str, Value] = {"active": 1, "compacted": 0}
+            self._add(Line(self.clock, line.columns | fresh, line.calls, line))
+
+    def summary(self, text: str, seconds: float) -> None:
+        """The summary that stands for what a compaction took out."""
+        self.write("user", seconds, content=TEXTS["summary"].format(summary=text), _compressed_summary=1)
 
     def rewind(self, rows: int) -> None:
-        """Take the last rows back: out of sight, still counted (0.19 `rewind_to_message`)."""
+        """Take the last rows back: out of sight, still counted (`rewind_to_message`)."""
         for line in self.lines[-rows:]:
             line.columns |= {"active": 0, "compacted": 0}
         self.columns["rewind_count"] = 1
@@ -184,7 +195,7 @@ class Chat:
 
 
 def stored_result(tool: str, given: str, body: str, *, failed: bool) -> str:
-    """The result of a tool as Hermes 0.19 stores it.
+    """The result of a tool as Hermes stores it.
 
     Args:
         tool: One of `TOOLS`.
@@ -207,11 +218,11 @@ def stored_result(tool: str, given: str, body: str, *, failed: bool) -> str:
         value = {"success": True, "diff": body, "files_modified": [given]}
     else:
         return body
-    return json.dumps(value, ensure_ascii=False)
+    return _json(value)
 
 
-def _tokens(*texts: Value) -> int:
-    return int(sum(len(text) for text in texts if isinstance(text, str)) / _CHARACTERS_PER_TOKEN)
+def _tokens(text: Value, more: Value = None) -> int:
+    return int((len(str(text or "")) + len(str(more or ""))) / _CHARACTERS_PER_TOKEN)
 
 
 def _usage(model: str, rows: Iterable[Mapping[str, Value]]) -> dict[str, Value]:

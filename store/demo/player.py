@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
-from .chat import TEXTS, TOOLS, Chat, digits, stored_result
-from .writer import Row, Value, write_store
+from .chat import TEXTS, TOOLS, Chat, Line, digits, stored_result
+from .writer import Row, Value
 
 SCENES = Path(__file__).resolve().parent / "scenes"
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0  # seconds
 
+_DIFFERENT = 100
+"""Lines of a long result that differ; the rest repeats them, so that the sample is made quickly."""
+
 _GATEWAYS = frozenset({"telegram", "discord", "slack", "whatsapp", "signal"})
-_WORDS = (
-    "you|seen|hermes|think|system|task|recalled|wait|until|clock|compact|rewind|end|mark|"
-    "chat|cut|compress|branch|reset|route|delegate|collect|" + "|".join(TOOLS)
+_WORDS = frozenset((
+    "you", "seen", "hermes", "think", "system", "task", "recalled", "wait", "until", "clock", "compact", "rewind",
+    "end", "mark", "chat", "cut", "compress", "branch", "reset", "route", "delegate", "collect", *TOOLS,
+))  # fmt: skip
+_RUNS = re.compile(
+    r"(?ms)^times> (?P<times>\d+) every (?P<every>\d+)d from (?P<first>\d+)d\n(?P<scene>.*?)(?=^times> |\Z)"
 )
-_MARK = re.compile(rf"(?P<joined>\+?)(?P<word>{_WORDS})(?P<failed>!?)(?:\((?P<how>[^)]*)\))?> ?(?P<text>.*)")
+_MARK = re.compile(r"(?P<joined>\+?)(?P<word>[a-z_]+)(?P<failed>!?)(?:\((?P<how>[^)]*)\))?> ?(?P<text>.*)")
 _INHERITED = (
     "model_config", "cwd", "git_branch", "git_repo_root", "session_key", "user_id", "chat_id", "chat_type",
-    "thread_id", "display_name", "origin_json", "archived",
+    "thread_id", "display_name", "origin_json", "archived", "pinned",
 )  # fmt: skip
+_MODEL_CONFIG = '{"max_iterations": 90, "reasoning_config": null, "max_tokens": null}'
+_UNSET: dict[str, Value] = dict.fromkeys((
+    "session_id", "role", "timestamp", "content", "tool_call_id", "tool_calls", "tool_name", "effect_disposition",
+    "finish_reason", "reasoning", "reasoning_content", "codex_reasoning_items", "platform_message_id", "api_content",
+)) | {"observed": 0, "_compressed_summary": 0, "active": 1, "compacted": 0}  # fmt: skip
+"""A row of `messages` before anything is put in: rows with the same columns are inserted in one go."""
 _USAGE = (
     "model", "billing_provider", "billing_mode", "api_call_count", "input_tokens", "output_tokens",
     "cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "estimated_cost_usd", "cost_status",
 )  # fmt: skip
+
+
+def _unfolded(runs: re.Match[str]) -> str:
+    """A scene that is played so many times, with `{run}` and `{days}` filled in."""
+    first, every, scene = int(runs["first"]), int(runs["every"]), runs["scene"]
+    return "".join(
+        scene.replace("{run}", str(run)).replace("{days}", f"{first + run * every}d")
+        for run in range(int(runs["times"]))
+    )
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
@@ -42,10 +65,16 @@ class Player:
 
     Args:
         now: Unix seconds; everything else lies before it.
+        profile: The Hermes profile whose store it is.
     """
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, now: float, profile: str = "default") -> None:
         self.now = now
+        self.profile = profile
+        self.generation = digits(f"{profile} file", 32)
+        """The stamp of the file."""
+        self.jobs: list[dict[str, str]] = []
+        """The cron jobs that have run, as `cron/jobs.json` names them."""
         self._chats: dict[str, Chat] = {}
         self._here = Chat("", now, {})
         self._routes: list[Row] = []
@@ -57,9 +86,10 @@ class Player:
             ValueError: A time or a number in it cannot be read.
             KeyError: It speaks of a session that has not begun, or leaves out what a session needs.
         """
+        scene = _RUNS.sub(_unfolded, scene)
         marks: list[tuple[re.Match[str], list[str]]] = []
         for line in scene.split("\n"):
-            if found := _MARK.fullmatch(line):
+            if ">" in line and (found := _MARK.fullmatch(line)) and found["word"] in _WORDS:
                 marks.append((found, []))
             elif marks:
                 marks[-1][1].append(line)
@@ -75,6 +105,10 @@ class Player:
     def _result(self, mark: re.Match[str], body: str, how: list[str]) -> None:
         if "escapes" in how:
             body = body.encode("latin-1", "backslashreplace").decode("unicode_escape")
+        if times := next((int(each[1:]) for each in how if each[:1] == "x"), 0):
+            line = body.replace("%", "%%").replace("{n}", "%(n)04d").replace("{time}", "%(hour)02d:%(minute)02d")
+            lines = [line % {"n": n, "hour": n // 60, "minute": n % 60} for n in range(min(times, _DIFFERENT))]
+            body = "\n".join((lines * (times // len(lines) + 1))[:times])
         stored = stored_result(mark["word"], mark["text"], body, failed=bool(mark["failed"]))
         seconds = next((float(each[:-1]) for each in how if each[:1].isdigit()), None)
         self._here.result(stored, seconds=seconds, effect="unknown" if "unknown" in how else "")
@@ -126,7 +160,7 @@ class Player:
             case "compress":
                 here.end("compression", after=4.0)
                 self._here = self._child(how[0] or f"{here.key}+", 0.25, title=text or None)
-                self._here.write("user", 0.1, content=TEXTS["summary"].format(summary=body))
+                self._here.summary(body, 0.1)
             case "branch":
                 self._branch(how[0], text, older="older" in how)
             case "reset":
@@ -156,7 +190,8 @@ class Player:
         started = self._at(given.pop("at")) if "at" in given else self._ago(given.pop("ago"))
         columns: dict[str, Value] = {"source": "cli", "model": "anthropic/claude-sonnet-4.6"}
         if "job" in given:
-            columns["id"] = f"cron_{digits(given.pop('job'), 12)}_{_stamp(started)}"
+            name = given.pop("job")
+            columns |= {"id": f"cron_{self._job(name)}_{_stamp(started)}", "title": _title_of_run(name, started)}
         if "gone_parent" in given:
             columns["parent_session_id"] = f"{_stamp(self._ago(given.pop('gone_parent')))}_{digits('gone', 6)}"
         is_gateway = given.get("source") in _GATEWAYS
@@ -165,11 +200,20 @@ class Player:
             chat.write("session_meta", 0.2)
         return chat
 
+    def _job(self, name: str) -> str:
+        """The id of a cron job."""
+        job = {"id": digits(name, 12), "name": name}
+        if job not in self.jobs:
+            self.jobs.append(job)
+        return job["id"]
+
     def _session(self, key: str, started: float, columns: dict[str, Value]) -> Chat:
         source, model, cwd = str(columns["source"]), str(columns["model"]), columns.get("cwd")
         defaults: dict[str, Value] = {
             "id": f"{_stamp(started)}_{digits(key, 8 if source in _GATEWAYS else 6)}",
-            "model_config": json.dumps({"max_iterations": 90, "reasoning_config": None, "max_tokens": None}),
+            "model_config": _MODEL_CONFIG,
+            "created_source": source,
+            "title_source": "llm" if columns.get("title") else None,
             "system_prompt": TEXTS["prompt"].format(source=source, cwd=cwd or "none"),
             "started_at": started,
             "billing_provider": "openrouter" if "/" in model else "custom",
@@ -231,17 +275,54 @@ class Player:
     def rows(self) -> dict[str, list[Row]]:
         """Rows by table: sessions by their start, messages by the moment they were written."""
         chats = sorted(self._chats.values(), key=lambda chat: chat.started)
-        sessions: list[Row] = [chat.row() for chat in chats]
         lines = sorted((line for chat in chats for line in chat.lines), key=lambda line: line.order)
-        meta = {"last_auto_prune": str(self.now - DAY)}
-        meta |= dict.fromkeys(("ghost_session_prune_v1", "orphaned_compression_finalize_v1"), "1")
+        sessions: list[Row] = []
+        prompts: dict[str, str] = {}
+        for chat in chats:
+            row = chat.row()
+            prompt = str(row.pop("system_prompt"))
+            key = hashlib.sha256(prompt.encode()).hexdigest()
+            prompts[key] = prompt
+            sessions.append(row | {"system_prompt_hash": key})
+        meta = {
+            "store_instance_id": digits(f"{self.profile} store", 32),
+            "store_created_at_utc": f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(chats[0].started))}.000000+00:00",
+            "message_uid_backfill": "1",
+            "db_file_generation": self.generation,
+            "last_auto_prune": str(self.now - DAY / 2),
+        }
         return {
+            "system_prompts": [{"hash": key, "prompt": prompt} for key, prompt in prompts.items()],
             "sessions": sessions,
-            "messages": [{"id": number, **line.columns} for number, line in enumerate(lines, 1)],
+            "messages": _numbered(lines, digits(f"{self.profile} messages", 24)),
             "session_model_usage": [_used(row) for row in sessions if row["api_call_count"]],
             "gateway_routing": self._routes,
             "state_meta": [{"key": key, "value": value} for key, value in meta.items()],
         }
+
+
+def _numbered(lines: Iterable[Line], stem: str) -> list[Row]:
+    """The rows of `messages` in their order, with what Hermes 0.22 tells them apart by.
+
+    Args:
+        lines: In their order.
+        stem: 24 hexadecimal digits that all `message_uid` begin with; Hermes draws all 32 at random.
+    """
+    numbers: dict[int, int] = {}
+    rows: list[Row] = []
+    for number, line in enumerate(lines, 1):
+        numbers[id(line)] = number
+        order = numbers[id(line.repeats)] if line.repeats is not None else number
+        mine: dict[str, Value] = {"id": number, "display_order": order, "message_uid": f"{stem}{number:08x}"}
+        rows.append(_UNSET | line.columns | mine)
+    return rows
+
+
+def _title_of_run(job: str, moment: float) -> str:
+    """What Hermes calls a run of a job: `Morning paper · May 28 06:30` (0.19 `cron/scheduler.py`)."""
+    at = time.gmtime(moment)
+    month = "JanFebMarAprMayJunJulAugSepOctNovDec"[3 * at.tm_mon - 3 : 3 * at.tm_mon]
+    return f"{job} · {month} {at.tm_mday:02} {at.tm_hour:02}:{at.tm_min:02}"
 
 
 def _stamp(moment: float) -> str:
@@ -263,19 +344,3 @@ def _used(session: Row) -> Row:
     """The row of `session_model_usage` that the totals of a session make."""
     seen = {"first_seen": session["started_at"], "last_seen": session.get("ended_at") or session["started_at"]}
     return {"session_id": session["id"], **{column: session[column] for column in _USAGE}, **seen}
-
-
-def build(path: Path, *, now: float) -> None:
-    """Write the sample store: one file, readable by its owner alone, without -wal or -shm beside it.
-
-    Args:
-        path: A path that is free, in a folder that exists.
-        now: Unix seconds. The same moment gives the same rows, whatever the clock and time zone say.
-
-    Raises:
-        FileExistsError: Something is at the path already; it is left alone.
-    """
-    player = Player(now)
-    for scene in sorted(SCENES.glob("*.txt")):
-        player.play(scene.read_text(encoding="utf-8"))
-    write_store(path, player.rows())

@@ -1,7 +1,5 @@
-"""The schema of a fresh store of Hermes 0.19 (22): tables and indexes from `schema.sql`, and the search tables.
-
-Columns are kept one by one so that tests can leave some out and build the stores of other versions.
-"""
+"""The schema of a fresh store of Hermes 0.22 (31): tables and indexes from `schema.sql`, search and triggers from
+`search.sql`."""
 
 from __future__ import annotations
 
@@ -10,10 +8,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-VERSION = 22
-"""What `schema_version` says (Hermes 0.19.0)."""
+VERSION = 31
+"""What `schema_version` says (Hermes 0.22.2)."""
 
-_SQL = (Path(__file__).resolve().parent / "schema.sql").read_text(encoding="utf-8")
+_HERE = Path(__file__).resolve().parent
+_SQL = (_HERE / "schema.sql").read_text(encoding="utf-8")
 
 TABLES: Mapping[str, Sequence[str]] = {
     name: tuple(body.split(",\n    ")) for name, body in re.findall(r"(?s)CREATE TABLE (\w+) \(\n    (.*?)\n\);", _SQL)
@@ -27,42 +26,27 @@ WORDS, TRIGRAM = "messages_fts", "messages_fts_trigram"
 """The two full-text tables: by word (unicode61), by substring of three letters (needs SQLite 3.34)."""
 
 
-def indexed_text(row: str) -> str:
-    """SQL for what the inline search tables hold of a row of `messages` (schema 11 to 22).
-
-    Args:
-        row: `new`, `old`, or the table's name.
-    """
-    return " || ' ' || ".join(f"COALESCE({row}.{column}, '')" for column in ("content", "tool_name", "tool_calls"))
-
-
 def table_statement(name: str, columns: Iterable[str]) -> str:
     """CREATE TABLE from definitions as in `TABLES`."""
     return f"CREATE TABLE {name} (\n    " + ",\n    ".join(columns) + "\n)"
 
 
-def fts_table(name: str) -> str:
-    """CREATE VIRTUAL TABLE of one inline search table."""
-    tokenize = ", tokenize='trigram'" if name == TRIGRAM else ""
-    return f"CREATE VIRTUAL TABLE {name} USING fts5(content{tokenize})"
-
-
-def fts_triggers(name: str) -> list[str]:
-    """The three triggers that keep one inline search table in step with `messages`."""
-    insert = f"INSERT INTO {name}(rowid, content) VALUES (new.id, {indexed_text('new')});"
-    delete = f"DELETE FROM {name} WHERE rowid = old.id;"
-    bodies = {"insert": insert, "delete": delete, "update": f"{delete} {insert}"}
-    return [
-        f"CREATE TRIGGER {name}_{event} AFTER {event.upper()} ON messages BEGIN {body} END"
-        for event, body in bodies.items()
-    ]
-
-
-def fts_fill(name: str) -> str:
-    """INSERT that indexes every row of `messages` at once: ten times quicker than by trigger."""
-    return f"INSERT INTO {name}(rowid, content) SELECT messages.id, {indexed_text('messages')} FROM messages"
+def fill_statement(name: str) -> str:
+    """The statement that indexes every row at once: ten times quicker than by trigger."""
+    return f"INSERT INTO {name}({name}) VALUES ('rebuild')"
 
 
 def search_tables() -> list[str]:
     """The search tables this SQLite can make: the trigram one is left out where the tokenizer is missing."""
     return [WORDS, TRIGRAM] if sqlite3.sqlite_version_info >= (3, 34) else [WORDS]
+
+
+def search_statements() -> list[str]:
+    """What is made after the rows: views and search tables, the statements that fill them, then all triggers."""
+    paragraphs = (_HERE / "search.sql").read_text(encoding="utf-8").split("\n\n")
+    found = [each.strip() for each in paragraphs if each.startswith("CREATE")]
+    names = search_tables()
+    if TRIGRAM not in names:
+        found = [each for each in found if TRIGRAM not in each]
+    triggers = [each for each in found if each.startswith("CREATE TRIGGER")]
+    return [each for each in found if each not in triggers] + [fill_statement(name) for name in names] + triggers

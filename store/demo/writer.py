@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
-from .schema import INDEXES, TABLES, VERSION, fts_fill, fts_table, fts_triggers, search_tables, table_statement
+from .schema import INDEXES, TABLES, VERSION, search_statements, table_statement
 
 Value = str | bytes | int | float | None
 """What SQLite stores."""
@@ -38,7 +38,8 @@ def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connectio
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     connection = sqlite3.connect(path, isolation_level=None)
     try:
-        connection.execute("PRAGMA journal_mode=MEMORY")
+        connection.execute("PRAGMA journal_mode=OFF")  # a file that fails is removed, never rolled back
+        connection.execute("PRAGMA cache_size=-16000")  # KiB: nothing is written twice
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("PRAGMA foreign_keys=OFF")  # samples hold children of parents that are gone
         connection.execute("BEGIN")
@@ -66,12 +67,13 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Row]) -> N
         connection.executemany(statement, [list(row.values()) for row in batch])
 
 
-def write_store(path: Path, tables: Mapping[str, Iterable[Row]]) -> None:
-    """Write a store of schema 22 (Hermes 0.19) with both search indexes filled and their triggers in place.
+def write_store(path: Path, tables: Mapping[str, Iterable[Row]], *, generation: str = "") -> None:
+    """Write a store of schema 31 (Hermes 0.22) with both search indexes filled and their triggers in place.
 
     Args:
         path: A path that is free.
         tables: Rows by table; messages must carry ids in the order wanted.
+        generation: What `db_file_generation` of `state_meta` says; Hermes stamps the file with its first eight digits.
 
     Raises:
         FileExistsError: Something is at the path already.
@@ -79,13 +81,10 @@ def write_store(path: Path, tables: Mapping[str, Iterable[Row]]) -> None:
     with new_store(path) as connection:
         for name, columns in TABLES.items():
             connection.execute(table_statement(name, columns))
-        for statement in INDEXES.values():
-            connection.execute(statement)
         insert(connection, "schema_version", [{"version": VERSION}])
         for table, rows in tables.items():
             insert(connection, table, rows)
-        for name in search_tables():
-            connection.execute(fts_table(name))
-            connection.execute(fts_fill(name))
-            for trigger in fts_triggers(name):
-                connection.execute(trigger)
+        for statement in (*INDEXES.values(), *search_statements()):
+            connection.execute(statement)
+        if generation:
+            connection.execute(f"PRAGMA application_id = {int(generation[:8], 16) & 0x7FFFFFFF}")

@@ -80,7 +80,9 @@ def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str
     for one in everything(capsys, which):
         document = ask(capsys, *which, "show", one["root_id"])
         contract.holds(document, contract.SHOW)
-        assert document["conversation"] == one
+        shown = document["conversation"]
+        left = {"prune_in_days": pytest.approx(one["prune_in_days"], abs=0.1)} if one["prune_in_days"] else {}
+        assert shown == one | left, "time has passed since it was listed"
         assert len(document["messages"]) == one["message_count"]
         places = [one["segments"].index(message["session_id"]) for message in document["messages"]]
         assert places == sorted(places)
@@ -135,10 +137,10 @@ def test_resume_document(capsys: Capture, which: list[str], tmp_path: Path) -> N
 
 
 def test_the_demo(capsys: Capture) -> None:
-    """`--demo` speaks the same documents, belongs to no profile, and cannot be resumed."""
+    """`--demo` speaks the same documents, has profiles of its own, and cannot be resumed."""
     listed = ask(capsys, "--demo", "list")
     contract.holds(listed, contract.LIST)
-    assert listed["store"]["profile"] is None
+    assert listed["store"]["profile"] == "default"
     shown = ask(capsys, "--demo", "show", "Fix auth bug")
     contract.holds(shown, contract.SHOW)
     assert len(shown["conversation"]["segments"]) == 3
@@ -147,7 +149,9 @@ def test_the_demo(capsys: Capture) -> None:
     contract.holds(ask(capsys, "--demo", "doctor"), contract.DOCTOR)
     ended = call(capsys, "--demo", "resume", "--last", "--print", "--json")
     assert (ended.code, ended.out) == (5, "")
-    assert call(capsys, "--demo", "profiles").code == 5
+    profiles = ask(capsys, "--demo", "profiles")["profiles"]
+    assert [each["name"] for each in profiles] == ["default", "harbour"] and all(each["sessions"] for each in profiles)
+    assert not any(Path(each["path"]).exists() for each in profiles), "they go with the command"
 
 
 def test_ids_of_the_demo_last(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

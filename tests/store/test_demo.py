@@ -1,9 +1,9 @@
-"""The sample store: true to Hermes 0.19 in shape, readable by the real one, the same at every build, and complete."""
+"""The sample store: true to Hermes 0.22 in shape, the same at every build, and complete; the home it stands in."""
 
 from __future__ import annotations
 
-import importlib
 import itertools
+import json
 import os
 import re
 import shutil
@@ -12,11 +12,15 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from shapes import DATA
 
-from hermes_browse.store.demo import build, schema, writer
+from hermes_browse.store.cleanup.retention import read_radar
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.demo import build, build_home, schema, writer
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
+from hermes_browse.store.sessions.catalog import read_catalog
 
 NOW = 1_795_025_200.0
 """2026-11-18 17:26 UTC."""
@@ -40,15 +44,15 @@ def store(sample: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-@pytest.fixture
-def hermes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The real `hermes_state` of 0.19, at home in a temporary folder."""
-    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
-    return importlib.import_module("hermes_state")
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Location:
+    """The sample store in its home."""
+    home = tmp_path_factory.mktemp("home")
+    return Location(build_home(home, now=NOW), home, DEFAULT_PROFILE, demo=True)
 
 
 def _objects(path: Path) -> set[tuple[str, str]]:
-    connection = sqlite3.connect(path)
+    connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
     found = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
     connection.close()
     return set(found)
@@ -56,18 +60,18 @@ def _objects(path: Path) -> set[tuple[str, str]]:
 
 def _statements(path: Path) -> dict[str, str]:
     """CREATE statements of indexes, triggers and search tables by name, as one line without what does not matter."""
-    connection = sqlite3.connect(path)
+    connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     connection.close()
     wanted = {name: sql for name, sql in rows if not sql.upper().startswith("CREATE TABLE")}
     return {
-        name: re.sub(r"\s*([(),;=])\s*", r"\1", " ".join(sql.replace("IF NOT EXISTS ", "").split()))
+        name: re.sub(r"\s*([(),;=])\s*", r"\1", " ".join(re.sub(r"--[^\n]*", "", sql).split()))
         for name, sql in wanted.items()
     }
 
 
 def _columns(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    connection = sqlite3.connect(path)
+    connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
     tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
     found = {table: connection.execute(f'PRAGMA table_info("{table}")').fetchall() for table in tables}
     connection.close()
@@ -83,18 +87,24 @@ def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 class TestShape:
-    """What Hermes 0.19 makes is what we make."""
+    """What Hermes 0.22 makes is what we make: `tests/data` has a store it wrote."""
 
-    def test_tables_indexes_and_triggers_are_those_of_a_fresh_store(
-        self, sample: Path, hermes: ModuleType, tmp_path: Path
-    ) -> None:
-        real, ours = tmp_path / "real.db", tmp_path / "ours.db"
-        hermes.SessionDB(db_path=real).close()
-        shutil.copy(sample, ours)
-        assert _objects(ours) == _objects(real)
-        assert _columns(ours) == _columns(real)
-        assert _statements(ours) == _statements(real)
-        assert schema.VERSION == hermes.SCHEMA_VERSION
+    def test_tables_indexes_and_triggers_are_those_of_a_fresh_store(self, sample: Path) -> None:
+        real = DATA / "state-v31-hermes-0.22.2.db"
+        assert _objects(sample) == _objects(real)
+        assert _columns(sample) == _columns(real)
+        assert _statements(sample) == _statements(real)
+        connection = sqlite3.connect(f"file:{real}?immutable=1", uri=True)
+        assert connection.execute("SELECT version FROM schema_version").fetchall() == [(schema.VERSION,)]
+        connection.close()
+
+    @pytest.mark.parametrize("path", [None, DATA / "state-v31-hermes-0.22.2.db"])
+    def test_the_file_is_stamped_with_its_generation(self, path: Path | None, sample: Path) -> None:
+        connection = sqlite3.connect(f"file:{path or sample}?immutable=1", uri=True)
+        stamp = connection.execute("PRAGMA application_id").fetchone()[0]
+        generation = connection.execute("SELECT value FROM state_meta WHERE key = 'db_file_generation'").fetchone()[0]
+        connection.close()
+        assert stamp == int(generation[:8], 16) & 0x7FFFFFFF
 
     def test_the_file_is_whole_private_and_in_wal_mode(self, sample: Path) -> None:
         assert [path.name for path in sample.parent.iterdir()] == ["state.db"]
@@ -135,10 +145,8 @@ class TestSoundness:
         # The one session whose parent is gone is there on purpose.
         assert [row[0] for row in connection.execute("PRAGMA foreign_key_check").fetchall()] == ["sessions"]
         for name in (schema.WORDS, schema.TRIGRAM):
-            connection.execute(f"INSERT INTO {name}({name}) VALUES ('integrity-check')")
-            indexed = connection.execute(f"SELECT rowid, content FROM {name} ORDER BY rowid").fetchall()
-            text = schema.indexed_text("messages")
-            assert indexed == connection.execute(f"SELECT id, {text} FROM messages ORDER BY id").fetchall()
+            # With rank 1 the index is compared with the rows it is made from.
+            connection.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
         connection.close()
 
     def test_triggers_keep_the_indexes_in_step(self, sample: Path, tmp_path: Path) -> None:
@@ -164,7 +172,9 @@ class TestSoundness:
         assert wrong == []
 
     def test_ids_follow_time_but_for_one_clock_set_back(self, store: sqlite3.Connection) -> None:
-        stamps = [row[0] for row in store.execute("SELECT timestamp FROM messages ORDER BY id").fetchall()]
+        # Rows that a compaction keeps are written anew with the times and the place they had.
+        query = "SELECT timestamp FROM messages WHERE display_order = id ORDER BY id"
+        stamps = [row[0] for row in store.execute(query).fetchall()]
         back = [(old, new) for old, new in itertools.pairwise(stamps) if new < old]
         assert len(back) == 1
         assert back[0][0] - back[0][1] > 30 * MINUTE
@@ -218,27 +228,41 @@ class TestRepeatability:
         connection.close()
 
 
-class TestRealHermes:
-    """The real 0.19 takes the sample for its own."""
+class TestHome:
+    """What stands around the store in `--demo`."""
 
-    def test_it_lists_searches_and_changes_nothing(self, sample: Path, hermes: ModuleType, tmp_path: Path) -> None:
-        path = tmp_path / "state.db"
-        shutil.copy(sample, path)
-        objects, rows = _objects(path), _rows(path)
-        db = hermes.SessionDB(db_path=path)
-        listed = db.list_sessions_rich(limit=500, order_by_last_active=True)
-        titles = [session["title"] for session in listed]
-        assert titles[0] == "Fix auth bug #3"
-        assert {"Trip to Lisbon #2", "Pricing: freight instead", "日本語の案内板"} <= set(titles)
-        assert all(session["source"] != "subagent" for session in listed)
-        for query in ("compare_digest", "ヴロンゴ", "欠航", "sourdough", "مشمش"):
-            assert db.search_messages(query), query
-        tip = listed[0]["id"]
-        assert db.get_compression_tip(listed[0]["_lineage_root_id"]) == tip
-        assert db.get_messages(tip)[-1]["content"].startswith("Set for 06:10")
-        for session in listed:
-            db.get_messages_as_conversation(session["id"], include_ancestors=True)
-            db.resolve_resume_session_id(session["id"])
-        db.close()
-        assert _objects(path) == objects
-        assert _rows(path) == rows
+    def test_the_store_is_that_of_build(self, here: Location, sample: Path, tmp_path: Path) -> None:
+        assert _rows(Path(shutil.copy(here.path, tmp_path / "a.db"))) == _rows(
+            Path(shutil.copy(sample, tmp_path / "b.db"))
+        )
+
+    def test_every_profile_is_a_sample_with_conversations_of_its_own(self, here: Location) -> None:
+        profiles = here.profiles()
+        assert [each.profile for each in profiles] == [DEFAULT_PROFILE, "harbour"]
+        assert all(each.demo for each in profiles), "what belongs to one must never reach the user's own trash"
+        assert [each.name for each in profiles] == ["demo", "demo · harbour"]
+        titles = set()
+        for each in profiles:
+            with Store(each.path).reader() as reader:
+                catalog = read_catalog(reader, NOW)
+            titles |= {session.title for session in catalog.forest.sessions.values()}
+        assert {"Fix auth bug #3", "Berths for the regatta"} <= titles
+
+    def test_hermes_would_delete_something_at_once_and_more_later(self, here: Location) -> None:
+        with Store(here.path).reader() as reader:
+            catalog = read_catalog(reader, NOW)
+            radar = read_radar(reader, here.path.parent / "config.yaml", NOW)
+        days = [fate.prune_in_days for _, fate in radar.soonest(catalog) if fate.prune_in_days is not None]
+        assert days[0] < 1 and sum(each < 100 for each in days) >= 5
+        old = [each for each in map(catalog.of_chain, catalog.forest.chains()) if each.last_active < NOW - 541 * DAY]
+        assert {(each.pinned, each.tip.ended_at is None) for each in old} == {(True, False), (False, True)}
+
+    def test_jobs_are_named_where_hermes_names_them(self, here: Location, store: sqlite3.Connection) -> None:
+        jobs = json.loads((here.path.parent / "cron" / "jobs.json").read_text())["jobs"]
+        named = {each["id"]: each["name"] for each in jobs}
+        runs = store.execute("SELECT id, title FROM sessions WHERE source = 'cron'").fetchall()
+        assert {named[run.split("_")[1]] for run, _ in runs} == set(named.values())
+        assert all(title.startswith(f"{named[run.split('_')[1]]} · ") for run, title in runs)
+
+    def test_all_of_it_is_small(self, here: Location) -> None:
+        assert sum(each.stat().st_size for each in here.path.parent.rglob("*.db")) < 3_000_000

@@ -33,12 +33,12 @@ def store(sample: Path) -> Iterator[sqlite3.Connection]:
 
 
 COUNTS = {
-    "messages in all": ("SELECT count(*) FROM messages", 1300, 1700),
-    "sessions in all": ("SELECT count(*) FROM sessions", 80, 110),
-    "runs of two jobs": (
-        "SELECT 100 * count(DISTINCT substr(id, 1, 17)) + count(*) FROM sessions WHERE id LIKE 'cron_%'", 224, 224,
+    "messages in all": ("SELECT count(*) FROM messages", 1500, 1900),
+    "sessions in all": ("SELECT count(*) FROM sessions", 130, 160),
+    "runs of three jobs": (
+        "SELECT 100 * count(DISTINCT substr(id, 1, 17)) + count(*) FROM sessions WHERE id LIKE 'cron_%'", 338, 338,
     ),
-    "days covered": ("SELECT (max(started_at) - min(started_at)) / 86400 FROM sessions", 130, 160),
+    "days covered": ("SELECT (max(started_at) - min(started_at)) / 86400 FROM sessions", 545, 560),
     "untitled of a hundred typed ones": (
         "SELECT 100 * sum(title IS NULL) / count(*) FROM sessions WHERE source NOT IN ('cron', 'subagent')", 25, 50,
     ),
@@ -47,7 +47,7 @@ COUNTS = {
     "messages of the longest": (
         "SELECT max(n) FROM (SELECT count(*) AS n FROM messages GROUP BY session_id)", 200, 260,
     ),
-    "longest tool result": ("SELECT max(length(content)) FROM messages WHERE role = 'tool'", 40_000, 60_000),
+    "longest tool result": ("SELECT max(length(content)) FROM messages WHERE role = 'tool'", 100_000, 150_000),
 }  # fmt: skip
 
 
@@ -83,6 +83,10 @@ FEATURES = {
     "an archived single": "SELECT 1 FROM sessions WHERE archived = 1 AND parent_session_id IS NULL "
     "AND end_reason <> 'compression'",
     "an archived chain": _CHILD + "p.end_reason = 'compression' AND p.archived = 1 AND c.archived = 1",
+    "a pin": "SELECT 1 FROM sessions WHERE pinned = 1",
+    "results of every size": "SELECT min(n) < 10 AND sum(n BETWEEN 100 AND 1000) > 9 "
+    "AND sum(n BETWEEN 1000 AND 10000) > 9 AND sum(n > 50000) > 2 "
+    "FROM (SELECT length(content) AS n FROM messages WHERE role = 'tool')",
     "empty and ended": "SELECT 1 FROM sessions WHERE message_count = 0 AND ended_at IS NOT NULL",
     "empty and open": "SELECT 1 FROM sessions WHERE message_count = 0 AND ended_at IS NULL",
     "stale open": f"SELECT 1 FROM sessions WHERE ended_at IS NULL AND source = 'cli' AND started_at < {NOW - 14 * DAY}",
@@ -90,7 +94,10 @@ FEATURES = {
     "AND new.content = old.content AND new.role = old.role AND new.id > old.id AND new.active = 1 "
     "WHERE old.compacted = 1 AND old.active = 0 "
     "AND EXISTS (SELECT 1 FROM messages s WHERE s.session_id = old.session_id AND s.active = 1 "
-    "AND s.content LIKE '[CONTEXT COMPACTION%')",
+    "AND s._compressed_summary = 1 AND s.content LIKE '[CONTEXT COMPACTION%')",
+    "a kept row that stands where it stood": "SELECT 1 FROM messages old JOIN messages new ON new.session_id = "
+    "old.session_id AND new.display_order = old.id AND new.id > old.id AND new.timestamp = old.timestamp "
+    "WHERE old.compacted = 1 AND new.active = 1",
     "rewound": "SELECT 1 FROM messages m JOIN sessions s ON s.id = m.session_id "
     "WHERE m.active = 0 AND m.compacted = 0 AND s.rewind_count = 1",
     "observed": "SELECT 1 FROM messages WHERE observed = 1",

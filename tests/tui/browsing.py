@@ -23,8 +23,8 @@ from textual.visual import RichVisual
 from textual.widgets import Input, Static
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo import build
-from hermes_browse.store.hermes.homes import Location, locate_file
+from hermes_browse.store.demo import build_home
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate_file
 from hermes_browse.store.hermes.resume import ResumePlan
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
@@ -50,18 +50,20 @@ def open_app(location: Location, now: float = NOW) -> BrowseApp:
 
 
 @functools.cache
-def _demo_store(now: float) -> bytes:
+def _demo_home(now: float) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "state.db"
-        build(path, now=now)
-        return path.read_bytes()
+        build_home(Path(folder), now=now)
+        files = [each for each in Path(folder).rglob("*") if each.is_file()]
+        return {str(each.relative_to(folder)): each.read_bytes() for each in files}
 
 
 def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
-    """The browser on a fresh demo store."""
-    path = folder / "state.db"
-    path.write_bytes(_demo_store(now))
-    return open_app(Location(path, demo=True, note=_("a sample store: yours opens without --demo")), now)
+    """The browser on a fresh demo home."""
+    for name, content in _demo_home(now).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    note = _("a sample store: yours opens without --demo")
+    return open_app(Location(folder / "state.db", folder, DEFAULT_PROFILE, demo=True, note=note), now)
 
 
 PATIENCE = 120.0
@@ -171,6 +173,8 @@ class Browser:
     def _is_busy(self) -> bool:
         if not all(each.is_mounted for each in self.app.screen_stack):
             return True  # one that was just opened has no panes yet
+        if self.app._resize_event is not None or self.app._resize_timer is not None:
+            return True  # Textual passes a new size on after a moment
         screen = self.screen
         pending = (
             screen.controllers.reading.is_pending

@@ -129,7 +129,7 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
         folder.mkdir()
         async with browsing(demo_app(folder), size) as browser:
             line = browser.text("#views")
-            await browser.pilot.click("#views", offset=Offset(line.index("2") + 0, 0))
+            await browser.pilot.click("#views", offset=Offset(line.index(" 2 ") + 1, 0))
             await browser.settle()
             assert browser.screen.controllers.view is View.AUTOMATION
             await browser.pilot.click("#views", offset=Offset(browser.text("#views").index("1"), 0))

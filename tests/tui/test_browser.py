@@ -20,6 +20,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.resume.preflight import PreflightScreen, anew_at_most, place_and_cost
+from hermes_browse.tui.screens.main import MainScreen
 
 
 async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ async def test_views_sorting_and_jobs(tmp_path: Path) -> None:
         assert browser.screen.controllers.view is View.AUTOMATION
         rows = browser.screen.rows
         jobs = [index for index in range(len(rows)) if isinstance(rows.source.row(index), JobRow)]
-        assert len(jobs) == 2
+        assert len(jobs) == 3
         before = len(rows)
         rows.cursor = jobs[0]
         await browser.settle()
@@ -253,6 +254,32 @@ async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: 
         await browser.pilot.press("y")
         await browser.pilot.pause(0.3)
     assert app.return_value is not None
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (60, 15)])
+async def test_the_sample_store_shows_the_card_and_resumes_nothing(size: tuple[int, int], tmp_path: Path) -> None:
+    """It says why, and what Enter would run; the keys below are in sight however much the card has to say."""
+    async with browsing(demo_app(tmp_path), size) as browser:
+        row = browser.row
+        assert isinstance(row, ConversationRow)
+        await browser.press("enter")
+        assert isinstance(browser.app.screen, PreflightScreen)
+        command = f"hermes -p default --resume={row.conversation.id}"
+        introduced = "This is the sample store: there is nothing to resume. With your own store, Enter runs:"
+        assert f"{introduced}\n{command}\n" in browser.card()
+        assert "does not exist" not in browser.card() and "not there" not in browser.card(), (
+            "its directories are made up"
+        )
+        answer = browser.app.screen.query_one("#answer")
+        assert str(answer.render()) == "Esc back" and answer.region.bottom <= size[1]
+        assert browser.app.screen.query_one("#card").region.contains_region(answer.region)
+        await browser.press("c", "y")
+        assert browser.app.clipboard == "", "the command would open an empty chat"
+        assert str(answer.render()).startswith("There is nothing to resume in the sample store")
+        await browser.press("escape", "Y")
+        assert isinstance(browser.app.screen, MainScreen)
+        assert browser.app.clipboard == "" and "sample store" in browser.text("#status")
+        assert browser.app.return_value is None
 
 
 def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store: Callable[[str], Path], tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         assert spared == {"pinned": "pinned", "open": "open", "hidden": "hidden"}
         totals = browser.text("#totals")
         assert "5 conversations" in totals and "7 sessions" in totals and "1 hidden" in browser.text("#stays")
-        assert "2 lose their parent" in browser.text("#stays") and "state.db" in browser.text("#file")
+        assert "2 related conversations are kept" in browser.text("#stays") and "state.db" in browser.text("#file")
         await browser.press("4")
         assert browser.app.screen.query_one("#rules", Input).value == "older:30d is:automation"
         assert planned(browser)[0] == {each for each in goes if each.startswith("cron")}
@@ -122,10 +122,22 @@ async def test_by_hand(path: Path) -> None:
         assert "stays whatever is marked" in browser.text("#status") and "pinned" not in planned(browser)[0]
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteScreen)
-        await browser.press("5", "enter")
+        await browser.press("y", "5", "enter")
         assert {"old", "pinned", "hidden"} <= ids(path) and not ids(path) & {"open", "boss", "helper", "helper2"}
         await browser.press("u")
         assert {"open", "boss", "helper", "helper2"} <= ids(path)
+
+
+async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
+    """The rows that an undo brings back are not described over what it says."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P", "4", "D")
+        await browser.press("3", "enter")
+        assert not planned(browser)[0]
+        await browser.press("u")
+        assert planned(browser)[0] and "restored 3 sessions" in browser.text("#status")
+        await browser.press("down")
+        assert "Enter shows the runs of this job" in browser.text("#status")
 
 
 async def test_a_job_is_one_line(path: Path) -> None:
@@ -134,7 +146,7 @@ async def test_a_job_is_one_line(path: Path) -> None:
         await browser.press("P")
         plan = plan_list(browser)
         index = plan.source.index_of("jcron job1")
-        assert index is not None and "cron job1 · 2 runs" in browser.text("#plan")
+        assert index is not None and "▸ hello there · 2 runs" in browser.text("#plan")
         plan.cursor = index
         count = len(plan.source)
         await browser.press("enter")

@@ -33,7 +33,7 @@ from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.transcript.ask_line import AskInput
 from hermes_browse.tui.transcript.view import TranscriptView
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+KEYS = Path(__file__).resolve().parents[2] / "docs" / "keys.md"
 _MODULES = {
     "deleting": "edit.deleting",
     "doctor": "doctor.screen",
@@ -139,9 +139,9 @@ def test_numbers_switch_what_is_shown() -> None:
         assert [each.call for each in numbered] == [f"{call}({number})" for number in range(len(names))]
 
 
-def test_the_readme_names_keys_that_there_are() -> None:
+def test_the_documents_name_keys_that_there_are() -> None:
     """Each key in its table does something in the list, in the transcript, or everywhere."""
-    table = README.read_text(encoding="utf-8").split("| key | does |")[1].split("\n\n")[0]
+    table = KEYS.read_text(encoding="utf-8").split("| key | does |")[1].split("\n\n")[0]
     cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("|")]
     named = {key for cell in cells for key in re.findall(r"`([^`]+)`", cell)}
     known = {key_names(key) for each in (*MAIN, *LIST, *TRANSCRIPT, *APP) for key in each.key_names}

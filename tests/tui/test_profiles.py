@@ -17,6 +17,7 @@ from hermes_browse.tui.profiles.everywhere import EverywhereScreen
 from hermes_browse.tui.profiles.rows import FoundRow
 from hermes_browse.tui.resume.preflight import PreflightScreen
 from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.store_paths import trash_folder
 
 
 def fill(path: Path, title: str, said: str, age: float) -> None:
@@ -81,7 +82,6 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
             assert row.conversation.title == ("Coder chat" if name == "coder" else "Root chat")
             assert name in browser.text("#header")
         assert not any(worker.holds_reader for worker in first.context.workers_of_store)
-        assert browser.app.as_left() is not None
 
 
 async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
@@ -158,10 +158,32 @@ async def test_a_row_resumes_in_its_own_profile(root: Path, tmp_path: Path, monk
 
 
 async def test_a_store_without_a_root_has_no_profiles(tmp_path: Path) -> None:
-    """The sample store says so."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    """A copy of a store says so."""
+    fill(tmp_path / "copy.db", "Copied chat", "the lighthouse of the copy", 100)
+    async with browsing(open_app(locate_file(tmp_path / "copy.db"))) as browser:
         await browser.press("0")
         assert "no profiles" in browser.text("#status")
+
+
+async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) -> None:
+    """They are listed and opened like any; nothing of them is resumed, and their trash is in the sample's folder."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("0")
+        await until(browser, ProfilesScreen)
+        assert all(name in browser.text("#profiles") for name in ("default", "harbour"))
+        await browser.press("a")
+        await until(browser, EverywhereScreen)
+        assert isinstance(browser.app.screen, EverywhereScreen)
+        rows = rows_of(browser.app.screen)
+        at = next(at for at, row in enumerate(rows) if isinstance(row, FoundRow) and row.found.profile == "harbour")
+        await browser.press(*["down"] * at, "enter")
+        await until(browser, PreflightScreen)
+        assert "there is nothing to resume" in browser.card() and "hermes -p harbour --resume=" in browser.card()
+        await browser.press("escape", "o")
+        await until(browser, MainScreen)
+        location = browser.screen.context.location
+        assert location.name == "demo · harbour" and "who is on duty" in browser.text("#title")
+        assert trash_folder(location).is_relative_to(tmp_path)
 
 
 async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) -> None:

@@ -42,6 +42,18 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return found
 
 
+async def test_progress_before_the_card_is_there(path: Path) -> None:
+    """The first portion may be done before Textual has made the widgets of the card."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        card = ProgressScreen("Work")
+        browser.app.push_screen(card)
+        card.show(0.5, "half of it")
+        await browser.settle()
+        card.show(0.75, "three quarters")
+        assert "three quarters" in browser.card()
+        card.finish()
+
+
 @pytest.mark.slow
 async def test_one_large_conversation(path: Path, shown: Shown) -> None:
     """Deleted and put back with a count of its messages, from nothing to all."""
@@ -67,7 +79,7 @@ async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.Monk
         await browser.press("D")
         assert "cannot write" not in browser.card()
         await browser.press("escape")
-        monkeypatch.setattr(delete_plan, "_PATIENT", 1.0)
+        monkeypatch.setattr(delete_plan, "_LOCK_PATIENCE", 1.0)
         await browser.press("D")
         assert "3,000 messages" in browser.card() and "about 2 seconds Hermes cannot write" in browser.card()
         await browser.press("escape")

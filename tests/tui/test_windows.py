@@ -264,4 +264,7 @@ async def test_the_sample_store_has_nothing_to_resume(tmp_path: Path) -> None:
     """As with Enter."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("w")
-        assert "demo store" in browser.text("#status")
+        await browser.app.workers.wait_for_complete()
+        await browser.settle()
+        assert isinstance(browser.app.screen, PreflightScreen)
+        assert "This is the sample store: there is nothing to resume." in browser.card()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError, StoreEmptyError, StoreMissingError
-from hermes_browse.store.hermes.homes import Location, locate
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate
 from hermes_browse.store.wording import _
 
 from ..store_paths import read_radar_at, sessions_folder
@@ -204,12 +204,11 @@ def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
             with _opened_transcripts(wanted, [named] if isinstance(named, str) else named) as location:
                 yield location
             return
-        from hermes_browse.store.demo import build  # start time: rarely needed
+        from hermes_browse.store.demo import build_home  # start time: rarely needed
 
         with TemporaryFolder("demo") as folder:
-            path = folder / "state.db"
-            build(path, now=_demo_time(arguments))
-            yield Location(path, demo=True, note=wanted)
+            path = build_home(folder, now=_demo_time(arguments))
+            yield Location(path, folder, DEFAULT_PROFILE, demo=True, note=wanted)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError, StoreError, StoreMissingError
 from hermes_browse.store.hermes.health import summarize
-from hermes_browse.store.hermes.homes import Location, active_profile, locate, profiles
+from hermes_browse.store.hermes.homes import Location, active_profile, locate
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
@@ -23,15 +23,13 @@ class ProfilesCommand(Command):
 
     def run(self, context: Context) -> int:
         root = context.location.root
-        if context.location.demo:
-            raise RefusedError(_("The demo store belongs to no Hermes root, so it has no profiles."))
         if root is None:
             raise RefusedError(
                 _("{path} belongs to no Hermes root, so it has no profiles.").format(path=context.location.path),
                 remedy=_("Name a root with --home."),
             )
         active = active_profile(root) or "default"
-        found = [_read_profile(location, active) for location in profiles(root)]
+        found = [_read_profile(location, active) for location in context.location.profiles()]
         if context.json:
             print_json({"root": str(root), "active": active, "profiles": found})
             return 0
@@ -91,7 +89,7 @@ def read_all_profiles(home: str | None, now: float, view: View, sources: Collect
     if location.root is None:
         rootless = _("{path} belongs to no Hermes root, so it has no profiles.")
         raise RefusedError(rootless.format(path=location.path))
-    everywhere = read_everywhere(location.root, now, view, sources=sources, named=0)
+    everywhere = read_everywhere(location, now, view, sources=sources, named=0)
     for each in everywhere.broken:
         note(_("{name} cannot be read: {error}").format(name=each.name, error=each.error))
     if not everywhere.catalogs:

@@ -1,4 +1,4 @@
-"""The card that saves conversations: format, place, secrets; asks before it replaces anything."""
+"""The export card: format, path, secrets; asks before a file is replaced."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from ..commands.screens import EXPORTING
@@ -40,32 +40,30 @@ _WORDS = {
 }
 
 
-def _conversations(count: int) -> str:
-    return ngettext("1 conversation", "{count:,} conversations", count).format(count=count)
-
-
-class Wish(NamedTuple):
-    """What the user wants."""
+class Request(NamedTuple):
+    """How and where to export."""
 
     form: Format
     path: str
     redact: bool
     force: bool
-    everything: bool = False
+    """Replace existing files."""
+    everything: bool
+    """Include rewound and hidden messages."""
 
 
 class ExportScreen(Card[None]):
-    """Asks how and where to, and stays until it is saved: what was typed is not lost where that fails.
+    """Asks how and where to export, and stays until that is done: what was typed is not lost when it fails.
 
     Args:
-        conversations: Which.
+        conversations: What is exported.
         store: Their store, whose files are never replaced.
-        wanted: Takes the answer; `done` or `failed` answers that.
+        wanted: Takes the request; calls `done` or `failed` later.
     """
 
     KEYS = EXPORTING
 
-    def __init__(self, conversations: Sequence[Conversation], store: Store, wanted: Callable[[Wish], None]) -> None:
+    def __init__(self, conversations: Sequence[Conversation], store: Store, wanted: Callable[[Request], None]) -> None:
         super().__init__()
         self._conversations, self._store, self._wanted = conversations, store, wanted
         self._is_saving = False
@@ -77,7 +75,9 @@ class ExportScreen(Card[None]):
     def compose(self) -> ComposeResult:
         """Formats, path, secrets."""
         count = len(self._conversations)
-        name = one_line(formats.name(self._conversations[0]), 80) if count == 1 else _conversations(count)
+        name = (
+            one_line(formats.name(self._conversations[0]), 80) if count == 1 else formats.counted(count, "conversation")
+        )
         with Vertical(id="card"):
             yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
             yield Static(id="formats")
@@ -93,7 +93,7 @@ class ExportScreen(Card[None]):
 
     def _proposal(self) -> str:
         many, first = len(self._conversations) > 1, self._conversations[0]
-        # What stands in the list where nothing was said, or has not been read yet, is no name for a file.
+        # Not `formats.name`: what the list shows for an empty or unread conversation is no file name.
         stem = MANY if many else file_stem(first.title or first.preview or first.id)
         return stem if many and self._form is Format.MARKDOWN else f"{stem}{EXTENSIONS[self._form]}"
 
@@ -105,7 +105,7 @@ class ExportScreen(Card[None]):
             for each in _ORDER
         ]
         self.query_one("#formats", Static).update(Content("\n").join(lines))
-        self.query_one("#everything", Static).update(self._told())
+        self.query_one("#everything", Static).update(self._scope())
         secrets = _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
         self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
         told = Content.styled(one_line(self._refused, 1000), "$warning")
@@ -115,77 +115,73 @@ class ExportScreen(Card[None]):
         verdict.display = bool(told)
         verdict.update(told)
 
-    def _told(self) -> Content:
-        """Which messages go into the file."""
+    def _scope(self) -> Content:
+        """Return which messages are exported."""
         if self._form is Format.JSONL:
             live = _("○ live messages, which any Hermes imports as such")
             every = _("● rewound and compacted messages too: only Hermes 0.22 and later import them as such")
         else:
             live, every = _("○ what was said"), _("● everything, rewound and hidden messages too")
-        return (
-            Content.styled(every, "$warning" if self._form is Format.JSONL else "")
-            if self._everything
-            else (Content(live))
-        )
+        if not self._everything:
+            return Content(live)
+        return Content.styled(every, "$warning" if self._form is Format.JSONL else "")
 
     def action_format(self, by: int) -> None:
-        """The next format; a name that was proposed follows it."""
+        """Choose the next format; a proposed name gets its extension."""
         box = self.query_one(Input)
-        proposed = box.value == self._proposal()
+        is_proposed = box.value == self._proposal()
         self._form = _ORDER[(_ORDER.index(self._form) + by) % len(_ORDER)]
-        if proposed:
+        if is_proposed:
             box.value = self._proposal()
         self._refused = ""
         self._show()
 
     def action_redact(self) -> None:
-        """Take secrets out, or keep them."""
+        """Redact secrets, or keep them."""
         self._redact = not self._redact
         self._show()
 
     def action_everything(self) -> None:
-        """Rows that were taken back too, or not."""
+        """Include rewound and hidden messages, or leave them out."""
         self._everything = not self._everything
         self._show()
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Save, unless something is there."""
+        """Save, unless the file exists."""
         event.stop()
         self._save(event.value.strip(), force=False)
 
     def action_replace(self) -> None:
-        """Save in the place of what is there."""
+        """Save, replacing the file."""
         if self._refused:
             self._save(self.query_one(Input).value.strip(), force=True)
 
     def _save(self, path: str, *, force: bool) -> None:
         if self._is_saving:
             return
-        wish = Wish(self._form, path or self._proposal(), self._redact, force, self._everything)
-        try:
-            self._check(wish)
-        except RefusedError as refused:
-            self._refused = refused.sentence
-            if self._is_replaceable(wish):
+        request = Request(self._form, path or self._proposal(), self._redact, force, self._everything)
+        if refusal := self._refusal(request):
+            self._refused = refusal
+            if not self._refusal(request._replace(force=True)):
                 remedy = _("{refusal} Another name, or {key} replaces it.")
-                self._refused = remedy.format(refusal=refused.sentence, key=self.key("replace"))
+                self._refused = remedy.format(refusal=refusal, key=self.key("replace"))
             self._show()
         else:
             self._is_saving, self._refused = True, ""
             self._show()
-            self._wanted(wish)
+            self._wanted(request)
 
     def done(self) -> None:
-        """It is saved."""
+        """Close the card: the files are written."""
         if self.is_current:
             self.dismiss(None)
 
     def failed(self, error: BrowseError) -> bool:
-        """It could not be saved: say why, above what was typed.
+        """Show above what was typed why nothing was written.
 
         Returns:
-            False when the card has been left meanwhile, and nobody would read it here.
+            False if the card has been closed meanwhile, so that nobody would read it there.
         """
         if not self.is_current:
             return False
@@ -193,65 +189,55 @@ class ExportScreen(Card[None]):
         self._show()
         return True
 
-    def _is_replaceable(self, wish: Wish) -> bool:
-        """Whether a path is only refused because there is a file."""
+    def _refusal(self, request: Request) -> str:
+        """Return why the path cannot be written to; empty if it can."""
+        target = Path(request.path).expanduser()
+        if target.is_dir():  # its files are checked when their names are known
+            return ""
         try:
-            self._check(wish._replace(force=True))
-        except RefusedError:
-            return False
-        return True
-
-    def _check(self, wish: Wish) -> None:
-        target = Path(wish.path).expanduser()
-        if target.is_dir():  # names of files in it are looked at when they are known
-            return
-        check_target(target, force=wish.force, keep=store_files(self._store.path))
+            check_target(target, force=request.force, keep=store_files(self._store.path))
+        except RefusedError as refused:
+            return refused.sentence
+        return ""
 
 
 def ask_and_export(context: Context, app: App[Any], conversations: Sequence[Conversation]) -> None:
-    """Ask how and where to, then save.
+    """Show the card, then export."""
 
-    Args:
-        context: The store, and the writer that saves.
-        app: Shows the card.
-        conversations: Which.
-    """
-
-    card = ExportScreen(conversations, context.store, lambda wish: _export(context, conversations, wish, card))
+    card = ExportScreen(conversations, context.store, lambda request: _export(context, conversations, request, card))
     app.push_screen(card)
 
 
-def _export(context: Context, conversations: Sequence[Conversation], wish: Wish, card: ExportScreen) -> None:
-    """Save on the writer's thread and say where to."""
+def _export(context: Context, conversations: Sequence[Conversation], request: Request, card: ExportScreen) -> None:
+    """Write the files on the writer's thread, and report where they are."""
     notes: list[str] = []
     location, store, now = context.location, context.store, context.clock()
 
     def work() -> tuple[list[Document], str]:
-        redactor = make_redactor(location, notes.append, active=wish.redact)
+        redactor = make_redactor(location, notes.append, active=request.redact)
         with store.reader() as reader:
             detailed = with_details(reader, list(conversations))
-        documents = plan_documents(detailed, wish.form, redactor, wish.path)
+        documents = plan_documents(detailed, request.form, redactor, request.path)
 
         def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
-            exporter = f"hermes-browse {version()}"
             return export_pieces(
                 store,
                 some,
-                wish.form,
+                request.form,
                 redactor=redactor,
                 tally=tally,
-                exporter=exporter,
+                exporter=f"hermes-browse {version()}",
                 now=now,
-                everything=wish.everything,
+                everything=request.everything,
             )
 
         not_live: Counter[State] = Counter()
         written: list[Document] = []
-        for saved in save(store, documents, pieces, force=wish.force):
+        for saved in save(store, documents, pieces, force=request.force):
             written.append(saved.document)
             not_live += saved.tally.not_live
-        said = [not_live_words(not_live, wish.form, everything=wish.everything), redacted_words(redactor)]
-        return written, " · ".join(filter(None, said))
+        words = [not_live_words(not_live, request.form, everything=request.everything), redacted_words(redactor)]
+        return written, " · ".join(filter(None, words))
 
     def done(result: tuple[list[Document], str]) -> None:
         documents, words = result
@@ -269,5 +255,5 @@ def _export(context: Context, conversations: Sequence[Conversation], wish: Wish,
         else:
             context.failed(error)
 
-    context.say(_("saving {conversations} …").format(conversations=_conversations(len(conversations))))
+    context.say(_("saving {conversations} …").format(conversations=formats.counted(len(conversations), "conversation")))
     context.writer.submit(work, done, failed)

@@ -1,4 +1,4 @@
-"""The list widget: it draws only the lines on screen, and keeps the cursor on its row when rows change."""
+"""The list widget, which draws only the lines on screen and keeps the cursor on its row; and the names above it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
+from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
+from textual.style import Style as VisualStyle
+from textual.widget import Widget
 
 from hermes_browse.store.text import printable
 
 from ..bindings import bindings
 from ..commands.panes import LIST
 from ..shared.lines import LongView
+from .columns import format_head
 from .row_format import format_below, format_row
 from .rows import FixedRows, ListRow, NoteRow, RowSource
 
@@ -56,6 +60,8 @@ class ConversationList(LongView, can_focus=True):
         """The cursor is on another row."""
 
         row: ListRow
+        by_hand: bool
+        """The cursor was moved; False if other rows were shown."""
 
     @dataclass
     class Selected(_FromList):
@@ -82,6 +88,8 @@ class ConversationList(LongView, can_focus=True):
         self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
         """Called within each change, before the next key is handled, with two flags: whether the cursor is on another
         row, and whether that is what the user did."""
+        self.moved: Callable[[], None] = lambda: None
+        """Called before that when the user moves the cursor."""
         self.is_current: Callable[[], bool] = lambda: True
         """Whether the row under the cursor is drawn as current: not where something that is not listed is."""
         self.clock = time.time
@@ -134,7 +142,7 @@ class ConversationList(LongView, can_focus=True):
         is_moved = self._key != before or top
         self.follow(is_moved, top)
         if row is not None and is_moved:
-            self.post_message(self.Highlighted(self, row))
+            self.post_message(self.Highlighted(self, row, by_hand=False))
 
     def refresh_rows(self) -> None:
         """Draw the lines on screen again, after more of their rows has been read."""
@@ -147,9 +155,10 @@ class ConversationList(LongView, can_focus=True):
         for index in (old, new):
             self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
         self._keep_in_sight()
+        self.moved()
         self.follow(True, True)
         if row is not None:
-            self.post_message(self.Highlighted(self, row))
+            self.post_message(self.Highlighted(self, row, by_hand=True))
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height
@@ -246,3 +255,36 @@ class ConversationList(LongView, can_focus=True):
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         self.scroll_relative(y=-3, animate=False)
         event.stop()
+
+
+class ListHead(Widget):
+    """The names of the columns above a list, aligned with its rows; a click on one sorts by it.
+
+    Args:
+        rows: The list.
+    """
+
+    def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows = rows
+        self.extra = ""
+        """What the signs before the columns are; empty for the family."""
+        self.is_sorted = True
+        """Whether the rows are in the order of the list, so that one column has an arrow."""
+        self.auto_links = False  # what can be clicked looks as it is drawn
+
+    def show(self, extra: str, *, is_sorted: bool) -> None:
+        """Name what the list shows now; draws it again, as the order may be another one."""
+        self.extra, self.is_sorted = extra, is_sorted
+        self.refresh()
+
+    def render(self) -> Content:
+        """The names."""
+        width = self.size.width - self._rows.scrollbar_size_vertical
+        parts = []
+        for text, look, sort in format_head(max(width, 0), self.extra, is_sorted=self.is_sorted):
+            part = Content.styled(text, "dim" if look == "dim" else "")
+            if sort is not None:
+                part = part.stylize(VisualStyle.from_meta({"@click": f"screen.sort_by('{sort.value}')"}))
+            parts.append(part)
+        return Content("").join(parts)

@@ -27,9 +27,12 @@ class JobRow(NamedTuple):
     """All runs of one cron job."""
 
     name: str
+    """What identifies the job."""
     runs: Sequence[Conversation]
-    """Newest first."""
+    """In the order of the list."""
     expanded: bool = False
+    title: str = ""
+    """What it is called, printable."""
 
     @property
     def key(self) -> str:

@@ -48,8 +48,8 @@ class EverywhereScreen(SubScreen):
     HELP_TITLE = N_("All profiles")
     KEYS = EVERYWHERE
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self._everywhere: Everywhere | None = None
         self._view = View.CHATS
         self._rows: list[ListRow] = []
@@ -90,15 +90,15 @@ class EverywhereScreen(SubScreen):
 
     def action_reload(self) -> None:
         """Read all profiles."""
-        root, now, view = self.context.location.root, self.context.clock(), self._view
-        if root is None:
+        here, now, view = self.context.location, self.context.clock(), self._view
+        if here.root is None:
             return
         self.found.show(FixedRows([NoteRow(_("reading all profiles …"))]))
         self._waiting = True
 
         async def run() -> None:
             try:
-                self._everywhere = await asyncio.to_thread(read_everywhere, root, now, view)
+                self._everywhere = await asyncio.to_thread(read_everywhere, here, now, view)
             except BrowseError as error:
                 self.context.failed(error)
             finally:
@@ -234,7 +234,7 @@ class EverywhereScreen(SubScreen):
         """Enter: a hit is opened, a conversation resumed."""
         event.stop()
         if isinstance(event.row, FoundRow) and event.row.found.hit is not None:
-            self.main.switching.open(event.row.found)
+            self.controllers.switching.open(event.row.found)
         else:
             self.action_resume()
 
@@ -242,13 +242,13 @@ class EverywhereScreen(SubScreen):
         """Go on with it, in its own profile."""
         row = self.found.current
         if isinstance(row, FoundRow):
-            self.main.resuming.start_there(row.found.location, row.found.conversation.id)
+            self.controllers.resuming.start_there(row.found.location, row.found.conversation.id)
 
     def action_open(self) -> None:
         """Open it in its own profile."""
         row = self.found.current
         if isinstance(row, FoundRow):
-            self.main.switching.open(row.found)
+            self.controllers.switching.open(row.found)
 
     def action_view(self, name: str) -> None:
         """Chats, or everything."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissingError
 from hermes_browse.store.hermes.health import summarize
-from hermes_browse.store.hermes.homes import Location, profiles
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
@@ -84,14 +84,14 @@ class Answered(NamedTuple):
     """False when a store could not be searched, or not to its end."""
 
 
-def read_profiles(root: Path, now: float) -> list[Profile]:
+def read_profiles(here: Location, now: float) -> list[Profile]:
     """What each profile of a root holds; costs a few rows of each.
 
     Args:
-        root: A Hermes root.
+        here: The store of one of them.
         now: Unix seconds.
     """
-    return [_profile(location, now) for location in profiles(root)]
+    return [_profile(location, now) for location in here.profiles()]
 
 
 def short_reason(error: StoreError, location: Location) -> str:
@@ -114,12 +114,12 @@ def _profile(location: Location, now: float) -> Profile:
 
 
 def read_everywhere(
-    root: Path, now: float, view: View = View.CHATS, *, sources: Collection[str] = (), named: int = NAMED
+    here: Location, now: float, view: View = View.CHATS, *, sources: Collection[str] = (), named: int = NAMED
 ) -> Everywhere:
     """The conversations of all profiles as one list.
 
     Args:
-        root: A Hermes root.
+        here: The store of one of them.
         now: Unix seconds.
         view: Which conversations.
         sources: Only these sources; empty means any.
@@ -128,7 +128,7 @@ def read_everywhere(
     catalogs: list[tuple[Location, Catalog]] = []
     found: list[Found] = []
     broken: list[Profile] = []
-    for location in profiles(root):
+    for location in here.profiles():
         try:
             with Store(location.path).reader() as reader:
                 catalog = read_catalog(reader, now)

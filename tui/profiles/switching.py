@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
-from hermes_browse.store.hermes.homes import Location, profiles
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import _
 
 from ..context import Arrival, Context
@@ -34,14 +34,14 @@ class Switching:
 
     def choose(self) -> None:
         """Show the profiles of this root; says so if the store belongs to none."""
-        context, panes, root = self._context, self._panes, self._context.location.root
-        if root is None:
+        context, panes = self._context, self._panes
+        if context.location.root is None:
             context.say(_("this store belongs to no Hermes root, so it has no profiles"))
             return
         now = context.clock()
 
         async def run() -> None:
-            found = await asyncio.to_thread(read_profiles, root, now)
+            found = await asyncio.to_thread(read_profiles, context.location, now)
             if panes.is_current:
                 panes.app.push_screen(ProfilesScreen(found, context.location, now), chosen)
 
@@ -65,8 +65,7 @@ class Switching:
             profile: What Hermes calls it.
             query: What to look for, in its own list.
         """
-        root = self._context.location.root
-        known = profiles(root) if root is not None else []
+        known = self._context.location.profiles()
         location = next((each for each in known if each.profile == profile), None)
         if location is None:
             self._context.say(_("there is no profile {name} any more").format(name=profile))

@@ -9,6 +9,7 @@ from rich.cells import set_cell_size
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import Resize
 from textual.widgets import Static
 
 from hermes_browse.store.hermes.resume import ResumePlan
@@ -46,16 +47,17 @@ def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
     return tokens * cost / weight if cost and weight > 0 else None
 
 
-def place_and_cost(conversation: Conversation, details: Details | None) -> Iterator[str]:
+def place_and_cost(conversation: Conversation, details: Details | None, *, is_sample: bool = False) -> Iterator[str]:
     """Where it goes on, with what, and how much that is: printable lines.
 
     Args:
         conversation: What is resumed.
         details: Read for it; None where they were not.
+        is_sample: Its directory is made up, so nothing is said of whether it is there.
     """
     place = []
     if conversation.cwd:
-        is_there = Path(conversation.cwd).is_dir()
+        is_there = is_sample or Path(conversation.cwd).is_dir()
         sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
         place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
     if conversation.git_branch:
@@ -91,15 +93,35 @@ class PreflightScreen(Card[bool]):
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
             yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}", "dim"))
-            for warning in plan.warnings:
-                mark = ("! ", "$warning bold")  # not shown: its look
-                yield Static(Content.assemble(mark, printable(warning.text)), classes="warning")
-            for fact in place_and_cost(conversation, self._details):
+            mark = ("! ", "$warning bold")  # not shown: its look
+            warnings = [
+                Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings
+            ]
+            # The last one of the sample store introduces the command.
+            introduction = warnings[-1:] if plan.is_sample else []
+            yield from warnings[: len(warnings) - len(introduction)]
+            for fact in place_and_cost(conversation, self._details, is_sample=plan.is_sample):
                 yield Static(Content.styled(fact, "dim"), classes="fact")
+            yield from introduction
             yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
             with VerticalScroll(id="recap", can_focus=False):
                 yield Static(self._recap_content())
-            yield keys_line(self.told_keys(without=("resume",) if plan.executable is None else ()))
+            without = (
+                ("resume", "copy-the-command") if plan.is_sample else ("resume",) if plan.executable is None else ()
+            )
+            yield keys_line(self.told_keys(without=without))
+
+    def on_resize(self, event: Resize) -> None:
+        """Leave the recap as much room as the rest does not need: the keys below it are always in sight."""
+        super().on_resize(event)
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        card, recap = self.query_one("#card"), self.query_one("#recap")
+        others = self.query_one("#answer").virtual_region.bottom - recap.virtual_region.height
+        room = self.size.height if self.has_class("-short") else self.size.height * 9 // 10
+        recap.styles.max_height = max(2, room - card.gutter.height - others)
+        recap.scroll_end(animate=False)  # what was said last tells best where it goes on
 
     def _recap_content(self) -> Content:
         looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
@@ -110,12 +132,16 @@ class PreflightScreen(Card[bool]):
         return Content("\n").join(parts) if parts else Content.styled(_("No messages."), "dim")
 
     def action_go(self) -> None:
-        """Resume; not where there is nothing to resume with."""
+        """Resume; not where there is nothing to resume, or nothing to resume with."""
         if self._plan.executable is not None:
             self.dismiss(True)
+        elif self._plan.is_sample:
+            self.answer(_("There is nothing to resume in the sample store"))
 
     def action_copy(self) -> None:
-        """Put the command on the clipboard, and say by which way."""
+        """Put the command on the clipboard, and say by which way; that of the sample store would open an empty chat."""
+        if self._plan.is_sample:
+            return
 
         async def work() -> None:
             self.answer(await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard))

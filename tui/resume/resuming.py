@@ -176,6 +176,7 @@ class Resuming:
         surfaces = self._context.options.surface
 
         def work(reader: Reader) -> ResumePlan:
+            location.refuse_without_home("resume")  # a command of the sample store would open an empty chat
             return _on_surface(plan_resume(reader, location, session_id, now), surfaces)
 
         self._context.page_worker.submit("command", work, lambda plan: done(plan.shell()), self._context.failed)

@@ -46,6 +46,11 @@ class Card(ModalScreen[Result]):
             cls.BINDINGS = bindings(cls.KEYS)
         super().__init_subclass__()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its widgets are there: answers of threads may come before and after (see `SubScreen.is_whole`)."""
+        return self.is_attached and not self._pruning and bool(self.query("#answer"))
+
     def _keys(self) -> Iterator[tuple[Command, str]]:
         """Commands that have a key, with the first one as it is printed on a keyboard."""
         commands = final_keys(self.KEYS, getattr(self.app, "keymap", {}))
@@ -125,14 +130,14 @@ class CountCard(Card[bool]):
     def question(self) -> Iterator[Widget]:
         """The box for the number, and the line of keys."""
         words = self.words(self._count)
-        yield TextBox(placeholder=words.asked, id="count")
+        yield TextBox(placeholder=words.asked, restrict="[0-9]*", id="count")
         yield keys_line(self.with_way_back(words.keys))
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
         """Close the card if the right number was typed."""
         event.stop()
-        if event.value.strip().replace(",", "") == str(self._count):
+        if event.value == str(self._count):
             self.dismiss(True)
         else:
             self.answer(self.words(self._count).refused, "$error")

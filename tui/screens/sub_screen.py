@@ -20,6 +20,7 @@ from ..bindings import bindings
 from ..commands import Command
 from ..commands.panes import APP, LINES, LIST, MAP
 from ..pane_sizes import NARROW
+from ..shared import header
 from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
@@ -31,7 +32,7 @@ class SubScreen(Screen[None]):
     """A screen that works with the store of the main screen, through its workers.
 
     Args:
-        main: Controllers of the main screen, to which answers of the workers come.
+        controllers: Controllers of the main screen, to which answers of the workers come.
     """
 
     AUTO_FOCUS = ""
@@ -47,10 +48,11 @@ class SubScreen(Screen[None]):
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
     """What these words are."""
 
-    def __init__(self, main: Controllers) -> None:
+    def __init__(self, controllers: Controllers) -> None:
         super().__init__()
-        self.main, self.context = main, main.context
+        self.controllers, self.context = controllers, controllers.context
         self._before: Widget | None = None
+        self._is_told = False
 
     def __init_subclass__(cls) -> None:
         """Bind the keys of its commands."""
@@ -62,10 +64,29 @@ class SubScreen(Screen[None]):
         """One of the one-line texts."""
         return self.query_one(f"#{name}", TextLine)
 
+    def show_title(self, title: str, note: str = "") -> None:
+        """Show the title of the screen, the name of the store and a note in the header."""
+        name = header.store_name(self.context.location)
+        self.line("header").update(
+            Content.assemble((f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim"))
+        )
+
     def tell(self, content: Content) -> None:
-        """Show what the main screen's status line says."""
+        """Show a message in the status line."""
         if self.is_whole:
+            self._is_told = str(content) not in ("", self.context.writing)
             self.line("status").update(content)
+
+    def describe(self, text: str, *, by_hand: bool) -> None:
+        """Describe the row under the cursor in the status line.
+
+        Args:
+            text: A sentence.
+            by_hand: The cursor was moved. If other rows were shown, a message stays.
+        """
+        if by_hand or not self._is_told:
+            self.tell(header.status(text, ""))
+            self._is_told = False
 
     @property
     def is_whole(self) -> bool:
@@ -100,7 +121,7 @@ class SubScreen(Screen[None]):
     def read(self, conversation: Conversation) -> None:
         """Back to the main screen, with this conversation in the transcript."""
         self.dismiss(None)
-        self.main.read(conversation)
+        self.controllers.read(conversation)
 
     def read_names(self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]) -> None:
         """Read the beginnings of conversations that have no title.
@@ -127,7 +148,7 @@ class SubScreen(Screen[None]):
 
     def action_undo(self) -> None:
         """Take back what was done last."""
-        self.main.changing.undo()
+        self.controllers.changing.undo()
 
     def action_help(self) -> None:
         """The keys that work here, the signs, and its own words."""

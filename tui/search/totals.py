@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
-from hermes_browse.store.hermes.homes import Location, profiles
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search import (
     Conditions,
     Coverage,
@@ -157,7 +157,7 @@ def _look_elsewhere(
         found += _measure(reader, query, conditions, catalog, each, cancelled)
     if view is not View.ALL and not found:  # subagents below a chat, and what Hermes hides, are in no other
         found += _measure(reader, query, conditions, catalog, View.ALL, cancelled)
-    sessions = scope_of(catalog, view, Conditions(None, None, ())).sessions
+    sessions = scope_of(catalog, view, Conditions()).sessions
     known = catalog if catalog.exact else None
     for other in suggest(reader, query, sessions=sessions, cancelled=cancelled, now=now, catalog=known, lists=True):
         found.append(SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list))
@@ -182,7 +182,7 @@ def _measure(
     """Count the search somewhere else; a row that offers it, if it finds anything there."""
     where = _("in profile {name}").format(name=profile) if profile else _(_WHERE[view])
     if asks_for_conversations(query, conditions):
-        number = count_conversations(catalog, conditions, allowed_sessions(catalog, view))
+        number = count_conversations(catalog, conditions, allowed_sessions(catalog, view).__contains__)
         return [SuggestionRow(where, query.text, view, number, False, True, profile)] if number else []
     deadline = time.monotonic() + _SECONDS
     scope = scope_of(catalog, view, conditions)
@@ -198,9 +198,7 @@ def _other_profiles(
     """The same in the stores of the other profiles: each opened, asked, and closed again."""
     found: list[SuggestionRow] = []
     notes: list[str] = []
-    if location.root is None or location.demo:
-        return found, ()
-    others = [each for each in profiles(location.root) if each.path != location.path]
+    others = [each for each in location.profiles() if each.path != location.path]
     for other in others[:_MOST_PROFILES]:
         name = other.profile or ""
         if cancelled():

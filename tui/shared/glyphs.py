@@ -53,7 +53,7 @@ LEGENDS = (
         ("▪", N_("archived")),
         ("⊕", N_("subagent; ⊕2 has two of them")),
         ("↻", N_("automation: a cron job, a webhook")),
-        ("≡3", N_("in 3 segments: Hermes compressed it twice")),
+        ("≡3", N_("in 3 parts: Hermes compressed it twice")),
         ("⑂1", N_("1 branch")),
         ("✓", N_("marked")),
         ("▸ ▾", N_("runs of a job, folded or unfolded; hits that are not shown")),

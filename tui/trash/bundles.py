@@ -39,7 +39,7 @@ class BundleRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         each = self.bundle
-        columns = formats.fit(formats.age(each.created_at, now), 6, right=True)
+        columns = formats.fit(formats.age(each.created_at, now), formats.DATE_WIDTHS["relative"], right=True)
         if width >= 50:
             columns += formats.fit(formats.messages(each.messages), 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)

@@ -46,9 +46,9 @@ class TrashScreen(SubScreen):
     HELP_TITLE = N_("Trash")
     KEYS = TRASH
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
-        self._folder = trash_folder(main.context.location)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
+        self._folder = trash_folder(controllers.context.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
 
@@ -133,8 +133,8 @@ class TrashScreen(SubScreen):
         meant = self._targets()
         if not meant:
             return
-        main, folder = self.main, self._folder
-        store, now, files = main.context.store, main.context.clock(), sessions_folder(main.context.location)
+        context, folder = self.context, self._folder
+        store, now, files = context.store, context.clock(), sessions_folder(context.location)
         told = ngettext("putting back 1 bundle …", "putting back {count:,} bundles …", len(meant))
         self.tell(header.status(told.format(count=len(meant)), ""))
         progress = self._show_progress(meant)
@@ -144,10 +144,10 @@ class TrashScreen(SubScreen):
                 share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(meant)
                 words = _("{number:,} of {total:,} · {stage}")
                 words = words.format(number=number, total=len(meant), stage=stage.words)
-                main.context.post(Written(lambda: progress.show(share, words)))
+                context.post(Written(lambda: progress.show(share, words)))
 
         def stop() -> bool:
-            return main.context.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
+            return context.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
         put_back = partial(restore, store, folder, now=now, sessions_folder=files, stop=stop, check=len(meant) == 1)
 
@@ -169,12 +169,12 @@ class TrashScreen(SubScreen):
             if restored:
                 self._restored(restored, notes)
             if error is not None:
-                main.context.failed(error)
+                context.failed(error)
             self._marked.clear()
             if self.is_whole:
                 self._read()
 
-        main.context.writer.submit(work, finished, main.context.failed)
+        context.writer.submit(work, finished, context.failed)
 
     def _show_progress(self, meant: Sequence[Bundle]) -> ProgressScreen | None:
         messages = sum(each.messages for each in meant)
@@ -187,8 +187,8 @@ class TrashScreen(SubScreen):
         return progress
 
     def _restored(self, restored: Sequence[Restored], more: Sequence[str]) -> None:
-        main, folder = self.main, self._folder
-        store, files = main.context.store, sessions_folder(main.context.location)
+        context, folder = self.context, self._folder
+        store, files = context.store, sessions_folder(context.location)
         sessions = tuple(session for each in restored for session in each.sessions)
         messages = sum(each.messages for each in restored)
         notes = [*(note for each in restored for note in each.notes), *more]
@@ -206,9 +206,9 @@ class TrashScreen(SubScreen):
         )
         told = " · ".join([sentence, *notes])
         if ours:
-            main.changing.done(Undoable(told, back), sessions)
+            self.controllers.changing.done(Undoable(told, back), sessions)
         else:
-            main.context.say(told)
+            context.say(told)
 
     def action_check(self) -> None:
         """Compare a bundle with its checksums."""
