@@ -20,7 +20,8 @@ from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -32,13 +33,15 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, language
 
-from .bindings import bindings
+from .bindings import bindings, working
+from .commands import final_keys
 from .commands.panes import APP, MAIN, TRANSCRIPT
 from .config.start import Memory, Start, set_rows
 from .context import Arrival
 from .logfile import log_failure
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
+from .shared.key_names import key_names
 from .start.prepaint import Handover
 from .textual_private import end_with, forget_colours
 
@@ -98,6 +101,32 @@ def _driver(*, is_painted: bool) -> type[Driver] | None:
     return PaintedScreenDriver if is_painted else BrowserDriver
 
 
+class Commands(Provider):
+    """The palette's commands with their keys, in the order in which they are offered."""
+
+    def _every(self) -> Iterator[tuple[SystemCommand, str]]:
+        app = self.app
+        return app.palette_commands(self.screen) if isinstance(app, BrowseApp) else iter(())
+
+    async def discover(self) -> Hits:
+        """All of them."""
+        for command, keys in self._every():
+            yield DiscoveryHit(_with_keys(Content(command.title), keys), command.callback, command.title, command.help)
+
+    async def search(self, query: str) -> Hits:
+        """Those whose name is like what was typed."""
+        matcher = self.matcher(query)
+        for command, keys in self._every():
+            if (score := matcher.match(command.title)) > 0:
+                told = _with_keys(matcher.highlight(command.title), keys)
+                yield Hit(score, told, command.callback, command.title, command.help)
+
+
+def _with_keys(title: Content, keys: str) -> Content:
+    """A name, and its keys in a column."""
+    return Content.assemble(title, " " * max(2, 28 - title.cell_length), (keys, "bold $accent")) if keys else title
+
+
 class BrowseApp(_App):
     """The browser; its result is a plan to resume a conversation, or None.
 
@@ -112,6 +141,7 @@ class BrowseApp(_App):
 
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Commands}
     CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
         _STYLES / name for name in ("app.tcss", "widgets.tcss")
     ]
@@ -255,9 +285,8 @@ class BrowseApp(_App):
         return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
 
     def get_key_display(self, binding: Binding) -> str:
-        """Return a key as shown in the footer; Enter by name where only ASCII can be shown."""
-        display = super().get_key_display(binding)
-        return "Enter" if self.glyph_filter is not None and display == "↵" else display
+        """Return a key as it is printed on a keyboard."""
+        return binding.key_display or key_names(binding.key.partition(",")[0])
 
     def get_default_screen(self) -> Screen[object]:
         """Return the main screen of the first store."""
@@ -315,15 +344,29 @@ class BrowseApp(_App):
         return after._replace(view=listing.view, sort=listing.sort, reverse=listing.reverse)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield the entries of the palette: every command of the main screen, and Textual's own."""
-        if isinstance(screen, MainScreen):
-            for each in MAIN + tuple(each for each in TRANSCRIPT if each.call.startswith("screen.")):
-                # Capitals follow other rules in other languages, so translated titles stay as they are.
-                title = _(each.title).capitalize() if language() == "en" else _(each.title)
-                yield SystemCommand(title, _(each.tooltip), partial(self.call_later, screen.run_action, each.action))
+        """Yield the entries of the palette: every command by name, and Textual's own."""
+        return (command for command, _keys in self.palette_commands(screen))
+
+    def palette_commands(self, screen: Screen[object]) -> Iterator[tuple[SystemCommand, str]]:
+        """Yield the entries of the palette with their keys: first what works where the focus is, then the rest."""
+        of_panes = [*TRANSCRIPT, *MAIN] if isinstance(screen, MainScreen) else list(getattr(screen, "KEYS", ()))
+        here = working((each for each in of_panes if each.task != "Move"), screen.active_bindings)
+        known = {each.action for _keys, each in here}
+        # The commands of the transcript that its screen carries out work from everywhere, by name.
+        rest = [
+            each for each in of_panes if each.action not in known and (each.place == "main" or "screen." in each.call)
+        ]
+        at = screen.focused or screen
+        for keys, each in [*here, *working(final_keys(rest, self.keymap))]:
+            # Capitals follow other rules in other languages, so translated titles stay as they are.
+            title = _(each.title).capitalize() if language() == "en" else _(each.title)
+            node = at if each.place == "transcript" else screen
+            yield SystemCommand(title, _(each.tooltip), partial(self.call_later, node.run_action, each.action)), keys
+        ours = {"Keys", "Screenshot", "Maximize", "Minimize", *(("Quit",) if isinstance(screen, MainScreen) else ())}
         for command in super().get_system_commands(screen):
-            if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
-                yield command._replace(title=_(command.title), help=_(command.help))
+            if command.title not in ours:
+                keys = key_names("ctrl+q") if command.title == "Quit" else ""
+                yield command._replace(title=_(command.title), help=_(command.help)), keys
 
     def action_command_palette(self) -> None:
         """Open Textual's palette with a translated prompt."""

@@ -1,12 +1,10 @@
-"""Commands as Textual's bindings, and as rows of the help."""
+"""Commands as Textual's bindings, and which of them work where they are pressed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from textual.binding import Binding, BindingType
-
-from hermes_browse.store.wording import _
+from textual.binding import ActiveBinding, Binding, BindingType
 
 from .commands import Command
 from .shared.key_names import key_names
@@ -29,10 +27,23 @@ def bindings(commands: Iterable[Command]) -> list[BindingType]:
     ]
 
 
-def help_rows(commands: Iterable[Command], keymap: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-    """Return keys and what they do, with the user's own keys by command id; keys with the same action share a row."""
-    rows: dict[str, tuple[list[str], str]] = {}
+def working(
+    commands: Iterable[Command], active: Mapping[str, ActiveBinding] | None = None
+) -> list[tuple[str, Command]]:
+    """Commands with their keys as they are printed; keys that do the same stand together.
+
+    Args:
+        commands: Tables, in the order in which they are wanted.
+        active: What keys do where they are pressed, as Textual has it; commands without a key there are left out.
+            None for the keys that commands have by default.
+    """
+    keys: dict[str, list[str]] = {}
+    first: dict[str, Command] = {}
     for each in commands:
-        keys = (keymap or {}).get(each.id, each.keys)
-        rows.setdefault(each.action, ([], _(each.help)))[0].append(key_names(keys))
-    return [(" ".join(keys), text) for keys, text in rows.values()]
+        first.setdefault(each.action, each)
+        if active is None:
+            keys.setdefault(each.action, []).extend(each.key_names)
+    for key, found in (active or {}).items():
+        if found.enabled:
+            keys.setdefault(found.binding.action, []).append(key)
+    return [(key_names(",".join(keys[action])), each) for action, each in first.items() if keys.get(action)]

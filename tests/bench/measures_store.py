@@ -264,7 +264,7 @@ def _opening(bench: Bench) -> Figure:
         one, fifty = in_turns(
             bench.rounds * 2, timed(lambda: _open(reader, "one")), timed(lambda: _open(reader, "fifty"))
         )
-    return Figure("10", "open one message of 200 kB / fifty of 2 kB", one, fifty, 2.0)
+    return Figure("10", "open one message of 200 KB / fifty of 2 KB", one, fifty, 2.0)
 
 
 def _compression(bench: Bench) -> list[Line]:

@@ -59,7 +59,7 @@ READING = (
     Step("reasoning", "rr"),
     Step("what was said, what is live, all", "vvv", 0.3),
     Step("days and segments", "][)("),
-    Step("find", "\\", shown="↵ done"),
+    Step("find", "\\", shown="Enter done"),
     Step("a word", "an\r", shown="find here"),
     Step("raw", "&", shown="as it is stored", leave=ESCAPE),
     Step("lineage", LEFT + "l"),

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from builders import make_store
 from textual.geometry import Offset
 from textual.widgets import Input
 
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.cleanup.plan_rows import SparedRow
@@ -81,16 +83,16 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
 async def test_the_line_of_keys_says_what_enter_does_here(tmp_path: Path) -> None:
     """In the list it resumes; in the transcript it unfolds, and R resumes."""
     async with browsing(demo_app(tmp_path), (200, 60)) as browser:
-        assert "↵ resume" in browser.text("#keys")
+        assert "Enter resume" in browser.text("#keys")
         await browser.press("tab")
         keys = browser.text("#keys")
-        assert "↵ resume" not in keys and "↵ more, less" in keys and "R resume" in keys
+        assert "Enter resume" not in keys and "Enter more, less" in keys and "R resume" in keys
         await browser.press("tab")
-        assert browser.screen.lineage.has_focus and "↵ resume" in browser.text("#keys")
+        assert browser.screen.lineage.has_focus and "Enter resume" in browser.text("#keys")
 
 
 async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
-    """End, Home, g, G, Ctrl+d and Ctrl+u move in it."""
+    """End, Home, g, G, Ctrl+D and Ctrl+U move in it."""
     async with browsing(demo_app(tmp_path), (80, 24)) as browser:
         await browser.press("question_mark")
         page = browser.app.screen.query_one("#help")
@@ -107,15 +109,17 @@ async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
             assert {"end": y == last, "start": y == 0, "between": 0 < y < last}[where], keys
 
 
-@pytest.mark.parametrize(("key", "enter"), [("W", "read"), ("P", "read"), ("X", None), ("I", "Show the conversations")])
+@pytest.mark.parametrize(
+    ("key", "enter"), [("W", "Read this"), ("P", "Read this"), ("X", None), ("I", "Show the"), ("H", None)]
+)
 async def test_help_says_what_enter_does_on_a_screen(key: str, enter: str | None, tmp_path: Path) -> None:
     """Nowhere over the main screen Enter resumes, and help does not say so."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
         await browser.press(key, "question_mark")
         assert isinstance(browser.app.screen, HelpScreen)
         told = browser.card()
-        assert "Enter Ctrl+j resume" not in told
-        assert f"Enter Ctrl+j {enter}" in told if enter else "Ctrl+j" not in told
+        assert "Resume" not in told
+        assert " ".join(f"Enter Ctrl+J {enter}".split()) in " ".join(told.split()) if enter else "Ctrl+J" not in told
 
 
 async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
@@ -251,12 +255,16 @@ async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> Non
 
 async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
     """What is said of secrets, and the keys, are on screen."""
-    async with browsing(demo_app(tmp_path), (60, 15)) as browser:
-        await browser.press("e")
-        for widget in ("#secrets", "#answer"):
-            region = browser.app.screen.query_one(widget).region
-            assert region.height and region.bottom <= 15
-        assert "Enter save" in browser.text("#answer") and "secrets" in browser.text("#secrets")
+    for number, size in enumerate([(60, 15), (40, 12)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        async with browsing(demo_app(folder), size) as browser:
+            await browser.press("e")
+            for widget in ("#formats", "#path", "#everything", "#secrets", "#answer"):
+                region = browser.app.screen.query_one(widget).region
+                assert region.height and region.bottom <= size[1], widget
+            keys = " ".join(browser.text("#answer").split())
+            assert "Enter save" in keys and "Esc back" in keys and "secrets" in browser.text("#secrets")
 
 
 async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> None:
@@ -267,6 +275,21 @@ async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> Non
         await browser.pilot.resize_terminal(120, 36)
         await browser.settle()
         assert "too small" not in browser.text("#header") and browser.screen.transcript.size.height > 5
+
+
+@pytest.mark.parametrize("key", ["P", "X", "W", "I", "H"])
+async def test_hardly_a_terminal_says_so_on_each_screen(key: str, tmp_path: Path) -> None:
+    """And more room brings back what was there, with the keys where they were."""
+    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+        await browser.press(key)
+        screen, focused = browser.app.screen, browser.app.focused
+        await browser.pilot.resize_terminal(20, 5)
+        await browser.wait_until(lambda: screen.size.width == 20)
+        assert "too small" in "".join(strip.text for strip in screen.render_lines(screen.size.region))
+        assert not any(each.region for each in screen.children)
+        await browser.pilot.resize_terminal(100, 30)
+        await browser.wait_until(lambda: screen.size.width == 100 and screen.query_one("#keys").region.height == 1)
+        assert browser.app.focused is focused and focused is not None
 
 
 # Sixteen colours
@@ -295,3 +318,83 @@ async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
         user, error = (browser.screen.transcript._look_style(name).color for name in ("user", "error"))
         assert user is not None and error is not None
         assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)
+
+
+# Sentences that are longer than the line
+
+LONG = "saved /home/noor/" + "a-long-folder/" * 8 + "file.md · 3 secrets taken out · 2 rewound messages left out"
+
+
+def _told(browser: Browser) -> str:
+    """What the status line says, its lines put together."""
+    return "".join(browser.text("#status").split())
+
+
+@pytest.mark.parametrize("key", ["", "P", "X", "W", "H", "I"])
+async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
+    """It takes lines of the panes above it, and gives them back to the next one."""
+    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+        await browser.press(*([key] if key else []))
+        status = browser.app.screen.query_one("#status")
+        browser.screen.context.say("short")
+        await browser.settle()
+        assert status.size.height == 1
+        browser.screen.context.say(LONG)
+        await browser.settle()
+        assert status.region.height in (3, 4) and status.region.bottom == 23
+        assert "".join(LONG.split()) in _told(browser)
+        browser.screen.context.say("short")
+        await browser.settle()
+        assert status.region.height == 1 and _told(browser).startswith("short")
+
+
+async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: Path) -> None:
+    """Rows stay on their lines; the row under the cursor is never behind the sentence."""
+    async with browsing(demo_app(tmp_path), (120, 30)) as browser:
+        rows = browser.screen.rows
+        top = browser.text("#list").splitlines()[0]
+        browser.screen.context.say(LONG * 2)
+        await browser.settle()
+        assert browser.text("#list").splitlines()[0] == top and rows.scroll_offset.y == 0
+        browser.screen.context.say("")
+        await browser.settle()
+        await browser.press(*["down"] * (rows.size.height - 1))
+        assert rows.scroll_offset.y == 0 and rows.cursor == rows.size.height - 1
+        browser.screen.context.failed(BrowseError(LONG * 2))
+        await browser.settle()
+        assert 0 < rows.scroll_offset.y == rows.cursor - rows.size.height + 1
+        assert browser.screen.transcript.at_end
+
+
+async def test_what_a_card_answers_is_shown_whole(tmp_path: Path) -> None:
+    """On a narrow terminal the keys and the answer take more lines."""
+    async with browsing(demo_app(tmp_path), (40, 20)) as browser:
+        await browser.press("e")
+        answer = browser.app.screen.query_one("#answer")
+        assert answer.region.height > 1 and answer.region.bottom <= 20
+        assert "Esc back" in " ".join(browser.text("#answer").split())
+
+
+# Nothing there
+
+
+async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+    """A sentence, whole, without numbers that read as counts; and one about what Hermes deletes, not two."""
+    home = tmp_path / "home"
+    home.mkdir()
+    make_store(home / "state.db", "22", [], [])
+    (home / "config.yaml").write_text("sessions:\n  auto_prune: true\n  retention_days: 90\n", encoding="utf-8")
+    async with browsing(open_app(Location(home / "state.db", root=home, profile="default")), (80, 24)) as browser:
+        assert browser.text("#list").strip() == "No sessions yet: start a chat in Hermes"
+        await browser.press("W")
+        assert "90 days" in browser.text("#rule")
+        assert browser.text("#fates").strip() == "No conversation of this store would go."
+
+
+async def test_a_view_without_rows_says_where_the_others_are(tmp_path: Path) -> None:
+    """In the cells there are beside the transcript."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "cron_a_20260101_000000", "source": "cron"}], [])
+    async with browsing(open_app(loose(path)), (120, 30)) as browser:
+        assert browser.text("#list").strip() == "No chats here: press 4 for everything"
+        await browser.press("3")
+        assert browser.text("#list").strip() == "Nothing is archived"

@@ -18,10 +18,8 @@ from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.messages.models import Reading
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.commands.panes import MAIN, TRANSCRIPT
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.resume.preflight import PreflightScreen, anew_at_most, place_and_cost
-from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.main import MainScreen
 
 
@@ -307,22 +305,6 @@ def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store: Callable[[
     assert list(place_and_cost(bare, None)) == []
 
 
-async def test_help_names_every_binding(tmp_path: Path) -> None:
-    """The help is made from the bindings; it opens and closes."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("question_mark")
-        assert isinstance(browser.app.screen, HelpScreen)
-        help_text = browser.app.screen.query_one("#help")
-        shown = " ".join(
-            strip.text for widget in help_text.children for strip in widget.render_lines(widget.size.region)
-        )
-        words = " ".join(shown.split())
-        assert [each.help for each in (*MAIN, *TRANSCRIPT) if each.help not in words] == []
-        await browser.pilot.press("escape")
-        await browser.pilot.pause()
-        assert browser.app.screen is browser.screen
-
-
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60), (40, 12)])
 async def test_sizes(tmp_path: Path, size: tuple[int, int]) -> None:
     """Every size shows the list and, where there is room, the transcript; resizing back and forth is fine."""
@@ -361,15 +343,6 @@ async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
         assert browser.row is not None and browser.row.key == key
         await browser.settle()
         assert "a brand new question" in browser.text("#list")
-
-
-async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
-    """Everything that has a key can be found by name."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        titles = {command.title for command in browser.app.get_system_commands(browser.screen)}
-        offered = (*MAIN, *(each for each in TRANSCRIPT if each.call.startswith("screen.")))
-        assert [each.title for each in offered if each.title.capitalize() not in titles] == []
-        assert "Theme" in titles
 
 
 async def test_the_last_column_is_what_the_list_is_sorted_by(tmp_path: Path) -> None:

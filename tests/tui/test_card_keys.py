@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import pytest
 from browsing import NOW, Browser, browsing, demo_app
 from test_configured import configured
+from textual.widgets import Input
 
 from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.store.hermes.resume import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.cleanup.reclaim import Reclaim, ReclaimScreen
+from hermes_browse.tui.commands.panes import MAIN
 from hermes_browse.tui.commands.screens import CARDS
 from hermes_browse.tui.edit.deleting import DeleteScreen
 from hermes_browse.tui.edit.progress import ProgressScreen
@@ -60,17 +62,17 @@ class _Case(NamedTuple):
 
 
 CASES = {
-    "help": _Case(lambda _: HelpScreen(), "Esc back"),
+    "help": _Case(lambda it: HelpScreen(it.screen, MAIN), "/ filter · Esc back"),
     "raw": _Case(lambda _: RawScreen("title", "{}", []), "c copy · Esc back"),
-    "references": _Case(lambda it: _references(it, Kind.LINK), "↵ open · c copy · Esc back"),
-    "image": _Case(lambda it: _references(it, Kind.IMAGE), "↵ open · v show here · c copy · Esc back"),
+    "references": _Case(lambda it: _references(it, Kind.LINK), "Enter open · c copy · Esc back"),
+    "image": _Case(lambda it: _references(it, Kind.IMAGE), "Enter open · v show here · c copy · Esc back"),
     "profiles": _Case(
         lambda it: ProfilesScreen([Profile(it.screen.context.location)], it.screen.context.location, NOW),
         "Enter open · a all profiles as one list · Esc back",
     ),
     "details": _Case(lambda _: DetailsScreen("title", []), "c copy · Esc back"),
     "export": _Case(
-        lambda it: ExportScreen(it.screen.context.catalog.select()[:1], it.screen.context.store),
+        lambda it: ExportScreen(it.screen.context.catalog.select()[:1], it.screen.context.store, lambda wish: None),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
     ),
     "reclaim": _Case(lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"),
@@ -102,7 +104,7 @@ async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
             browser.app.pop_screen()
         assert told == {name: case.line for name, case in CASES.items()}
         await browser.press("ctrl+r")
-        assert line(browser) == "↵ take  Ctrl+s keep ★  Del forget  Esc back"
+        assert line(browser) == "Enter take · Ctrl+S keep ★ · Del forget · Esc back"
         await browser.press("escape", "down", "D")
         assert isinstance(browser.app.screen, DeleteScreen) and line(browser) == "y delete · Esc back"
         await browser.press("escape", "down", "space", "space", "D")
@@ -130,14 +132,14 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
         await browser.press("z")
         assert app.screen is browser.screen
         await browser.press("e")
-        assert line(browser) == "Enter save · ↓ ↑ format · Ctrl+x secrets · Ctrl+L everything · Esc back"
+        assert line(browser) == "Enter save · ↓ ↑ format · Ctrl+X secrets · Ctrl+L everything · Esc back"
         secrets = browser.text("#secrets")
         await browser.press("ctrl+r")
         assert browser.text("#secrets") == secrets
         await browser.press("ctrl+x")
         assert browser.text("#secrets") != secrets
         await browser.press("escape", "question_mark")
-        assert line(browser) == "q back"
+        assert line(browser) == "/ filter · q back"
         await browser.press("escape")
         assert isinstance(app.screen, HelpScreen)
         await browser.press("q", "down", "D")
@@ -173,6 +175,10 @@ async def test_letters_do_not_move_where_that_is_set(tmp_path: Path, preset: str
         await browser.press("question_mark", "j", "j")
         scroll = app.screen.query_one("#help")
         assert (scroll.scroll_offset.y > 0) is moves
+        # A letter that is no key of the help begins its filter.
+        assert app.screen.query_one("#filter", Input).value == ("" if moves else "jj")
+        if not moves:
+            await browser.press("escape")
         before = scroll.scroll_offset.y
         await browser.press("down")
         assert scroll.scroll_offset.y == before + 1

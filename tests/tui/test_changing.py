@@ -187,7 +187,7 @@ async def test_delete_one_and_undo(path: Path) -> None:
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteScreen)
         card = browser.card()
-        assert "1 conversation to the trash" in card and "with 2 subagents" in card and "lose" in card
+        assert "1 conversation to the trash" in card and "with 2 subagents" in card and "standalone" in card
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteScreen), "what asks is not what answers"
         await browser.press("escape")

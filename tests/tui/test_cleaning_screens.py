@@ -87,7 +87,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         assert spared == {"pinned": "pinned", "open": "open", "hidden": "hidden"}
         totals = browser.text("#totals")
         assert "5 conversations" in totals and "7 sessions" in totals and "1 hidden" in browser.text("#stays")
-        assert "2 lose their parent" in browser.text("#stays") and "state.db" in browser.text("#file")
+        assert "2 related conversations are kept" in browser.text("#stays") and "state.db" in browser.text("#file")
         await browser.press("4")
         assert browser.app.screen.query_one("#rules", Input).value == "older:30d is:automation"
         assert planned(browser)[0] == {each for each in goes if each.startswith("cron")}
@@ -114,7 +114,7 @@ async def test_by_hand(path: Path) -> None:
         assert "old" not in planned(browser)[0] and "4 conversations" in browser.text("#totals")
         plan.cursor = plan.source.index_of("sopen") or 0
         await browser.settle()
-        assert "space takes it" in browser.text("#status")
+        assert "Space takes it" in browser.text("#status")
         await browser.press("space")
         assert "open" in planned(browser)[0] and "old" not in planned(browser)[0]
         plan.cursor = plan.source.index_of("spinned") or 0
@@ -122,10 +122,22 @@ async def test_by_hand(path: Path) -> None:
         assert "stays whatever is marked" in browser.text("#status") and "pinned" not in planned(browser)[0]
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteScreen)
-        await browser.press("5", "enter")
+        await browser.press("y", "5", "enter")
         assert {"old", "pinned", "hidden"} <= ids(path) and not ids(path) & {"open", "boss", "helper", "helper2"}
         await browser.press("u")
         assert {"open", "boss", "helper", "helper2"} <= ids(path)
+
+
+async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
+    """The rows that an undo brings back are not described over what it says."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P", "4", "D")
+        await browser.press("3", "enter")
+        assert not planned(browser)[0]
+        await browser.press("u")
+        assert planned(browser)[0] and "restored 3 sessions" in browser.text("#status")
+        await browser.press("down")
+        assert "Enter shows the runs of this job" in browser.text("#status")
 
 
 async def test_a_job_is_one_line(path: Path) -> None:
@@ -302,7 +314,7 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
     async with browsing(open_app(loose(copy), NOW), size=(80, 24)) as browser:
         await browser.press("W")
         rule = browser.app.screen.query_one("#rule")
-        assert "Hermes deletes nothing here by itself." in browser.text("#fates")
+        assert "No conversation of this store would go." in browser.text("#fates")
         assert "Hermes does not open this file" in browser.text("#rule") and "…" not in browser.text("#rule")
         assert rule.size.height == len(browser.text("#rule").splitlines())
         await browser.press("f", "b", "enter", "q")

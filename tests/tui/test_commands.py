@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import browsing, demo_app
+from browsing import Browser, browsing, demo_app
+from rich.cells import cell_len
+from test_configured import configured
 from textual.dom import DOMNode
+from textual.widgets import Input, OptionList, Static
 
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.cleanup.prune import SWITCHES
@@ -22,6 +25,7 @@ from hermes_browse.tui.config.keymap import known_commands
 from hermes_browse.tui.insights.panes import TABS
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
+from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.search.box import SearchBox
 from hermes_browse.tui.shared.key_names import key_names
@@ -142,3 +146,139 @@ def test_the_documents_name_keys_that_there_are() -> None:
     named = {key for cell in cells for key in re.findall(r"`([^`]+)`", cell)}
     known = {key_names(key) for each in (*MAIN, *LIST, *TRANSCRIPT, *APP) for key in each.key_names}
     assert len(named) > 30 and {key[:1].upper() + key[1:] if len(key) > 1 else key for key in named} <= known
+
+
+# The palette
+
+
+async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
+    """Everything that has a key can be found by name; what does the same is there once."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        titles = [command.title for command in browser.app.get_system_commands(browser.screen)]
+        offered = {each.action: each for each in reversed(MAIN)} | {
+            each.action: each for each in TRANSCRIPT if each.call.startswith("screen.")
+        }
+        assert [each.title for each in offered.values() if each.title.capitalize() not in titles] == []
+        assert "Theme" in titles
+
+
+async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: Path) -> None:
+    """With the keys in the transcript its own commands come first; on another screen, those of that screen."""
+    async with browsing(configured(tmp_path, '[keys]\nsort = "f7"\n'), (100, 40)) as browser:
+
+        def offered() -> dict[str, str]:
+            return {command.title: keys for command, keys in browser.app.palette_commands(browser.app.screen)}
+
+        here = offered()
+        assert here["Search"] == "/" and here["Sort"] == "F7" and here["Searches"] == "Ctrl+R" and here["Quit"] == "q"
+        assert list(here).index("Search") < list(here).index("Copy code")
+        await browser.press("tab")
+        assert list(offered()).index("Copy code") < list(offered()).index("Search")
+        await browser.press("ctrl+p")
+        first, last = _palette(browser)[0], _palette(browser)[-1]
+        assert first.splitlines()[0].split() == ["Find", "here", "\\", "Ctrl+S"] and "theme" in last
+        await browser.press("c", "o", "p", "y", "space", "i", "d")
+        assert _palette(browser)[0].splitlines()[0].split() == ["Copy", "id", "y"]
+        await browser.press("escape", "escape", "P")
+        assert next(iter(offered().items())) == ("Rules", "/") and offered()["Measure"] == "m"
+        assert "Search" not in offered()
+
+
+async def test_the_palette_does_what_the_pane_with_the_keys_does(tmp_path: Path) -> None:
+    """A command of the transcript's own is done by the transcript."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab")
+        shown = browser.screen.transcript.look.tools
+        await browser.press("ctrl+p", "t", "o", "o", "l", "s", "enter")
+        await browser.settle()
+        assert browser.app.screen is browser.screen and browser.screen.transcript.look.tools != shown
+
+
+def _palette(browser: Browser) -> list[str]:
+    """What the palette lists."""
+    options = browser.app.screen.query_one(OptionList)
+    return [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
+
+
+# The help
+
+
+def _told(browser: Browser) -> str:
+    """What the help lists, with single spaces."""
+    return " ".join(str(browser.app.screen.query_one("#told", Static).render()).split())
+
+
+async def _help(browser: Browser, *keys: str) -> str:
+    await browser.press(*keys, "question_mark")
+    assert isinstance(browser.app.screen, HelpScreen)
+    return _told(browser)
+
+
+def test_every_command_of_the_main_screen_has_a_task() -> None:
+    """The help groups by it."""
+    assert [each.id or each.action for each in (*MAIN, *LIST, *TRANSCRIPT, *LINES, *MAP, *APP) if not each.task] == []
+
+
+async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> None:
+    """And no other: from the list none of the transcript, and the other way round."""
+    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+        told = await _help(browser)
+        assert [each.help for each in MAIN if each.help not in told] == []
+        assert "Copy its code block" not in told and "Enter Ctrl+J Resume;" in told and "Tab → To the next pane" in told
+        assert "● live" in told and "words that begin so" in told
+        await browser.press("escape")
+        told = await _help(browser, "tab")
+        own = {each.action: each for each in TRANSCRIPT if each.tooltip and "While finding" not in each.help}
+        assert [each.help for each in own.values() if each.help not in told] == []
+        assert "Enter Ctrl+J Unfold" in told and "Resume; on a hit" not in told
+        assert "Mark this conversation" not in told, "Space is a page of the transcript here"
+
+
+async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) -> None:
+    """A report has no rows, so no Enter; a map has keys while it has the focus."""
+    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+        told = await _help(browser, "H")
+        assert "Look at everything again" in told and "Enter" not in told and "✗ error" in told and "⑂" not in told
+        await browser.press("escape", "escape")
+        assert "the cutoff" in await _help(browser, "P")
+        await browser.press("escape", "tab")
+        assert "Out again" in await _help(browser)
+
+
+async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
+    """A word, a heading, a key, a sign; what works in another pane is found too; Esc clears, then closes."""
+    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+        every = await _help(browser)
+        await browser.type("archive")
+        assert "Archive, or unarchive" in _told(browser) and "To the next pane" not in _told(browser)
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, HelpScreen) and _told(browser) == every
+        await browser.press("slash", "j", "s", "o", "n")
+        assert "Save as Markdown" in _told(browser), "behind / every letter is typed"
+        assert "In the transcript (Tab) & This message as it is stored" in _told(browser)
+        await browser.press("enter", "j")
+        assert browser.app.screen.query_one("#filter", Input).value == "json", "j moves again"
+        await browser.press("escape", "D")
+        assert _told(browser) == "Tidy up D Move to the trash, after a question"
+        browser.app.screen.query_one("#filter", Input).value = "●"
+        await browser.settle()
+        assert _told(browser).startswith("Signs in the list ● live")
+        await browser.press("escape", "slash")
+        await browser.type("tidy")
+        assert "Undo what was done last" in _told(browser), "a heading has all of its rows"
+        await browser.type(" zzz")
+        assert "Nothing here is called “tidy zzz”" in _told(browser)
+        await browser.press("escape", "escape")
+        assert browser.app.screen is browser.screen
+
+
+@pytest.mark.parametrize(("width", "columns"), [(80, 1), (120, 2), (200, 3)])
+async def test_help_has_as_many_columns_as_fit(width: int, columns: int, tmp_path: Path) -> None:
+    """None is wider than the card, and no line is cut."""
+    async with browsing(demo_app(tmp_path), (width, 36)) as browser:
+        await _help(browser)
+        lines = str(browser.app.screen.query_one("#told", Static).render()).split("\n")
+        room = browser.app.screen.query_one("#help").scrollable_content_region.width
+        assert max(map(cell_len, lines)) <= room
+        assert lines[0].split()[0] == "Find"
+        assert len([each for each in re.split(r"\s{3,}", lines[0].strip()) if each]) == columns

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from browsing import browsing, loose, open_app
+from builders import make_store
 from pruning import NOW
+from textual.widgets import Input
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.tui.export import exporting
 
 
 async def test_export_of_everything(
@@ -33,3 +39,50 @@ async def test_export_of_everything(
         assert "With 2 rewound messages" in browser.text("#status")
     counts = {name: len(json.loads((tmp_path / name).read_text())["messages"]) for name in ("live.jsonl", "all.jsonl")}
     assert counts == {"live.jsonl": 3, "all.jsonl": 5}
+
+
+async def test_what_was_typed_outlives_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that cannot be written leaves the card with its path and says why there; another path is saved to."""
+    monkeypatch.chdir(tmp_path)
+    path = make_store(tmp_path / "state.db", sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "x"}])
+    full = BrowseError("The disk is full.", remedy="Make room.")
+    async with browsing(open_app(loose(path), NOW), (80, 24)) as browser:
+        real = exporting.save
+
+        def fail(*given: object, **named: object) -> Iterator[object]:
+            raise full
+
+        monkeypatch.setattr(exporting, "save", fail)
+        await browser.press("e")
+        box = browser.app.screen.query_one(Input)
+        box.value = str(tmp_path / "typed by hand.md")
+        await browser.press("enter")
+        assert isinstance(browser.app.screen, exporting.ExportScreen)
+        assert box.value.endswith("typed by hand.md") and "The disk is full. Make room." in browser.text("#verdict")
+        await browser.press("down", "up")
+        assert box.value.endswith("typed by hand.md")
+        monkeypatch.setattr(exporting, "save", real)
+        await browser.press("enter")
+        assert browser.app.screen is browser.screen and (tmp_path / "typed by hand.md").exists()
+
+
+async def test_a_card_that_was_left_says_it_in_the_status_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Esc while it is being saved leaves the card and not the saving; a failure is told where one looks then."""
+    monkeypatch.chdir(tmp_path)
+    path = make_store(tmp_path / "state.db", sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "x"}])
+    let_go = threading.Event()
+
+    def slow(*given: object, **named: object) -> Iterator[object]:
+        assert let_go.wait(60)
+        raise BrowseError("The disk is full.")
+
+    monkeypatch.setattr(exporting, "save", slow)
+    async with browsing(open_app(loose(path), NOW), (80, 24)) as browser:
+        await browser.press("e")
+        await browser.send("enter", "enter")
+        assert "saving" in browser.text("#verdict") and browser.screen.context.writer.is_busy
+        await browser.send("escape")
+        assert browser.app.screen is browser.screen
+        let_go.set()
+        await browser.settle()
+        assert browser.app.screen is browser.screen and "The disk is full." in browser.text("#status")

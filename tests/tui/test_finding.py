@@ -19,6 +19,7 @@ from hermes_browse.store.messages.models import ChatMessage, ToolCall
 from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript import find as finding
+from hermes_browse.tui.transcript.ask_line import AskInput
 from hermes_browse.tui.transcript.find import Findings, contains, needle, scan
 
 COUNT = 600
@@ -258,7 +259,9 @@ async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
         await browser.press("apostrophe")
         assert browser.text("#transcript") == before
         await browser.press("number_sign", *"99999", "enter")
-        assert "not part of this conversation" in browser.text("#status")
+        assert "not part of this conversation" in " ".join(browser.text("#status").split())
+        box = browser.screen.query_one(AskInput)
+        assert box.has_focus and box.value == "99999", "what was typed can be changed"
 
 
 async def test_a_hit_of_the_search_that_is_folded_away_is_unfolded(tmp_path: Path) -> None:

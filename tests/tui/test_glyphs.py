@@ -18,9 +18,10 @@ from textual.color import Color
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.commands.screens import SCREENS
 from hermes_browse.tui.config.options import Options
 from hermes_browse.tui.config.start import Start
-from hermes_browse.tui.shared.glyphs import TABLE, are_plain, encodable, plain
+from hermes_browse.tui.shared.glyphs import LEGENDS, PUNCTUATION, TABLE, are_plain, encodable, plain
 from hermes_browse.tui.shared.lines import GlyphFilter
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,45 @@ def test_every_sign_of_ours_is_in_the_table() -> None:
         signs = {each for each in letters if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")}
         missing |= {f"{path.name}: {each} U+{ord(each):04X}" for each in signs if ord(each) not in TABLE}
     assert missing == set()
+
+
+SHARED = {
+    "screens": "list",
+    "start": "list",
+    "search": "list",
+    "resume": "transcript",
+    "profiles": "list",
+    "edit": "list",
+}
+"""Folders that draw rows or blocks of another one."""
+
+
+def test_every_sign_has_words_in_the_help() -> None:
+    """Each that a screen draws is in the legend of its folder, unless it means what it means in any text."""
+    known: dict[str, set[str]] = {}
+    for each in LEGENDS:
+        known.setdefault(each.folder, set()).update("".join(sign for sign, _ in each.signs))
+    edges = {chr(code) for code in (*range(0x2500, 0x2580), *range(0x2581, 0x2588), *range(0x2589, 0x2590))}
+    missing = set()
+    for path in sorted((ROOT / "tui").glob("*/*.py")):
+        folder = path.parent.name
+        if folder in ("cli", "commands", "config") or path.stem in ("glyphs", "key_names", "styled", "columns"):
+            continue
+        ours = known.get(folder, set()) | known.get(SHARED.get(folder, ""), set())
+        letters = {letter for text in painted_constants(path) for letter in text if ord(letter) in TABLE}
+        letters -= {"✓"} if path.name == "header.py" else set()  # “✓ 3 marked” says it itself
+        missing |= {f"{folder}/{path.name}: {each}" for each in letters - PUNCTUATION - edges - ours}
+    assert missing == set()
+
+
+def test_legends_name_places_there_are_and_signs_that_are_drawn() -> None:
+    """No words for a sign that is gone."""
+    for each in LEGENDS:
+        assert each.place in ("main", *SCREENS)
+        texts = "".join(text for path in (ROOT / "tui" / each.folder).glob("*.py") for text in painted_constants(path))
+        gone = {letter for sign, _ in each.signs for letter in sign if not letter.isascii() and letter not in texts}
+        gone -= set("↑↓")  # in the line of views
+        assert gone == set(), each.title
 
 
 def test_signs_and_what_replaces_them_take_one_cell() -> None:

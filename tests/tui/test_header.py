@@ -44,3 +44,5 @@ def test_counts_are_exact_where_there_is_room(catalog: Catalog) -> None:
 
 def test_function_keys_are_printed_as_on_a_keyboard() -> None:
     assert key_names("T,f2") == "T F2" and key_names("f5") == "F5"
+    assert key_names("ctrl+r,f12,space,enter,escape,shift+tab,q,G") == "Ctrl+R F12 Space Enter Esc Shift+Tab q G"
+    assert key_names("alt+x,alt+less_than_sign,ctrl+backslash,plus") == "Alt+x Alt+< Ctrl+\\ +"

@@ -135,3 +135,14 @@ async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home: Path) -> No
                 break
         assert "no old transcripts" in browser.text("#status")
         assert type(browser.screen) is MainScreen
+
+
+async def test_help_leaves_out_what_is_refused(hermes_home: Path) -> None:
+    """Files cannot be resumed, archived or deleted."""
+    home_of(hermes_home, 2)
+    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+        await browser.press("5")
+        await arrive(browser)
+        await browser.press("question_mark")
+        told = " ".join(browser.card().split())
+        assert "Save as Markdown" in told and "Move to the trash" not in told and "Resume this" not in told

@@ -13,6 +13,7 @@ from textual.widgets import ProgressBar, Static
 from trashing import differences, dump
 
 from hermes_browse.store.edit import delete_plan
+from hermes_browse.tui.commands.panes import MAIN
 from hermes_browse.tui.edit.progress import ProgressScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.trash.screen import TrashScreen
@@ -126,7 +127,7 @@ async def test_it_goes_though_something_stands_on_it(path: Path) -> None:
     async with browsing(open_app(loose(path), NOW)) as browser:
         progress = ProgressScreen("1 conversation")
         await browser.app.push_screen(progress)
-        over: Screen[None] = HelpScreen()
+        over: Screen[None] = HelpScreen(browser.screen, MAIN)
         await browser.app.push_screen(over)
         progress.finish()
         await browser.pilot.pause()

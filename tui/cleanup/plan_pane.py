@@ -170,7 +170,7 @@ class PlanPane:
     def about(self, row: ListRow | None) -> str:
         """Return more about a row than it has room for; empty if there is nothing to add."""
         if isinstance(row, SparedRow):
-            more = [_("space takes it all the same")] if self.may_take(row.spared.why) else []
+            more = [_("Space takes it all the same")] if self.may_take(row.spared.why) else []
             return " · ".join([row.spared.why.words, *more])
         if isinstance(row, PlanRow):
             parts = [row.planned.conversation.id]
@@ -181,7 +181,7 @@ class PlanPane:
                 parts.append(sentence.format(count=along))
             return " · ".join([*parts, _("Enter reads it")])
         if isinstance(row, PlanJobRow):
-            return _("Enter shows the runs of this job · space leaves all of them, or takes them")
+            return _("Enter shows the runs of this job · Space leaves all of them, or takes them")
         if isinstance(row, SparedJobRow):
             return " · ".join([row.words, _("Enter shows the runs of this job")])
         return ""

@@ -301,7 +301,11 @@ def make_view(
     stays = [line for line in (along_line(plan, marks), spared_line(plan)) if line]
     orphans = len(narrowed.reparented)
     if orphans:
-        sentence = ngettext("1 loses its parent and stays", "{count:,} lose their parent and stay", orphans)
+        sentence = ngettext(
+            "1 related conversation is kept and becomes standalone",
+            "{count:,} related conversations are kept and become standalone",
+            orphans,
+        )
         stays.append(sentence.format(count=orphans))
     sums = laid_out.job_sums(plan)
     return PlanView(

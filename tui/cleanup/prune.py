@@ -314,12 +314,12 @@ class PruneScreen(SubScreen):
         """Show more about the row."""
         event.stop()
         if event.list is self.plan.rows or event.list.has_focus:  # not when the map appears behind the plan
-            self._tell_about(event.row)
+            self._tell_about(event.row, by_hand=event.by_hand)
 
-    def _tell_about(self, row: ListRow | None) -> None:
+    def _tell_about(self, row: ListRow | None, *, by_hand: bool = True) -> None:
         words = self.space.about(row) if isinstance(row, SpaceRow | KindRow) else self.plan.about(row)
         if words:
-            self.tell(header.status(words, ""))
+            self.describe(words, by_hand=by_hand)
 
     @on(ConversationList.Selected)
     def selected(self, event: ConversationList.Selected) -> None:

@@ -26,7 +26,6 @@ from ..list.model import Details
 from ..list.rows import FixedRows, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
-from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.styled import Line, row_line
@@ -169,9 +168,13 @@ class RetentionScreen(SubScreen):
             unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
             parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
-        self.query_one(TimeAxis).display = bool(outlook.leaving)
+        self.query_one(TimeAxis).set_class(not outlook.leaving, "-empty")
         self._show_axis()
-        nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
+        is_known = radar.retention.auto_prune is not None or bool(radar.beyond_reach)
+        none = (
+            _("No conversation of this store would go.") if is_known else _("Which conversations would go is unknown.")
+        )
+        nothing = FixedRows([NoteRow(none)])
         self.fates.show(_Fates(outlook.leaving, self.context.details) if outlook.leaving else nothing)
 
     def on_resize(self, event: Resize) -> None:
@@ -192,7 +195,7 @@ class RetentionScreen(SubScreen):
         """Say why the conversation goes."""
         event.stop()
         if isinstance(event.row, FateRow):
-            self.tell(header.status(event.row.fate.reason, ""))
+            self.describe(event.row.fate.reason, by_hand=event.by_hand)
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:

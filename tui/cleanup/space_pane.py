@@ -273,7 +273,7 @@ class SpacePane:
                 sizes = _("{name}: {size}, of which {goes} goes").format(name=row.name, size=size, goes=goes)
             if row.space is None:
                 return f"{sizes} · {_('Enter shows them')}" if row.can_be_entered else sizes
-            keys = _("Enter: what it is made of · space takes it, or leaves it")
+            keys = _("Enter: what it is made of · Space takes it, or leaves it")
             return f"{sizes} · {keys}"
         if isinstance(row, KindRow):
             if not row.whole:
@@ -281,8 +281,8 @@ class SpacePane:
             sentence = _("{name}: {share:.1%} of all that is in the store")
             return sentence.format(name=row.name, share=row.bytes / row.whole)
         if row.space.level == "conversation":
-            return _("Enter: what it is made of · space takes it, or leaves it · o reads it")
-        return _("Enter: what it is made of · space leaves what goes of it, or takes it")
+            return _("Enter: what it is made of · Space takes it, or leaves it · o reads it")
+        return _("Enter: what it is made of · Space leaves what goes of it, or takes it")
 
     def select(self, row: ListRow) -> None:
         """Open a row, or close it."""

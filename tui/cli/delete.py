@@ -40,7 +40,8 @@ class DeleteCommand(Command):
             for gone in doomed.conversations:
                 note(f"{gone.id} · {gone.source} · {one_line(gone.title or no_title(), _TITLE)}")
             for orphan in doomed.affected.orphaned:
-                note(_("{id} stays, and loses its parent.").format(id=orphan.id))
+                name = f"{orphan.id} · {one_line(orphan.title or no_title(), _TITLE)}"
+                note(_("{name} is kept and becomes standalone.").format(name=name))
             context.confirm(len(doomed.conversations), _what(doomed))
         done = delete(
             context.store,

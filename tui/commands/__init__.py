@@ -32,6 +32,8 @@ class Command(NamedTuple):
     """How the first key is printed, where Textual would print something else."""
     place: str = ""
     """The table it stands in: `app`, `main`, a pane, a screen or a card."""
+    task: str = ""
+    """What it is for, the heading it stands under in the help; empty for what its screen is for."""
 
     @property
     def action(self) -> str:
@@ -53,15 +55,22 @@ Shown = partial(Command, footer=True)
 """A command that the line of keys shows."""
 
 
-def at(place: str, *commands: Command) -> tuple[Command, ...]:
+def at(place: str, *entries: Command | str) -> tuple[Command, ...]:
     """The table of a place.
 
     Args:
         place: Its name; the ids begin with it, but those of the main screen and the application.
-        commands: What can be done there, in the order of the help.
+        entries: What can be done there, in the order of the help; a text is the task of the commands behind it.
     """
     before = "" if place in ("main", "app") else f"{place}-"
-    return tuple(each._replace(place=place, id=each.id and f"{before}{each.id}") for each in commands)
+    commands, task = [], ""
+    for each in entries:
+        if isinstance(each, str):
+            task = each
+        else:
+            name = each.id and f"{before}{each.id}"
+            commands.append(each._replace(id=name, place=place, task=each.task or task))
+    return tuple(commands)
 
 
 def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[Command]:

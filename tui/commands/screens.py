@@ -9,9 +9,10 @@ from hermes_browse.store.wording import N_
 from . import Command, Shown, at
 
 _EVERY = (
+    N_("The screen"),
     Shown("back", "escape,q", N_("back"), N_("Back to the list"), "back"),
-    Command("undo", "u", N_("undo"), N_("Take back what was done last"), "undo"),
-    Shown("help", "question_mark", N_("help"), N_("All keys of this screen"), "help"),
+    Command("undo", "u", N_("undo"), N_("Undo what was done last"), "undo"),
+    Shown("help", "question_mark", N_("help"), N_("Keys, signs and words of this screen"), "help"),
 )
 """What every screen behind the main one offers."""
 PRUNE = at(
@@ -27,20 +28,20 @@ PRUNE = at(
     Shown("archive", "a", N_("archive"), N_("Put all of these away; no question, u undoes"), "archive"),
     Shown("delete", "D", N_("delete"), N_("Move all of these to the trash, after a question"), "delete"),
     Command("map", "tab,right", N_("map"), N_("To the map, and back"), "other_pane"),
-    Command("plan", "left", N_("plan"), call="plan_pane"),
+    Command("plan", "left", N_("plan"), N_("Back to the plan"), "plan_pane"),
     Command("read", "o", N_("read"), N_("Read this conversation"), "read"),
     Shown("reclaim", "v", N_("reclaim"), N_("Make the file smaller, by Hermes' own means"), "reclaim"),
     Shown("less", "left_square_bracket", N_("less"), N_("Move the cutoff back in time"), "cut(-1)"),
     Shown("more", "right_square_bracket", N_("more"), N_("Move the cutoff forward in time"), "cut(1)"),
     Command("measure", "m", N_("measure"), N_("Bytes, conversations, messages or cost"), "measure"),
     Shown("sort", "s", N_("sort"), N_("Sort the plan by idle time, size, cost, messages or title"), "sort"),
-    Command("", "1", N_("older 30d"), call="switch(0)"),
-    Command("", "2", N_("90d"), call="switch(1)"),
-    Command("", "3", N_("1y"), call="switch(2)"),
-    Command("", "4", N_("automation"), call="switch(3)"),
-    Command("", "5", N_("empty"), call="switch(4)"),
-    Command("", "6", N_("stale"), call="switch(5)"),
-    Command("", "7", N_("archived"), call="switch(6)"),
+    Command("", "1", N_("older 30d"), N_("Rule on or off: idle for 30 days"), "switch(0)"),
+    Command("", "2", N_("90d"), N_("Rule on or off: idle for 90 days"), "switch(1)"),
+    Command("", "3", N_("1y"), N_("Rule on or off: idle for a year"), "switch(2)"),
+    Command("", "4", N_("automation"), N_("Rule on or off: automation"), "switch(3)"),
+    Command("", "5", N_("empty"), N_("Rule on or off: no messages"), "switch(4)"),
+    Command("", "6", N_("stale"), N_("Rule on or off: open ones too, if stale"), "switch(5)"),
+    Command("", "7", N_("archived"), N_("Rule on or off: archived ones"), "switch(6)"),
     *_EVERY,
 )
 TRASH = at(
@@ -59,8 +60,8 @@ RETENTION = at(
 )
 INSIGHTS = at(
     "insights",
-    Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)", printed="["),
-    Shown("longer", "right_square_bracket", N_("longer"), N_("A longer period"), "period(1)", printed="]"),
+    Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)"),
+    Shown("longer", "right_square_bracket", N_("longer"), N_("A longer period"), "period(1)"),
     Shown("measure", "m", N_("measure"), N_("What is measured: cost, tokens, messages, sessions"), "metric"),
     Shown("day-week-month", "b", N_("day/week/month"), N_("Columns of days, weeks or months"), "unit"),
     Shown("stack", "s", N_("stack"), N_("Stack columns by model, by source, or not at all"), "stack"),
@@ -86,7 +87,7 @@ DOCTOR = at(
 EVERYWHERE = at(
     "everywhere",
     Shown("search", "slash", N_("search"), N_("Search all profiles"), "search"),
-    Shown("resume", "R", N_("resume"), N_("Go on with it in Hermes, in its own profile"), "resume", printed="↵"),
+    Shown("resume", "R", N_("resume"), N_("Go on with it in Hermes, in its own profile"), "resume", printed="Enter"),
     Shown("open", "o,right", N_("open"), N_("Open it in its own profile"), "open"),
     Command("chats", "1", N_("chats"), N_("Show the chats"), "view('chats')"),
     Command("all", "4", N_("all"), N_("Show every session"), "view('all')"),
@@ -95,7 +96,8 @@ EVERYWHERE = at(
 )
 HELP = at(
     "help",
-    Shown("back", "escape,q,question_mark", N_("back"), call="dismiss"),
+    Shown("filter", "slash", N_("filter"), N_("Type to narrow what is listed"), "filter"),
+    Shown("back", "escape,q,question_mark", N_("back"), N_("Show all again, then back"), "back"),
     Command("down", "down,j", N_("down"), call="scroll(1)"),
     Command("up", "up,k", N_("up"), call="scroll(-1)"),
     Command("page-down", "pagedown,space,ctrl+f", N_("page down"), call="page(1)"),
@@ -142,7 +144,7 @@ EXPORTING = at(
     "exporting",
     Shown("format", "down,ctrl+f", N_("format"), N_("The next format"), "format(1)", priority=True),
     Shown("format-before", "up", N_("format"), N_("The format before"), "format(-1)", priority=True),
-    Shown("secrets", "ctrl+r", N_("secrets"), call="redact", priority=True, printed="Ctrl+R"),
+    Shown("secrets", "ctrl+r", N_("secrets"), call="redact", priority=True),
     Shown(
         "everything",
         "ctrl+l",
@@ -150,9 +152,8 @@ EXPORTING = at(
         N_("Rewound and hidden messages too, and in JSONL compacted ones"),
         "everything",
         priority=True,
-        printed="Ctrl+L",
     ),
-    Command("replace", "ctrl+o", N_("replace"), call="replace", priority=True, printed="Ctrl+O"),
+    Command("replace", "ctrl+o", N_("replace"), call="replace", priority=True),
     Shown("back", "escape", N_("back"), call="dismiss(None)"),
 )
 RECLAIM = at(

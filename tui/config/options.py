@@ -95,7 +95,7 @@ OPTIONS = (
         (),
         f'"{DEFAULT_THEME}"',
         N_(
-            "hermes-dark, hermes-light, ansi-dark, ansi-light, or any other the palette (Ctrl+p) offers.\n"
+            "hermes-dark, hermes-light, ansi-dark, ansi-light, or any other the palette (Ctrl+P) offers.\n"
             "Left out: the one chosen in the palette last."
         ),
     ),

@@ -19,23 +19,33 @@ from ..screens.card import CountCard, CountWords, keys_line
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan
+    from hermes_browse.store.sessions.session import Session
 
 NAMED = 12
 """Conversations that a card names."""
 SPARED = 6
 """Spared ones it names."""
 _ORPHANS = 3
-"""Those it names that lose their parent."""
+"""Kept conversations it names."""
 
 
-def _orphans(names: Sequence[str]) -> str:
-    """Who loses a parent, in a sentence."""
-    named = pgettext("list", ", ").join(names[:_ORPHANS])
-    if len(names) > _ORPHANS:
-        more = _("{names} and {count:,} more stay and lose their parent")
-        return more.format(names=named, count=len(names) - _ORPHANS)
-    stay = ngettext("{names} stays and loses its parent", "{names} stay and lose their parent", len(names))
-    return stay.format(names=named)
+def _kept(sessions: Sequence[Session]) -> str:
+    """Return which conversations stay without their parent: by title if all have one, else their number."""
+    titles = [one_line(each.title, 40) for each in sessions if each.title]
+    count = len(sessions)
+    if len(titles) < count:
+        kept = ngettext(
+            "1 related conversation is kept and becomes standalone",
+            "{count:,} related conversations are kept and become standalone",
+            count,
+        )
+        return kept.format(count=count)
+    names = pgettext("list", ", ").join(titles[:_ORPHANS])
+    if count > _ORPHANS:
+        more = _("{names} and {count:,} more are kept and become standalone")
+        return more.format(names=names, count=count - _ORPHANS)
+    kept = ngettext("{names} is kept and becomes standalone", "{names} are kept and become standalone", count)
+    return kept.format(names=names)
 
 
 class DeleteScreen(CountCard):
@@ -97,9 +107,7 @@ class DeleteScreen(CountCard):
             more = _("… and {count:,} more").format(count=len(plan.would) - NAMED)
             lines.append(Content.styled(f"  {more}", "dim"))
         if plan.reparented:
-            lines.append(
-                Content.styled(f"  {_orphans([one_line(x.title or x.id, 40) for x in plan.reparented])}", "dim")
-            )
+            lines.append(Content.styled(f"  {_kept(plan.reparented)}", "dim"))
         if plan.spared:
             lines.append(Content.styled(f"  {self._spared}", "$warning"))
             for spared in plan.spared[:SPARED]:

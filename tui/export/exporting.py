@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
 from hermes_browse.store.export.source import Tally
 from hermes_browse.store.messages.models import State
@@ -52,14 +52,21 @@ class Request(NamedTuple):
     """Include rewound and hidden messages."""
 
 
-class ExportScreen(Card[Request]):
-    """Asks how and where to export."""
+class ExportScreen(Card[None]):
+    """Asks how and where to export, and stays until that is done: what was typed is not lost when it fails.
+
+    Args:
+        conversations: What is exported.
+        store: Their store, whose files are never replaced.
+        wanted: Takes the request; calls `done` or `failed` later.
+    """
 
     KEYS = EXPORTING
 
-    def __init__(self, conversations: Sequence[Conversation], store: Store) -> None:
+    def __init__(self, conversations: Sequence[Conversation], store: Store, wanted: Callable[[Request], None]) -> None:
         super().__init__()
-        self._conversations, self._store = conversations, store
+        self._conversations, self._store, self._wanted = conversations, store, wanted
+        self._is_saving = False
         self._form = Format.MARKDOWN
         self._redact = True
         self._everything = False
@@ -101,7 +108,12 @@ class ExportScreen(Card[Request]):
         self.query_one("#everything", Static).update(self._scope())
         secrets = _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
         self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
-        self.query_one("#verdict", Static).update(Content.styled(one_line(self._refused, 400), "$warning"))
+        told = Content.styled(one_line(self._refused, 1000), "$warning")
+        if self._is_saving:
+            told = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
+        verdict = self.query_one("#verdict", Static)
+        verdict.display = bool(told)
+        verdict.update(told)
 
     def _scope(self) -> Content:
         """Return which messages are exported."""
@@ -146,6 +158,8 @@ class ExportScreen(Card[Request]):
             self._save(self.query_one(Input).value.strip(), force=True)
 
     def _save(self, path: str, *, force: bool) -> None:
+        if self._is_saving:
+            return
         request = Request(self._form, path or self._proposal(), self._redact, force, self._everything)
         if refusal := self._refusal(request):
             self._refused = refusal
@@ -154,7 +168,26 @@ class ExportScreen(Card[Request]):
                 self._refused = remedy.format(refusal=refusal, key=self.key("replace"))
             self._show()
         else:
-            self.dismiss(request)
+            self._is_saving, self._refused = True, ""
+            self._show()
+            self._wanted(request)
+
+    def done(self) -> None:
+        """Close the card: the files are written."""
+        if self.is_current:
+            self.dismiss(None)
+
+    def failed(self, error: BrowseError) -> bool:
+        """Show above what was typed why nothing was written.
+
+        Returns:
+            False if the card has been closed meanwhile, so that nobody would read it there.
+        """
+        if not self.is_current:
+            return False
+        self._is_saving, self._refused = False, str(error)
+        self._show()
+        return True
 
     def _refusal(self, request: Request) -> str:
         """Return why the path cannot be written to; empty if it can."""
@@ -171,14 +204,11 @@ class ExportScreen(Card[Request]):
 def ask_and_export(context: Context, app: App[Any], conversations: Sequence[Conversation]) -> None:
     """Show the card, then export."""
 
-    def decided(request: Request | None) -> None:
-        if request is not None:
-            _export(context, conversations, request)
-
-    app.push_screen(ExportScreen(conversations, context.store), decided)
+    card = ExportScreen(conversations, context.store, lambda request: _export(context, conversations, request, card))
+    app.push_screen(card)
 
 
-def _export(context: Context, conversations: Sequence[Conversation], request: Request) -> None:
+def _export(context: Context, conversations: Sequence[Conversation], request: Request, card: ExportScreen) -> None:
     """Write the files on the writer's thread, and report where they are."""
     notes: list[str] = []
     location, store, now = context.location, context.store, context.clock()
@@ -216,7 +246,14 @@ def _export(context: Context, conversations: Sequence[Conversation], request: Re
             saved = _("saved {path}").format(path=first)
         else:
             saved = _("saved {count:,} files in {folder}").format(count=len(documents), folder=first.parent)
-        context.say(" · ".join([saved, words, *notes]))
+        card.done()
+        context.say(" · ".join(filter(None, [saved, words, *notes])))
+
+    def failed(error: BrowseError) -> None:
+        if card.failed(error):
+            context.say("")
+        else:
+            context.failed(error)
 
     context.say(_("saving {conversations} …").format(conversations=formats.counted(len(conversations), "conversation")))
-    context.writer.submit(work, done, context.failed)
+    context.writer.submit(work, done, failed)

@@ -24,6 +24,7 @@ from hermes_browse.store.wording import _
 from ..bindings import bindings
 from ..commands.panes import MAIN
 from ..list.rows import ConversationRow, ListRow
+from ..screens.callees import show_help
 from ..screens.controllers import Controllers
 from ..screens.main import MainScreen
 from ..shared import header
@@ -66,6 +67,7 @@ class OldScreen(MainScreen):
         self.callees |= {name: self._refuse for name in _REFUSED}
         self.callees |= {name: partial(self._back_to, view) for name, view in _VIEWS.items()}
         self.callees["view-old"] = lambda: None  # here already
+        self.callees["help"] = lambda: show_help(self, _REFUSED)
 
     def on_mount(self) -> None:
         """Read the remaining files; Textual calls the handler of the main screen as well."""

@@ -60,6 +60,8 @@ class ConversationList(LongView, can_focus=True):
         """The cursor is on another row."""
 
         row: ListRow
+        by_hand: bool
+        """The cursor was moved; False if other rows were shown."""
 
     @dataclass
     class Selected(_FromList):
@@ -140,7 +142,7 @@ class ConversationList(LongView, can_focus=True):
         is_moved = self._key != before or top
         self.follow(is_moved, top)
         if row is not None and is_moved:
-            self.post_message(self.Highlighted(self, row))
+            self.post_message(self.Highlighted(self, row, by_hand=False))
 
     def refresh_rows(self) -> None:
         """Draw the lines on screen again, after more of their rows has been read."""
@@ -156,7 +158,7 @@ class ConversationList(LongView, can_focus=True):
         self.moved()
         self.follow(True, True)
         if row is not None:
-            self.post_message(self.Highlighted(self, row))
+            self.post_message(self.Highlighted(self, row, by_hand=True))
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height

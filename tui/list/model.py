@@ -19,10 +19,10 @@ from hermes_browse.store.wording import N_, _, pgettext
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
 
 _EMPTY = {
-    View.CHATS: N_("No chats in this store · 2 automation · 3 archived · 4 everything"),
-    View.AUTOMATION: N_("No automation here: no cron jobs, webhooks or orphaned subagents"),
+    View.CHATS: N_("No chats here: press 4 for everything"),
+    View.AUTOMATION: N_("No cron jobs, webhooks or orphaned subagents"),
     View.ARCHIVED: N_("Nothing is archived"),
-    View.ALL: N_("This store has no sessions yet: start a chat in Hermes"),
+    View.ALL: N_("No sessions yet: start a chat in Hermes"),
 }
 _VIEWS = {
     View.CHATS: N_("Chats"),
@@ -219,8 +219,9 @@ def make_rows(
         amounts: What they are sorted by, as of `catalog.sort_key`.
     """
     order = catalog.order(view, sort=sort, reverse=reverse, amounts=amounts)
+    nothing = View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view
     # A run of a job is never a chat, and looking for runs among 100,000 chats takes a frame.
-    return CatalogRows(catalog, order, details, opened, _(_EMPTY[view]), has_runs=view is not View.CHATS)
+    return CatalogRows(catalog, order, details, opened, _(_EMPTY[nothing]), has_runs=view is not View.CHATS)
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from functools import partial
 
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
+from ..commands.panes import APP, LIST, MAIN, TRANSCRIPT
 from ..context import Context
 from ..textual_private import driver_of
 from .by_name import load
@@ -34,9 +35,15 @@ def _toggle_mouse(context: Context, panes: Panes) -> None:
         context.say(_("the mouse is left to the terminal · F9 takes it back"))
 
 
-def _show_help(panes: Panes) -> None:
-    """Show all keys, and the query language."""
-    panes.app.push_screen(load("help")())
+def show_help(panes: Panes, refused: Collection[str] = ()) -> None:
+    """Show the keys that work here, the signs, and the query language.
+
+    Args:
+        panes: The screen.
+        refused: Commands that it only says no to.
+    """
+    commands = [each for each in (*TRANSCRIPT, *MAIN, *LIST, *APP) if each.id not in refused]
+    panes.app.push_screen(load("help")(panes, commands))
 
 
 def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
@@ -93,7 +100,7 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "list-more": lambda: panes.share(1),
         "zoom": panes.zoom,
         "mouse": lambda: _toggle_mouse(context, panes),
-        "help": lambda: _show_help(panes),
+        "help": lambda: show_help(panes),
         "quit": context.host.finish,
     }
     for name in ("prune", "trash", "retention", "insights", "doctor"):

@@ -130,14 +130,14 @@ class CountCard(Card[bool]):
     def question(self) -> Iterator[Widget]:
         """The box for the number, and the line of keys."""
         words = self.words(self._count)
-        yield TextBox(placeholder=words.asked, id="count")
+        yield TextBox(placeholder=words.asked, restrict="[0-9]*", id="count")
         yield keys_line(self.with_way_back(words.keys))
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
         """Close the card if the right number was typed."""
         event.stop()
-        if event.value.strip().replace(",", "") == str(self._count):
+        if event.value == str(self._count):
             self.dismiss(True)
         else:
             self.answer(self.words(self._count).refused, "$error")

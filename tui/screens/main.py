@@ -37,7 +37,7 @@ from ..worker import Answered, StoreChanged
 from ..writer import Written
 from .callees import callees
 from .controllers import Controllers
-from .panes import TINY, Panes
+from .panes import Panes, too_small
 from .sub_screen import SubScreen
 
 
@@ -322,8 +322,7 @@ class MainScreen(Panes):
         """The store's name, what is shown, and what is hidden."""
         width = self.size.width
         if self.is_tiny:
-            told = _("too small (min {columns}×{lines})").format(columns=TINY[0], lines=TINY[1])
-            self.line("header").update(Content.styled(told, "$warning"))
+            self.line("header").update(too_small())
             return
         by, catalog = self.controllers, self.context.catalog
         shown = shown_line(catalog, by.view)

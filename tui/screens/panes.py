@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.events import Resize
+from textual.geometry import Size
 from textual.screen import Screen
+
+from hermes_browse.store.wording import _
 
 from ..list.conversation_list import ConversationList, ListHead
 from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes, has_head
@@ -19,6 +23,19 @@ __all__ = ["NARROW", "SHORT", "Panes"]
 
 TINY = (30, 8)
 """Columns and lines below which there is room for the list alone."""
+
+
+def is_tiny(size: Size) -> bool:
+    """Whether a terminal has room for the list alone."""
+    return size.width < TINY[0] or size.height < TINY[1]
+
+
+def too_small() -> Content:
+    """What such a terminal says."""
+    told = _("too small (min {columns}×{lines})").format(columns=TINY[0], lines=TINY[1])
+    return Content.styled(told, "$warning")
+
+
 SHORT = 30
 """Lines below which the tree is shown only when asked for."""
 
@@ -85,7 +102,7 @@ class Panes(Screen[object]):
     @property
     def is_tiny(self) -> bool:
         """Whether there is room for the list alone."""
-        return self.size.width < TINY[0] or self.size.height < TINY[1]
+        return is_tiny(self.size)
 
     def share_out(self) -> None:
         """Size the list as its share says; the default is left to the style sheet."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.console import RenderableType
+from rich.text import Text
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
+from textual.widget import Widget
 
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
@@ -15,12 +18,14 @@ from hermes_browse.store.wording import N_
 
 from ..bindings import bindings
 from ..commands import Command
+from ..commands.panes import APP, LINES, LIST, MAP
 from ..pane_sizes import NARROW
 from ..shared import header
 from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
 from .controllers import Controllers
+from .panes import is_tiny, too_small
 
 
 class SubScreen(Screen[None]):
@@ -36,7 +41,7 @@ class SubScreen(Screen[None]):
     """What its keys do."""
     HELP_TITLE: ClassVar[str] = ""
     """What the help calls this screen."""
-    ENTER: ClassVar[str] = N_("read")
+    ENTER: ClassVar[str] = N_("Read this conversation")
     """What Enter does in its lists, for the help; empty where it does nothing."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Words of its own and what they mean, for the help."""
@@ -46,6 +51,8 @@ class SubScreen(Screen[None]):
     def __init__(self, controllers: Controllers) -> None:
         super().__init__()
         self.controllers, self.context = controllers, controllers.context
+        self._before: Widget | None = None
+        self._is_told = False
 
     def __init_subclass__(cls) -> None:
         """Bind the keys of its commands."""
@@ -65,9 +72,21 @@ class SubScreen(Screen[None]):
         )
 
     def tell(self, content: Content) -> None:
-        """Show what the main screen's status line says."""
+        """Show a message in the status line."""
         if self.is_whole:
+            self._is_told = str(content) not in ("", self.context.writing)
             self.line("status").update(content)
+
+    def describe(self, text: str, *, by_hand: bool) -> None:
+        """Describe the row under the cursor in the status line.
+
+        Args:
+            text: A sentence.
+            by_hand: The cursor was moved. If other rows were shown, a message stays.
+        """
+        if by_hand or not self._is_told:
+            self.tell(header.status(text, ""))
+            self._is_told = False
 
     @property
     def is_whole(self) -> bool:
@@ -86,8 +105,18 @@ class SubScreen(Screen[None]):
         """The main screen has read the list again."""
 
     def on_resize(self, event: Resize) -> None:
-        """Panes beside each other where there is room."""
+        """Panes beside each other where there is room; where there is hardly any, a word in their place."""
         self.set_class(event.size.width < NARROW, "-narrow")
+        was_tiny = self.has_class("-tiny")
+        if is_tiny(event.size) and not was_tiny:
+            self._before = self.focused  # what is not shown has no keys
+        self.set_class(is_tiny(event.size), "-tiny")
+        if was_tiny and not self.has_class("-tiny"):
+            self.call_after_refresh(self.set_focus, self._before)
+
+    def render(self) -> RenderableType:
+        """What is seen where nothing else is drawn."""
+        return Text(str(too_small())) if self.has_class("-tiny") else super().render()
 
     def read(self, conversation: Conversation) -> None:
         """Back to the main screen, with this conversation in the transcript."""
@@ -122,5 +151,14 @@ class SubScreen(Screen[None]):
         self.controllers.changing.undo()
 
     def action_help(self) -> None:
-        """All keys."""
-        self.app.push_screen(load("help")(self))
+        """The keys that work here, the signs, and its own words."""
+        lists = [
+            each._replace(tooltip=self.ENTER, task="") if each.call == "select" else each
+            for each in LIST
+            if self.ENTER or each.call != "select"
+        ]
+        commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
+        examples = self.EXAMPLES_TITLE, self.EXAMPLES
+        self.app.push_screen(
+            load("help")(self, commands, place=self.KEYS[0].place, title=self.HELP_TITLE, examples=examples)
+        )

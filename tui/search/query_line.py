@@ -97,7 +97,7 @@ class Typing:
         text = self._panes.box.value.strip()
         if text:
             kept = self.history.keep(text)
-            self._context.say(_("search kept: Ctrl+r lists it") if kept else _("search no longer kept"))
+            self._context.say(_("search kept: Ctrl+R lists it") if kept else _("search no longer kept"))
 
     def list_searches(self) -> None:
         """Choose among kept and earlier searches."""

@@ -34,7 +34,7 @@ class SearchesScreen(Card[str | None]):
         with Vertical(id="card"):
             yield TextBox(placeholder=_("searches: type to narrow"), id="narrow", compact=True)
             yield OptionList(id="searches", markup=False)
-            yield keys_line(self.told_keys(_("↵ take"), between="  "))
+            yield keys_line(self.told_keys(_("Enter take")))
 
     def on_mount(self) -> None:
         """Show them all."""

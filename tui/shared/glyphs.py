@@ -1,4 +1,4 @@
-"""The table of all signs the browser draws that are not ASCII, each with the ASCII sign that can replace it.
+"""The signs the browser draws: what each means, and the ASCII sign that can replace it.
 
 Both take one cell, so that nothing shifts. Signs that stand for different states have different replacements.
 """
@@ -6,6 +6,9 @@ Both take one cell, so that nothing shifts. Signs that stand for different state
 from __future__ import annotations
 
 import unicodedata
+from typing import NamedTuple
+
+from hermes_browse.store.wording import N_
 
 MODES = ("auto", "ascii", "unicode")
 """What the option `glyphs` may be; `auto` is ASCII where the terminal's encoding is not UTF-8."""
@@ -23,6 +26,105 @@ _SIGNS = {
     "…": "~", "“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "•": "*", "×": "x", "∞": "~",
     "¢": "c", "≥": ">", "≤": "<", "\u00a0": " ", "\ufffd": "?",
 }  # fmt: skip
+
+PUNCTUATION = frozenset("…“”‘’–—−•×∞¢≥≤·→↵↑↓←\u00a0\ufffd")
+"""Signs that mean what they mean in any text, and names of keys: they need no words."""
+
+
+class Legend(NamedTuple):
+    """The signs of one pane or screen, in words."""
+
+    title: str
+    folder: str
+    """The folder of `tui/` that draws them."""
+    place: str
+    """The screen they are on, by the name of its table of commands."""
+    signs: tuple[tuple[str, str], ...]
+    """Each sign, or several of a kind, and what it means."""
+
+
+LEGENDS = (
+    Legend(N_("Signs in the list"), "list", "main", (
+        ("●", N_("live: Hermes has it open, or has just written to it")),
+        ("○", N_("open: never ended, and nobody is writing")),
+        ("·", N_("ended")),
+        ("∅", N_("no messages")),
+        ("★", N_("pinned: Hermes never deletes it by itself")),
+        ("▪", N_("archived")),
+        ("⊕", N_("subagent; ⊕2 has two of them")),
+        ("↻", N_("automation: a cron job, a webhook")),
+        ("≡3", N_("in 3 parts: Hermes compressed it twice")),
+        ("⑂1", N_("1 branch")),
+        ("✓", N_("marked")),
+        ("▸ ▾", N_("runs of a job, folded or unfolded; hits that are not shown")),
+        ("▌ ▏", N_("the cursor, in the pane that has the keys and in the others")),
+        ("↓ ↑", N_("sorted by this, newest or biggest first; reversed")),
+    )),
+    Legend(N_("Signs in the lineage"), "list", "main", (
+        ("◆", N_("where it began")),
+        ("≡", N_("continued after a compression")),
+        ("⑂", N_("branched off")),
+        ("⊕", N_("delegated to a subagent")),
+        ("↺", N_("went on after a reset")),
+        ("?", N_("related, nobody knows how")),
+        ("◇", N_("orphan: its parent is gone")),
+        ("▶", N_("resume opens this one")),
+    )),
+    Legend(N_("Signs in the transcript"), "transcript", "main", (
+        ("▸ ▾", N_("folded, unfolded: Enter or a click turns it")),
+        ("▎", N_("the current message; also a quotation")),
+        ("│", N_("code, arguments of a tool and its output")),
+        ("→", N_("what a tool answered")),
+        ("┊", N_("reasoning, a summary")),
+        ("──", N_("a seam: a compression, a day, a gap in time")),
+        ("☐ ☑", N_("to do, done")),
+    )),
+    Legend(N_("Signs here"), "cleanup", "prune", (
+        ("✓", N_("goes")),
+        ("·", N_("left out: Space takes it again")),
+        ("−", N_("some runs of this job go")),
+        ("⊘", N_("matches the rules and stays, with the reason")),
+        ("⊕2", N_("2 subagents go along")),
+        ("▸ ▾", N_("folded, unfolded")),
+        ("█", N_("bytes: amber goes, grey stays")),
+        ("▒", N_("matches the rules and stays")),
+        ("░", N_("free in the file already")),
+        ("│", N_("the cutoff: what is older goes")),
+        ("▼", N_("sorted by this column")),
+        ("›", N_("the way into the map")),
+    )),
+    Legend(N_("Signs here"), "cleanup", "retention", (
+        ("★", N_("pinned: Hermes never deletes it by itself")),
+        ("!", N_("deleted within a week")),
+        ("·", N_("deleted later")),
+    )),
+    Legend(N_("Signs here"), "trash", "trash", (
+        ("✓", N_("marked")),
+        ("!", N_("damaged")),
+        ("·", N_("a bundle")),
+        ("◆", N_("the session that a resume opens")),
+    )),
+    Legend(N_("Signs here"), "insights", "insights", (
+        ("█", N_("a bar, in the colour of its series")),
+        ("·░▒▓█", N_("hours: from none to the busiest quarter")),
+        ("▲ ◂", N_("the chosen column, the chosen hour")),
+        ("▼", N_("sorted by this column")),
+    )),
+    Legend(N_("Signs here"), "doctor", "doctor", (
+        ("✗", N_("error: something does not work")),
+        ("!", N_("warning: it works, and may not tomorrow")),
+        ("·", N_("note")),
+        ("✓", N_("nothing to report")),
+        ("→", N_("what to do")),
+    )),
+    Legend(N_("Signs on cards"), "export", "main", (
+        ("● ○", N_("chosen, not chosen")),
+    )),
+    Legend(N_("Signs on cards"), "search", "main", (
+        ("★", N_("a search that is kept")),
+    )),
+)  # fmt: skip
+"""What all signs mean, in the order of the help; a sign that is drawn and not here fails a test."""
 
 
 def _drawn() -> dict[str, str]:

@@ -118,12 +118,12 @@ def offers(choices: Sequence[str], width: int) -> Content:
 def status(text: str, state: str) -> Content:
     """The status line: a sentence, and whether the store is being written to."""
     between = " │ " if text and state else ""
-    return Content.assemble(" ", (one_line(text, 400), "dim"), (between + state, "dim"))
+    return Content.assemble((one_line(text, 400), "dim"), (between + state, "dim"))
 
 
 def failure(text: str) -> Content:
     """The status line after a failure."""
-    return Content.assemble(" ", (one_line(text, 400), "$error"))
+    return Content.styled(one_line(text, 400), "$error")
 
 
 def conversation_title(conversation: Conversation, width: int) -> Content:

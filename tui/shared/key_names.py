@@ -24,24 +24,27 @@ _NAMES = {
     "pageup": "PgUp",
     "enter": "Enter",
     "space": "Space",
+    "backspace": "Backspace",
+    "insert": "Ins",
     "down": "↓",
     "up": "↑",
     "left": "←",
     "right": "→",
     "tab": "Tab",
-    "shift+tab": "Shift+Tab",
     "home": "Home",
     "end": "End",
     "delete": "Del",
-    "f2": "F2",
-    "f5": "F5",
 }
 
 
+def _key_name(key: str) -> str:
+    *before, last = key.split("+") if key != "+" else [key]
+    name = _NAMES.get(last) or format_key(last)
+    if (last[:1] == "f" and last[1:].isdigit()) or ("ctrl" in before and len(name) == 1):
+        name = name.upper()
+    return "+".join([*(each.capitalize() for each in before), name])
+
+
 def key_names(keys: str) -> str:
-    """Keys of a binding as they are printed on a keyboard."""
-    found = []
-    for key in keys.split(","):
-        name = _NAMES.get(key) or format_key(key)
-        found.append(name.replace("ctrl+", "Ctrl+"))
-    return " ".join(found)
+    """Keys of a binding as they are printed on a keyboard: `Ctrl+R`, `F5`, `Space`, `Enter`, `Esc`, `q`."""
+    return " ".join(map(_key_name, keys.split(",")))

@@ -86,7 +86,7 @@ class KeyLine(TextLine):
     def _printed(self, binding: Binding) -> str:
         """The key as it is printed; Enter only where Enter really does it in the pane that has the focus."""
         enter = self.screen.active_bindings.get("enter")
-        if binding.key_display == "↵" and (enter is None or enter.binding.description != binding.description):
+        if binding.key_display == "Enter" and (enter is None or enter.binding.description != binding.description):
             binding = replace(binding, key_display=None)
         return self.app.get_key_display(binding)
 

@@ -51,22 +51,32 @@ class GlyphFilter(LineFilter):
 
 
 class TextLine(Static):
-    """One line of `Content`, set as a whole; text of a store comes as plain content, never as markup."""
+    """One line of `Content`, set as a whole; text of a store comes as plain content, never as markup.
+
+    Where its style sheet gives it the height of its text, it grows for a text that needs more lines, and shrinks again.
+    """
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", id=id, markup=False)
         self.auto_links = False  # what can be clicked looks as it is drawn
 
     def update(self, content: VisualType = "", *, layout: bool = False) -> None:
-        """Show another text; the line keeps its height, so nothing else has to be laid out."""
+        """Show another text; where the line keeps its height, nothing else has to be laid out."""
         before = self.content
         if isinstance(before, Content) and isinstance(content, Content) and content.is_same(before):
             return  # said with every letter typed, and drawn once
-        super().update(content, layout=layout)
+        super().update(content, layout=layout or self._grows(content))
+
+    def _grows(self, content: VisualType) -> bool:
+        """Whether a text takes another number of lines than there are."""
+        width = self.size.width
+        if not isinstance(content, Content) or not self.styles.is_auto_height or not width:
+            return False
+        return self.size.height != 1 or content.cell_length > width
 
 
-class LongView(ScrollView):
-    """A Line-API view whose length may change with every key.
+class LongView(ScrollView, inherit_bindings=False):
+    """A Line-API view whose length may change with every key. It never scrolls sideways, so keys for that are free.
 
     In Textual 8 another `virtual_size` lays out all widgets of the screen, which takes several times as long as drawing
     the lines that changed: where rows follow each letter typed, and heights are corrected while scrolling, that is most

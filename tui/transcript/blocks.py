@@ -97,9 +97,9 @@ def output_lines(text: str, width: int, hint: Hint, draw: Draw = at_once, *, ful
     if not full and (rest or len(lines) > _SHORT_LINES):
         count = len(lines) - _SHORT_LINES
         if rest:
-            note = _("… {size} more · enter").format(size=formats.size(rest))
+            note = _("… {size} more · Enter").format(size=formats.size(rest))
         else:
-            note = ngettext("… 1 more line · enter", "… {count:,} more lines · enter", count).format(count=count)
+            note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", count).format(count=count)
         lines = [*lines[:_SHORT_LINES], [(formats.clip(note, width - 2), "note")]]
     return indent(lines, ("│ ", "rule"))
 
@@ -171,7 +171,7 @@ def _text(message: ChatMessage, text: str, width: int, draw: Draw, *, is_open: b
         make = render_markdown if len(cut) <= MARKDOWN_LIMIT else wrap_text
         lines += draw(make, safe_text(cut).strip("\n"), width, "struck" if message.state is State.REWOUND else "text")
     if len(cut) < len(text):
-        more = _("… {size} more · O opens all") if is_open else _("… {size} more · enter")
+        more = _("… {size} more · O opens all") if is_open else _("… {size} more · Enter")
         lines.append([(formats.clip(more.format(size=formats.size(len(text) - len(cut))), width), "note")])
     return lines
 

@@ -85,10 +85,11 @@ class Finding:
 
     def submitted(self, text: str) -> None:
         """Enter: stay at the find, or go to the id."""
-        self.hide()
         if self._asks_for_id:
             self._go_to_id(text)
-        elif self._findings is None:
+            return
+        self.hide()
+        if self._findings is None:
             self.close()
         else:
             self._tell()
@@ -102,8 +103,10 @@ class Finding:
             self._panes.transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
+        """Go to a message; an id that cannot be gone to stays in the input, to be changed."""
         number = text.strip().lstrip("#")
         if not number:
+            self.hide()
             return
         try:
             message_id = int(number)
@@ -118,6 +121,7 @@ class Finding:
             absent = _("message {id} is not part of this conversation as it is read here")
             self._context.say(absent.format(id=message_id))
             return
+        self.hide()
         self._with_messages(index, lambda: self._show_message(message_id))
 
     def _show_message(self, message_id: int) -> None:

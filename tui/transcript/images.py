@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..shared.programs import start_quietly
 
-HOW_TO_GET = N_("pip install 'hermes-browse[images]' shows images here · ↵ opens outside")
+HOW_TO_GET = N_("pip install 'hermes-browse[images]' shows images here · Enter opens outside")
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 """Formats that are decoded; some of the others that Pillow reads run programs."""
 _VIEWER_SECONDS = 1.5

@@ -217,7 +217,7 @@ class ReferencesScreen(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim")))
             yield OptionList(*map(self._row, self._references), id="references", markup=False)
-            yield keys_line(self.told_keys(_("↵ open"), without=() if Kind.IMAGE in kinds else ("show-here",)))
+            yield keys_line(self.told_keys(_("Enter open"), without=() if Kind.IMAGE in kinds else ("show-here",)))
 
     def _row(self, reference: Reference) -> Option:
         target = one_line(reference.target, 2000)
@@ -254,7 +254,7 @@ class ReferencesScreen(Card[None]):
         if reference is not None and reference.number < 0:
             self.run_worker(self._copy(reference), group="reference", exclusive=True)
         elif reference is not None:
-            self._tell(_("an embedded image has no path to copy · ↵ opens it"))
+            self._tell(_("an embedded image has no path to copy · Enter opens it"))
 
     async def _copy(self, reference: Reference, before: str = "") -> None:
         route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
