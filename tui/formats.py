@@ -380,7 +380,6 @@ def role(of: str) -> str:
 
 
 _RELATIONS = {
-    Relation.ROOT: "",
     Relation.CONTINUED: N_("continued"),
     Relation.BRANCHED: N_("branch"),
     Relation.DELEGATED: N_("subagent"),
@@ -391,5 +390,11 @@ _RELATIONS = {
 
 
 def relation(kind: Relation) -> str:
-    """An edge in a word."""
-    return _(_RELATIONS[kind]) if _RELATIONS[kind] else ""
+    """An edge in a word; empty for the top of a family."""
+    return _(_RELATIONS[kind]) if kind in _RELATIONS else ""
+
+
+def related(kind: Relation, name: str) -> str:
+    """How a session came from the one above it, with what it is called: `subagent: Run the tests`."""
+    word = relation(kind)
+    return _("{relation}: {name}").format(relation=word, name=name) if word else name

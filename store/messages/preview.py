@@ -7,7 +7,7 @@ rows, and falls back to anything readable before it is empty.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import Schema
@@ -134,8 +134,8 @@ def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
     return ""
 
 
-def _opening_words(reader: Reader, conversations: Sequence[Conversation]) -> dict[str, str]:
-    """Previews by root id of those conversations that begin with one, each row of all of them in one statement.
+def _opening_words(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
+    """Previews by key of those chains that begin with one, each row of all of them in one statement.
 
     Nearly every session begins with what a person said, or with a note of Hermes and then that. The others are
     left out: `read_preview` looks further.
@@ -143,10 +143,10 @@ def _opening_words(reader: Reader, conversations: Sequence[Conversation]) -> dic
     if not {"content", "role"} <= reader.schema.message_columns:
         return {}
     waiting = {}
-    for each in conversations:
-        first = next((segment.id for segment in each.segments if segment.has_messages), None)
+    for key, segments in chains.items():
+        first = next((segment.id for segment in segments if segment.has_messages), None)
         if first is not None:
-            waiting[first] = each.root_id
+            waiting[first] = key
     found: dict[str, str] = {}
     seen: list[object] = []
     for _ in range(_OPENING_ROWS):
@@ -168,6 +168,23 @@ def _opening_words(reader: Reader, conversations: Sequence[Conversation]) -> dic
     return found
 
 
+def first_words(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
+    """What `read_preview` reads of many chains, at a cost of a statement or two for a hundred of them.
+
+    Args:
+        reader: An open reader.
+        chains: Their segments, root first, by any key.
+
+    Returns:
+        A text for each key, empty where nothing can be read.
+    """
+    words: dict[str, str] = {}
+    keys = list(chains)
+    for start in range(0, len(keys), _TOGETHER):
+        words |= _opening_words(reader, {key: chains[key] for key in keys[start : start + _TOGETHER]})
+    return {key: words.get(key) or read_preview(reader, chains[key]) for key in keys}
+
+
 def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
     """The conversations with what they are called: a preview where there is no title, and nothing counted.
 
@@ -175,14 +192,8 @@ def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Co
         reader: An open reader.
         conversations: A page of them; those without a title cost a statement or two for a hundred of them.
     """
-    nameless = [each for each in conversations if not each.title]
-    words: dict[str, str] = {}
-    for start in range(0, len(nameless), _TOGETHER):
-        words |= _opening_words(reader, nameless[start : start + _TOGETHER])
-    return [
-        each if each.title else each._replace(preview=words.get(each.root_id) or read_preview(reader, each.segments))
-        for each in conversations
-    ]
+    words = first_words(reader, {each.root_id: each.segments for each in conversations if not each.title})
+    return [each if each.title else each._replace(preview=words[each.root_id]) for each in conversations]
 
 
 def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:

@@ -216,6 +216,8 @@ class Node(NamedTuple):
     rows: int
     """Chat messages shown by default in this session alone."""
     note: str = ""
+    name: str = ""
+    """Its title, else what was asked first in it (of a subagent: its task), else why there is nothing."""
 
 
 class ResumeTarget(NamedTuple):
@@ -223,6 +225,16 @@ class ResumeTarget(NamedTuple):
 
     id: str
     reason: str
+    told: str = ""
+    """The reason as a screen tells it; scripts know `reason` by heart."""
+
+
+class TreeLine(NamedTuple):
+    """A session in a drawn family tree."""
+
+    node: Node
+    guides: str
+    """The lines that lead to it from above, two cells for each step in."""
 
 
 class Lineage(NamedTuple):

@@ -90,7 +90,7 @@ class PreflightScreen(Card[bool]):
         plan, conversation = self._plan, self._plan.conversation
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
-            yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}", "dim"))
+            yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.told)}", "dim"))
             for warning in plan.warnings:
                 mark = ("! ", "$warning bold")  # not shown: its look
                 yield Static(Content.assemble(mark, printable(warning.text)), classes="warning")
