@@ -7,7 +7,7 @@ from .engine import COUNT_CAP, Answer, Total, count, prepare, search
 from .filters import FILTER_KEYS, FILTERS, help_lines
 from .judge import EVERYTHING, Conditions, Scope, SessionFilter, make_conditions
 from .query import Filter, Problem, Query, Term, TermKind, parse, unknown_filters
-from .rows import find_ranges, read_context
+from .snippets import find_ranges, read_context
 from .suggest import Suggestion, asks_for_conversations, count_conversations, suggest
 from .terms import Matcher, make_plan
 from .values import Vocabulary, parse_date, read_vocabulary

@@ -19,7 +19,8 @@ from ..wording import _
 from .filters import BY_KEY, Asked, ConversationTest, RowFacts, RowTest, reason_against
 from .fold import fold
 from .query import Problem, Query
-from .rows import KeptRows, RowText, StoredRow, make_snippet, read_rows
+from .rows import KeptRows, RowText, StoredRow, read_rows
+from .snippets import make_snippet
 from .streams import candidates
 from .terms import Plan
 from .walk import Passed, Tally, Walk
@@ -239,7 +240,7 @@ class Found:
 
     def to_hit(self, plan: Plan) -> Hit:
         """The hit with its snippet."""
-        snippet, ranges = make_snippet(self.said or RowText("", "", ""), plan.matchers)
+        snippet, ranges = make_snippet(self.said or RowText("", "", ""), plan.matchers, is_result=self.role == "tool")
         return Hit(self.id, self.session_id, self.role, self.moment, snippet, ranges, self.state)
 
 

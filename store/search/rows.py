@@ -1,4 +1,4 @@
-"""Rows as a search reads them, kept for the next one, and the lines it shows of them.
+"""Rows as a search reads them, kept for the next one.
 
 What is dear about a row is its text: to read it from pages of its own, to fold it, to take apart the JSON of a
 message with pictures. Each is done once as long as the store stays as it is: the next letter asks for most of the
@@ -8,10 +8,8 @@ same rows.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import islice
 from sys import getsizeof
 
 from ..connection.connect import Reader, Row
@@ -22,15 +20,13 @@ from ..messages.decode import (
     decode_content,
     decode_tool_calls,
     is_hidden,
-    select,
     state_of,
-    to_message,
 )
-from ..messages.models import ChatMessage, Hit, State
+from ..messages.models import State
 from ..text import as_text
 from .coverage import Holes, find_holes
 from .fold import fold, has_marks
-from .terms import Matcher, Plan
+from .terms import Plan
 from .times import TimeOrder, read_edges, time_order
 
 MOST_BYTES = 8_000_000
@@ -46,7 +42,7 @@ def stored_text(value: object) -> str:
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
+IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -105,7 +101,7 @@ class RowText:
     def unescaped(self) -> tuple[str, ...]:
         """What the JSON of a tool's result and of its calls says, where it is spelled otherwise than it is shown."""
         texts: list[str] = []
-        if "\\" in self.stored and not self._is_multimodal and _IS_JSON.match(self.stored):
+        if "\\" in self.stored and not self._is_multimodal and IS_JSON.match(self.stored):
             texts.append(unescaped(self.stored))
         if "\\" in self.tool_calls:  # JSON with the arguments of each call in it, which are JSON themselves
             calls = decode_tool_calls(self.tool_calls)
@@ -274,128 +270,3 @@ def read_rows(
         if kept is not None and with_texts and not in_reasoning:
             kept.add(row)
     return found
-
-
-WIDTH = 160
-"""Code points of a snippet."""
-
-_BEFORE = 40
-_MOST_MATCHES = 50
-
-
-def _starts_inside(text: str, position: int) -> bool:
-    """Whether a cut at the position would part a character from its marks or joiners."""
-    if not 0 < position < len(text):
-        return False
-    here, before = text[position], text[position - 1]
-    return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
-
-
-def _ranges(folded: str, matchers: Sequence[Matcher], most: int | None = _MOST_MATCHES) -> list[tuple[int, int]]:
-    """Where the terms stand, in order, overlaps joined; `most` of each term, None for all."""
-    found: list[tuple[int, int]] = []
-    marked = has_marks(folded)
-    for each in matchers:
-        found += islice(each.find(folded, marked), most)
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(found):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
-
-
-def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
-    """Half-open ranges of a text in which the terms stand, code points; all of them.
-
-    Args:
-        text: Any text, e.g. of a message on screen.
-        matchers: Of a plan.
-    """
-    return _ranges(fold(text), matchers, None)
-
-
-def _on_one_line(text: str) -> str:
-    """Runs of white space as one space, those at the ends too."""
-    before, after = " " if text[:1].isspace() else "", " " if text[-1:].isspace() else ""
-    return before + " ".join(text.split()) + (after if not text.isspace() else "")
-
-
-def _cut(text: str, first: int, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The line around a position, and where the terms stand in it."""
-    start = max(first - _BEFORE, 0)
-    while start > 0 and (_starts_inside(text, start) or text[start - 1].isspace()):
-        start -= 1
-    # What stands just outside the cut decides whether a word at its edge is a whole one.
-    outside = _on_one_line(text[max(start - _BEFORE, 0) : start]).lstrip()
-    window = _on_one_line(text[start : start + WIDTH * 3])
-    end = WIDTH
-    while end < len(window) and _starts_inside(window, end):
-        end += 1
-    body = window[:end].rstrip()
-    lead = len(body) - len(body.lstrip())
-    body = body.lstrip()
-    head = "…" if start else ""
-    tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
-    shift = len(head) - len(outside) - lead
-    ranges = []
-    for first, last in _ranges(fold(outside + window), matchers):
-        first, last = max(first + shift, len(head)), min(last + shift, len(head) + len(body))
-        if first < last:
-            ranges.append((first, last))
-    return head + body + tail, tuple(ranges)
-
-
-def make_snippet(said: RowText, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """One line around the first match: of what was said, else of the raw content, else of the tool call.
-
-    Args:
-        said: What is searched of a row.
-        matchers: Terms to light.
-
-    Returns:
-        The line (not yet printable) and the half-open ranges of the matches in it.
-    """
-    for text, folded in said.parts():
-        marked = has_marks(folded)
-        firsts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None] if text else []
-        if firsts:
-            return _cut(text, min(firsts), matchers)
-    return _cut(said.spoken or said.tool_name or said.tool_calls, 0, matchers)
-
-
-_WIDTH = 200
-
-
-def _is_said(message: ChatMessage) -> bool:
-    return not message.is_hidden and message.state is not State.REWOUND
-
-
-def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
-    """The chat messages around a hit, itself included, in order: id, role, text to 200 code points.
-
-    Args:
-        reader: An open reader.
-        hit: One of an answer.
-        count: How many before and how many after; rows that were taken back or are hidden do not count.
-    """
-    columns = select(reader.schema)
-    here = reader.rows(f"SELECT {columns} FROM messages m WHERE m.id = ?", [hit.message_id])
-    found = list(map(to_message, here))
-    for comparison, order in (("<", "DESC"), (">", "ASC")):
-        beside: list[ChatMessage] = []
-        last, chunk = hit.message_id, count + 4
-        while len(beside) < count:
-            rows = reader.rows(
-                f"SELECT {columns} FROM messages m WHERE m.session_id = ? AND m.id {comparison} ? "
-                f"ORDER BY m.id {order} LIMIT ?",
-                [hit.session_id, last, chunk],
-            )
-            beside += filter(_is_said, map(to_message, rows))
-            if len(rows) < chunk:
-                break
-            last = int(str(rows[-1][0]))
-        found += beside[:count]
-    found.sort(key=lambda message: message.id)
-    return [(message.id, message.role, message.text[:_WIDTH]) for message in found]

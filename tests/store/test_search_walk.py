@@ -12,7 +12,7 @@ from search_stores import NOW, ask, change, found, ids, write_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search import Total, count, parse, read_context, search, suggest
-from hermes_browse.store.search.rows import WIDTH
+from hermes_browse.store.search.snippets import WIDTH
 
 SESSIONS = [
     {"id": "a", "source": "cli", "title": "Harbour plan", "started_at": NOW, "cwd": "/srv/quay", "model": "m/one"},
