@@ -79,7 +79,13 @@ LIST = at(
     Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
     Command("first", "home,g", N_("first"), call="jump(0)"),
     Command("last", "end,G", N_("last"), call="jump(-1)"),
-    Command("resume", "enter,ctrl+j", N_("resume"), call="select"),
+    Command(
+        "resume",
+        "enter,ctrl+j",
+        N_("resume"),
+        N_("Resume; open a hit, the best hit of a conversation that was found, the runs of a job"),
+        "select",
+    ),
 )
 TRANSCRIPT = at(
     "transcript",

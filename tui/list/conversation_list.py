@@ -17,6 +17,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import N_
 
 from ..bindings import bindings
 from ..commands.panes import LIST
@@ -82,6 +83,10 @@ class ConversationList(LongView, can_focus=True):
         self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
         """Called within each change, before the next key is handled, with two flags: whether the cursor is on another
         row, and whether that is what the user did."""
+        self.opens: Callable[[ListRow], bool] = lambda row: False
+        """Whether Enter opens a row, rather than what it does with all others; for the line of keys."""
+        self.enter_title = ""
+        """What Enter does with the row under the cursor, where that is not what the binding says."""
         self.is_current: Callable[[], bool] = lambda: True
         """Whether the row under the cursor is drawn as current: not where something that is not listed is."""
         self.clock = time.time
@@ -133,6 +138,7 @@ class ConversationList(LongView, can_focus=True):
         self._drawn = (-1, -1)
         is_moved = self._key != before or top
         self.follow(is_moved, top)
+        self._tell_keys()
         if row is not None and is_moved:
             self.post_message(self.Highlighted(self, row))
 
@@ -148,8 +154,17 @@ class ConversationList(LongView, can_focus=True):
             self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
         self._keep_in_sight()
         self.follow(True, True)
+        self._tell_keys()
         if row is not None:
             self.post_message(self.Highlighted(self, row))
+
+    def _tell_keys(self) -> None:
+        """Have the line of keys say what Enter does with the row under the cursor."""
+        row = self.current
+        title = N_("open") if row is not None and self.opens(row) else ""
+        if title != self.enter_title:
+            self.enter_title = title
+            self.screen.refresh_bindings()
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height

@@ -36,9 +36,8 @@ QUERY_HELP = (
 
 def _list_commands(enter: str) -> list[Command]:
     """The keys of a list, with what Enter does there; without Enter where it does nothing."""
-    return [
-        each._replace(title=enter) if each.call == "select" else each for each in LIST if each.call != "select" or enter
-    ]
+    others = [each for each in LIST if each.call != "select"]
+    return [*others, *(each._replace(title=enter, tooltip="") for each in LIST if each.call == "select" and enter)]
 
 
 def _in_words(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

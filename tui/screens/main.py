@@ -39,6 +39,13 @@ from .panes import TINY, Panes
 from .sub_screen import SubScreen
 
 
+def is_opened(row: ListRow) -> bool:
+    """Whether Enter opens a row of the list; it resumes all others."""
+    return isinstance(row, HitRow | JobRow | MoreRow | SuggestionRow) or (
+        isinstance(row, ConversationRow) and row.hits > 0
+    )
+
+
 class MainScreen(Panes):
     """List, transcript, lineage and search of a store.
 
@@ -110,6 +117,7 @@ class MainScreen(Panes):
         self.rows.row_lines = 2 if context.options.density == "comfortable" else 1
         self.rows.is_marked = self.controllers.marks.has
         self.rows.is_current = lambda: current.is_listed
+        self.rows.opens = is_opened
         self.rows.follow, self.lineage.follow = current.listed, current.node_moved
         self.pane_sizes = context.host.pane_sizes
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
@@ -183,7 +191,7 @@ class MainScreen(Panes):
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
-        """Enter: open a job, go to a hit, resume a conversation."""
+        """Enter: open a job, a hit or the best hit of a conversation, resume any other conversation."""
         self.take(event.row)
 
     @on(ConversationList.Shown, "#list")
@@ -252,7 +260,7 @@ class MainScreen(Panes):
         row = self.rows.current
         if self.controllers.is_searching:
             self.controllers.typing.remember()
-        if isinstance(row, HitRow | MoreRow | SuggestionRow):
+        if isinstance(row, HitRow | MoreRow | SuggestionRow):  # a conversation is looked at first
             self.take(row)
         else:
             self.set_focus(self.rows)
@@ -262,7 +270,7 @@ class MainScreen(Panes):
         by = self.controllers
         if isinstance(row, JobRow):
             by.listing.toggle_job(row.name)
-        elif isinstance(row, HitRow):
+        elif isinstance(row, HitRow) or (isinstance(row, ConversationRow) and row.hits):
             by.current.follow_row()
             self.set_focus(self.transcript)
         elif isinstance(row, MoreRow):
