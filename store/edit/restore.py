@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -70,6 +70,7 @@ def restore(
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
     check: bool = True,
+    only: Collection[str] | None = None,
 ) -> Restored:
     """Put a bundle back in one transaction; a second one restores references to parents that were missing before.
 
@@ -87,6 +88,8 @@ def restore(
         stop: Asked between rows until all are in.
         tell: Receives reports.
         check: Whether the search index is compared with the rows; after several bundles `check_index` does so once.
+        only: Ids of the sessions to put back; None for all. The bundle keeps every row whatever is put back of it, and
+            whichever part of a family comes back later is tied to the part that is there.
 
     Raises:
         BundleNotFoundError: There is no such bundle.
@@ -102,9 +105,17 @@ def restore(
         notes = _check_store(reader, store, manifest, any_store=any_store)
         check_writable(store, reader, NEEDS)
         found = compare(reader, folder, manifest, progress)
-    if len(found.refused) == len(manifest.sessions):
+    asked = frozenset(manifest.sessions) if only is None else frozenset(manifest.sessions).intersection(only)
+    if not asked:
+        raise RefusedError(_("The bundle {name} holds none of these sessions. Nothing was changed.").format(name=name))
+    found = found.of(asked)
+    if len(found.refused) == len(asked):
         return _files_alone(manifest, folder, sessions_folder, found, notes)
-    rows = RestoredRows(folder, manifest, family_of(trash, manifest), found.refused, found.there, progress)
+    back = asked - found.refused.keys()
+    left = frozenset(manifest.sessions) - back
+    known = family_of(trash, manifest)
+    waiting = {session: bundle for session, bundle in known.bundles.items() if session not in found.refused}
+    rows = RestoredRows(folder, manifest, known._replace(bundles=waiting), left, found.there, progress)
     wrong: list[str] = []
 
     def work(tx: Transaction) -> None:
@@ -114,14 +125,13 @@ def restore(
 
     write(store, work, lambda again, _done: rows.check(again), needs=NEEDS, patience=patience)
     unnamed = _name_missing_parents(store, rows.missing_parents, patience)
-    back = frozenset(manifest.sessions) - found.refused.keys()
     put_back = files.put_back(manifest.files, folder, sessions_folder, back | found.theirs)
-    if not found.refused:
-        mark_restored(folder, now if now is not None else time.time())
+    if not found.refused or only is not None:
+        mark_restored(folder, manifest, now if now is not None else time.time(), back)
     return Restored(
         manifest.name,
         tuple(each for each in manifest.sessions if each in back),
-        rows.messages + found.messages,
+        rows.messages + sum(found.messages[each] for each in found.there),
         put_back.there,
         not (wrong or unnamed or put_back.notes),
         (*notes, *_left_out(found), *rows.notes, *wrong, *unnamed, *put_back.notes),
@@ -197,8 +207,13 @@ class Comparison(NamedTuple):
     """Those that are in the store as the bundle has them, as after a restore that was interrupted."""
     theirs: frozenset[str]
     """Those whose messages are all in the store, whether or not the session has changed since: files belong to them."""
-    messages: int
-    """How many messages the sessions of `there` have."""
+    messages: Mapping[str, int]
+    """How many messages each of `there` has."""
+
+    def of(self, sessions: frozenset[str]) -> Comparison:
+        """The same of some of the sessions."""
+        refused = {each: reason for each, reason in self.refused.items() if each in sessions}
+        return self._replace(refused=refused, there=self.there & sessions, theirs=self.theirs & sessions)
 
 
 def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress = NOBODY) -> Comparison:
@@ -246,7 +261,7 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
             else _("a session of that id is in the store")
         )
     files_of = frozenset(each for each in theirs if each in same or wanted[each])
-    return Comparison(refused, frozenset(same), files_of, sum(wanted[each] for each in same))
+    return Comparison(refused, frozenset(same), files_of, {each: wanted[each] for each in same})
 
 
 def _known_part(tables: Tables, line: Line) -> Line:

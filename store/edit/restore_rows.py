@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from ..connection.reader import Reader
@@ -25,7 +26,7 @@ from ..trash.format import (
 )
 from ..trash.progress import EVERY, NOBODY, Progress, Stage
 from ..trash.shelf import Known, loose_children
-from ..trash.tables import Tables
+from ..trash.tables import Tables, prompt_columns
 from ..wording import _
 from .search_index import SearchIndexes
 from .transaction import Transaction
@@ -82,7 +83,7 @@ class RestoredRows:
         """Rows of messages that were put back."""
 
     def _lines(self, tables: Tables, *, without: frozenset[str]) -> Iterator[tuple[int, Line]]:
-        """Yield the rows that have a place in a store with these tables, numbered and without columns it lacks."""
+        """Yield the rows that have a place in a store with these tables, numbered, without columns it lacks."""
         out = _with_goals(without)
         for number, line in enumerate(read_lines(self._folder)):
             known = self._manifest.tables[line.table]
@@ -90,9 +91,19 @@ class RestoredRows:
                 continue
             if known.fate is Fate.TAKEN and out and self._is_out(tables, line, out):
                 continue
+            if known.fate is Fate.SHARED and self._refused and str(line.row.get("hash")) in self._unused:
+                continue
             columns = frozenset(tables.columns[line.table])
             row = {name: value for name, value in line.row.items() if name in columns}
             yield number, Line(line.table, line.rowid, row)
+
+    @cached_property
+    def _unused(self) -> set[str]:
+        """Hashes of prompts that only sessions use which are left out."""
+        used: dict[bool, set[str]] = {True: set(), False: set()}
+        for line in (each for each in read_lines(self._folder) if each.table == "sessions"):
+            used[str(line.row["id"]) in self._back].update(str(line.row[each]) for each in prompt_columns(line.row))
+        return used[False] - used[True]
 
     @staticmethod
     def _is_out(tables: Tables, line: Line, out: Container[str]) -> bool:
@@ -286,7 +297,7 @@ class RestoredRows:
         bundle = self._known.bundles.get(name)
         if session in self._manifest.orphans and column == _PARENT:
             self.missing_parents.append((session, parent))
-        elif bundle is not None and name not in self._manifest.sessions:
+        elif bundle is not None and name not in self._back:
             waiting = _(
                 "{session} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
                 "again."
@@ -306,7 +317,7 @@ class RestoredRows:
         if link.column not in columns or not set(link.key) <= set(columns):
             return
         target = bound(link.was)
-        if link.table == "sessions" and target[1] not in self._back:
+        if target[1] not in self._back and (link.table == "sessions" or target[1] in self._manifest.sessions):
             return
         where, values = _where(link.key)
         done = tx.execute(
