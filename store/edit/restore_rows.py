@@ -64,8 +64,7 @@ class RestoredRows:
         self._folder = folder
         self._manifest = manifest
         self._known = known
-        self._refused = frozenset(refused)
-        self._there = there
+        self._refused, self._there = frozenset(refused), there
         self._back = frozenset(manifest.sessions) - self._refused
         self._progress = progress
         self._untitled: list[tuple[str, Encoded]] = []

@@ -35,6 +35,8 @@ class Location(NamedTuple):
     """Why it is this one, for the screen."""
     old_files: Path | None = None
     """The folder of transcripts that this store was made from; None for a store of Hermes' own."""
+    label: str = ""
+    """What the screen calls it, where that is neither a profile nor the file."""
 
     @property
     def home(self) -> Path | None:
@@ -50,7 +52,7 @@ class Location(NamedTuple):
             return "demo"
         if self.old_files is not None:
             return _("old transcripts")
-        return self.profile or self.path.name
+        return self.label or self.profile or self.path.name
 
     def refuse_without_home(self, what: str) -> None:
         """Refuse what needs Hermes on a store that Hermes would not open.
