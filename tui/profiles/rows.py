@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rich.cells import cell_len
+from textual.content import Content
 
 from hermes_browse.store.messages.models import Hit
-from hermes_browse.store.text import one_line
+from hermes_browse.store.text import one_line, printable
 
 from .. import formats
 from ..list.row_format import glyph
 from ..shared.styled import Span
-from .reading import Found
+from .reading import Found, Preview
 
 _PROFILE = 12
 """Cells for the name of a profile."""
@@ -73,3 +74,48 @@ def _lit(hit: Hit, width: int) -> list[Span]:
     gap = " " if after and hit.snippet[end : end + 1].isspace() else ""
     rest = formats.fit(gap + after, width - cell_len(before) - cell_len(lit))
     return [(before, "plain"), (lit, "hit"), (rest, "plain")]
+
+
+def preview(shown: Preview, now: float) -> Content:
+    """What a row is about, for the pane beside the list.
+
+    Args:
+        shown: As it was read.
+        now: Unix seconds.
+    """
+    found, conversation = shown.found, shown.found.conversation
+    facts = (
+        (one_line(found.profile, 60), one_line(conversation.source, 20), one_line(conversation.model or "", 40)),
+        (
+            formats.counted(conversation.message_count, "message"),
+            formats.moment(conversation.last_active, now),
+            formats.money(conversation.cost_usd),
+        ),
+        (one_line(conversation.cwd or "", 200),),
+    )
+    lines = [Content.styled(one_line(formats.name(conversation), 300), "bold")]
+    told = (" · ".join(part for part in parts if part) for parts in facts)
+    lines += [Content.styled(each, "dim") for each in told if each]
+    if shown.error:
+        return Content("\n").join([*lines, Content(""), Content.styled(one_line(shown.error, 300), "$error")])
+    for role, text, is_hit in shown.lines:
+        lines.append(Content(""))
+        if role != "earlier":
+            look = _LOOKS.get(role, "dim")
+            lines.append(Content.styled(formats.role(role), look))
+        lit = found.hit if is_hit else None
+        lines.append(_lit_text(lit) if lit is not None else Content(printable(text).strip()))
+    return Content("\n").join(lines)
+
+
+_LOOKS = {"user": "bold $accent", "assistant": "bold $success"}
+
+
+def _lit_text(hit: Hit) -> Content:
+    """The line around a hit, lit where the terms stand."""
+    parts: list[str | tuple[str, str]] = []
+    position = 0
+    for start, end in hit.match:
+        parts += [printable(hit.snippet[position:start]), (printable(hit.snippet[start:end]), "bold reverse")]
+        position = end
+    return Content.assemble(*parts, printable(hit.snippet[position:]))
