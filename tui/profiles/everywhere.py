@@ -29,16 +29,8 @@ from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
-from .reading import (
-    Answered,
-    Everywhere,
-    Found,
-    name_all,
-    read_everywhere,
-    read_preview_of,
-    search_everywhere,
-)
-from .rows import FoundRow, preview
+from .reading import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
+from .rows import FoundRow, preview, read_preview_of
 
 _REST = 0.05
 """Seconds the cursor rests on a row before its preview is read."""

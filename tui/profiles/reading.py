@@ -15,7 +15,7 @@ from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissing
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import Location, profiles
 from hermes_browse.store.messages.models import Hit
-from hermes_browse.store.messages.preview import with_details, with_names
+from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Conversation, View
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 NAMED = 200
 """Conversations of each profile whose first words are read, where they have no title."""
-_AROUND = 4
-"""Messages before and after a hit in its preview."""
 _HITS = 200
 """Hits asked of each profile, at most."""
 
@@ -60,16 +58,6 @@ class Found(NamedTuple):
     def profile(self) -> str:
         """What Hermes calls it."""
         return self.location.profile or "default"
-
-
-class Preview(NamedTuple):
-    """What a row is about, or why that cannot be read."""
-
-    found: Found
-    """With its messages counted."""
-    lines: tuple[tuple[str, str, bool], ...] = ()
-    """Role, text, and whether it is the hit: the messages around a hit, else the recap of Hermes."""
-    error: str = ""
 
 
 class Everywhere(NamedTuple):
@@ -172,29 +160,6 @@ def name_all(found: Sequence[Found]) -> dict[tuple[Path, str], Conversation]:
         except StoreError:
             continue
     return named
-
-
-def read_preview_of(found: Found) -> Preview:
-    """What there is to see of a row without opening it: the messages around a hit, else the recap of Hermes.
-
-    Args:
-        found: A row of any profile; its store is opened for this alone.
-    """
-    from hermes_browse.store.messages.recap import read_recap  # start: few look at all profiles
-    from hermes_browse.store.search import read_context
-
-    hit = found.hit
-    try:
-        with Store(found.location.path).reader() as reader:
-            known = found._replace(conversation=with_details(reader, [found.conversation])[0])
-            if hit is None:
-                recap = read_recap(reader, found.conversation.segments)
-                return Preview(known, tuple((line.role, line.text, False) for line in recap))
-            around = read_context(reader, hit, _AROUND)
-    except StoreError as error:
-        return Preview(found, error=short_reason(error, found.location))
-    said = [(role, hit.snippet if key == hit.message_id else text, key == hit.message_id) for key, role, text in around]
-    return Preview(known, tuple(said))
 
 
 def search_everywhere(

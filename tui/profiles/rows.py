@@ -1,4 +1,4 @@
-"""Rows of the list of all profiles: a conversation or a hit, each with the profile it is in."""
+"""Rows of the list of all profiles, a conversation or a hit, each with its profile; and what one is about."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import StoreError
 from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.recap import read_recap
+from hermes_browse.store.search import read_context
 from hermes_browse.store.text import one_line, printable
 
 from .. import formats
 from ..list.row_format import glyph
 from ..shared.styled import Span
-from .reading import Found, Preview
+from .reading import Found, short_reason
 
 _PROFILE = 12
 """Cells for the name of a profile."""
@@ -56,6 +61,8 @@ class FoundRow(NamedTuple):
         ]
 
 
+_AROUND = 4
+"""Messages before and after a hit in its preview."""
 _BEFORE = 16
 """Cells of what stands before a match, at most."""
 
@@ -74,6 +81,36 @@ def _lit(hit: Hit, width: int) -> list[Span]:
     gap = " " if after and hit.snippet[end : end + 1].isspace() else ""
     rest = formats.fit(gap + after, width - cell_len(before) - cell_len(lit))
     return [(before, "plain"), (lit, "hit"), (rest, "plain")]
+
+
+class Preview(NamedTuple):
+    """What a row is about, or why that cannot be read."""
+
+    found: Found
+    """With its messages counted."""
+    lines: tuple[tuple[str, str, bool], ...] = ()
+    """Role, text, and whether it is the hit: the messages around a hit, else the recap of Hermes."""
+    error: str = ""
+
+
+def read_preview_of(found: Found) -> Preview:
+    """What there is to see of a row without opening it: the messages around a hit, else the recap of Hermes.
+
+    Args:
+        found: A row of any profile; its store is opened for this alone.
+    """
+    hit = found.hit
+    try:
+        with Store(found.location.path).reader() as reader:
+            known = found._replace(conversation=with_details(reader, [found.conversation])[0])
+            if hit is None:
+                recap = read_recap(reader, found.conversation.segments)
+                return Preview(known, tuple((line.role, line.text, False) for line in recap))
+            around = read_context(reader, hit, _AROUND)
+    except StoreError as error:
+        return Preview(found, error=short_reason(error, found.location))
+    said = [(role, hit.snippet if key == hit.message_id else text, key == hit.message_id) for key, role, text in around]
+    return Preview(known, tuple(said))
 
 
 def preview(shown: Preview, now: float) -> Content:
