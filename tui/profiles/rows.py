@@ -153,6 +153,7 @@ def _lit_text(hit: Hit) -> Content:
     parts: list[str | tuple[str, str]] = []
     position = 0
     for start, end in hit.match:
-        parts += [printable(hit.snippet[position:start]), (printable(hit.snippet[start:end]), "bold reverse")]
+        lit = printable(hit.snippet[start:end])
+        parts += [printable(hit.snippet[position:start]), (lit, "bold reverse")]  # not shown
         position = end
     return Content.assemble(*parts, printable(hit.snippet[position:]))
