@@ -251,7 +251,7 @@ async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: 
     async with browsing(app) as browser:
         await browser.press("slash")
         await browser.type("salut")
-        await browser.press("enter", "enter")
+        await browser.press("enter", "R")
         assert isinstance(app.screen, PreflightScreen)
         card = "\n".join(str(widget.render()) for widget in app.screen.query("Static"))
         assert "context about " in card and " tokens, all sent anew" in card
