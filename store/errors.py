@@ -1,15 +1,15 @@
-"""What can go wrong with a store, each with a sentence for a person and a remedy.
+"""The errors of the package, each with a sentence for a person and a remedy.
 
-Exit codes are the command line's contract: 3 a store that is missing or cannot be read,
-4 not found or ambiguous, 5 refused. Everything the package raises on purpose is a
-[`BrowseError`][hermes_browse.store.errors.BrowseError]; raw `sqlite3` and `OSError` never leave it.
+Everything the package raises on purpose is a `BrowseError`; raw `sqlite3.Error` and `OSError` never leave it. The exit
+codes are the command line's contract: 3 for a store that is missing or cannot be read, 4 not found or ambiguous, 5
+refused.
 """
 
 from __future__ import annotations
 
 
 class BrowseError(Exception):
-    """An error with a sentence for a person; the base of all of ours."""
+    """The base class: an error with a sentence for a person."""
 
     exit_code = 1
     """The exit code a command ends with."""
@@ -66,56 +66,51 @@ class StoreDamagedError(StoreError):
 
 
 class StoreBusyError(StoreError):
-    """Someone holds the store locked for longer than we wait."""
+    """Another process holds the store locked for longer than we wait."""
 
     code = "store-busy"
 
 
 class QueryInterruptedError(BrowseError):
-    """A newer question made this one stale and it was interrupted."""
+    """The query was interrupted, mostly because a newer one replaced it."""
 
     exit_code = 130
     code = "interrupted"
 
 
 class NotFoundError(BrowseError):
-    """No session answers to the given id, prefix or title."""
+    """No session matches the given id, prefix or title."""
 
     exit_code = 4
     code = "not-found"
 
 
 class AmbiguousError(NotFoundError):
-    """Several sessions answer to the given prefix."""
+    """Several sessions match the given prefix."""
 
     code = "ambiguous"
 
-    def __init__(self, sentence: str, candidates: list[str], *, remedy: str = "") -> None:
-        super().__init__(sentence, remedy=remedy)
-        self.candidates = candidates
-        """The ids that would fit, newest first."""
-
 
 class RefusedError(BrowseError):
-    """We will not do it: unsafe, protected, or not confirmed."""
+    """The action is unsafe, the session protected, or the action not confirmed."""
 
     exit_code = 5
     code = "refused"
 
 
 class WriteFailedError(BrowseError):
-    """SQLite could not carry out a write; it was taken back, nothing was changed."""
+    """SQLite could not carry out a write; it was rolled back."""
 
     code = "write-failed"
 
 
 class WriteUnverifiedError(BrowseError):
-    """A write was committed, and does not read back as it should."""
+    """A write was committed but does not read back as expected."""
 
     code = "write-unverified"
 
 
 class WriteInDoubtError(BrowseError):
-    """A commit failed: the change may be in the store or not, and the sentence says what was found there."""
+    """A commit failed: the change may be in the store or not; the sentence says what was found there."""
 
     code = "write-in-doubt"

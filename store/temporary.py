@@ -1,4 +1,4 @@
-"""Private folders in the system's temporary folder, which go with the process however it ends."""
+"""Private folders in the system's temporary folder, removed when the process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -23,33 +23,31 @@ except ImportError:  # Windows
 
 _NAME = re.compile(r"hermes-browse-[a-z]+-[0-9a-f]{12}")
 _LOCK = ".in-use"
-"""A file in each folder, locked by the process that uses it; the kernel gives the lock up when that ends."""
+"""A file in each folder, locked by the process that uses it; the kernel releases the lock when that ends."""
 
 _YOUNG = 60.0
-"""Seconds."""
+"""Seconds in which a new folder may not be locked yet."""
 _FOLDERS: weakref.WeakSet[TemporaryFolder] = weakref.WeakSet()
-"""Those of this process."""
+"""The folders of this process."""
 
 
 class TemporaryFolder:
-    """A folder that only its owner can read (0700).
+    """A folder that only its owner can read (0700), removed by `remove` or when the interpreter ends.
 
-    It is removed by `remove`, or at the latest when the interpreter ends. A process that is killed (SIGKILL) cannot
-    remove anything: its folders go when the next one is made.
+    The folders of a process that was killed (SIGKILL) are removed when the next one is created.
 
     Args:
         purpose: A word of lower-case letters for its name.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: It cannot be created.
     """
 
     def __init__(self, purpose: str) -> None:
         remove_abandoned()
         self.path = Path(tempfile.gettempdir()) / f"hermes-browse-{purpose}-{os.urandom(6).hex()}"
-        """Where it is."""
         descriptors: list[int] = []
-        # Before the folder is there: whatever interrupts one of the next lines, it goes.
+        # Registered before the folder exists, so that it is removed whichever of the next lines is interrupted.
         self.remove = weakref.finalize(self, _remove, self.path, descriptors)
         _FOLDERS.add(self)
         self.path.mkdir(mode=0o700)
@@ -71,8 +69,8 @@ def _remove(path: Path, descriptors: Iterable[int]) -> None:
 
 
 def remove_abandoned() -> None:
-    """Remove the folders of processes that were killed; nothing that could be in use, or of somebody else."""
-    if fcntl is None:  # Windows: nothing tells whether a folder is in use
+    """Remove the folders of processes that were killed; none that could be in use, and none of other users."""
+    if fcntl is None:  # Windows: whether a folder is in use cannot be tested
         return
     for path in Path(tempfile.gettempdir()).glob("hermes-browse-*"):
         if not _NAME.fullmatch(path.name):
@@ -81,7 +79,7 @@ def remove_abandoned() -> None:
             try:
                 descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
             except FileNotFoundError:
-                if time.time() - path.lstat().st_mtime > _YOUNG:  # else it may be about to be locked
+                if time.time() - path.lstat().st_mtime > _YOUNG:
                     path.rmdir()  # refused by the system unless it is empty
                 continue
             with os.fdopen(descriptor):
@@ -92,10 +90,10 @@ def remove_abandoned() -> None:
 
 @contextlib.contextmanager
 def removed_when_told_to_end() -> Iterator[None]:
-    """Within the block SIGTERM and SIGHUP remove the temporary folders of this process, and then end it as they would.
+    """Within the block, SIGTERM and SIGHUP remove the temporary folders of this process before they end it.
 
-    No exception is raised for that: one that is raised in a callback of SQLite or of a weak reference is ignored there,
-    and the program would stay. Only the main thread can set this; elsewhere it does nothing.
+    The handler raises no exception: Python ignores one raised in a callback of SQLite or of a weak reference, and the
+    program would go on. Signal handlers can be set in the main thread only; elsewhere this does nothing.
     """
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():

@@ -1,9 +1,7 @@
-"""Text from a store made safe and short: the border every stored string crosses.
+"""Stored text made safe to show: `as_text` makes a string of any stored value, `printable` one that is safe to print.
 
-Stored text is hostile: tool output holds escape sequences, chat messages hold bidi overrides,
-salvaged rows hold blobs where text belongs. `as_text` makes a string of any stored value,
-`printable` makes a string that cannot act on a terminal. Nothing here knows of markup: widgets
-take the result as plain content, never as markup.
+Stored text is hostile: tool output holds escape sequences, chat messages hold bidi overrides, salvaged rows hold blobs
+where text belongs. Markup is not escaped: widgets take the result as plain content, never as markup.
 """
 
 from __future__ import annotations
@@ -13,31 +11,30 @@ import unicodedata
 
 _C0 = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)}
 _VISIBLE: dict[int, int] = _C0 | {0x7F: 0x2421}
-"""What is shown in the place of a control; of everything else that is hostile, U+FFFD."""
-# Bidi overrides, embeddings, isolates and marks, line and paragraph separators, interlinear
-# annotations, the deprecated format characters, tags and lone surrogates: they reorder, hide or
-# break a line elsewhere than where they stand. ZWJ and ZWNJ stay: emoji and scripts need them.
+"""What is shown in place of a control character; all other hostile characters become U+FFFD."""
+# Besides controls: bidi overrides, embeddings, isolates and marks, line and paragraph separators, interlinear
+# annotations, deprecated format characters, tags and lone surrogates. They reorder, hide or break other parts of a
+# line. ZWJ and ZWNJ stay: emoji and scripts need them.
 HOSTILE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\u180e\ufff9-\ufffc\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""A pattern of what a terminal would act on."""
-# A joiner that joins no emoji: widths after it are anybody's guess, and what stands right of it shifts.
+"""A pattern for the characters a terminal would act on."""
 _EMOJI = "[\u00a9\u00ae\u2190-\u2bff\U0001f000-\U0001faff]"
-# Nor do terminals agree on a soft hyphen, which shows nothing where no line ends.
+# Terminals disagree on the width of a joiner that joins no emoji and of a soft hyphen: what follows would shift.
 STRAY = f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)\u200d|\u200d(?!{_EMOJI})|\u00ad"
-"""A pattern of what is left out of what is shown."""
+"""A pattern for the characters that are not shown at all."""
 
 
 def as_text(value: object) -> str | None:
-    """The stored value as a string, or None for NULL.
+    """Return a stored value as a string, or None for NULL.
 
     Args:
-        value: What SQLite gave: str, bytes, int, float or None. Salvaged rows keep blobs and
-            numbers where text belongs (SQLite columns are only advice).
+        value: What SQLite returned: str, bytes, int, float or None. Salvaged rows hold blobs and numbers where text
+            belongs.
 
     Returns:
-        Invalid bytes as U+FFFD; lone surrogates too, which no terminal or JSON reader takes.
+        Invalid bytes and lone surrogates, which no terminal or JSON reader takes, become U+FFFD.
     """
     if value is None:
         return None
@@ -53,34 +50,25 @@ def as_text(value: object) -> str | None:
     return text
 
 
-def _replace(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return chr(_VISIBLE.get(code, 0xFFFD))
-
-
 def printable(text: str) -> str:
-    """The text with everything that could act on a terminal made visible.
+    """Replace every character that could act on a terminal by a visible one.
 
-    C0 controls become Control Pictures, DEL becomes U+2421, C1 controls, bidi controls and other
-    invisible format characters become U+FFFD. Newlines and tabs stay; a carriage return before a
-    newline goes with it, so do soft hyphens and a joiner that joins no emoji. Idempotent; returns the
-    same object when there is nothing to do.
-
-    Args:
-        text: Any string.
+    C0 controls become Control Pictures, DEL becomes U+2421; C1 controls, bidi controls and other invisible format
+    characters become U+FFFD. Newlines and tabs stay; carriage returns before a newline, soft hyphens and joiners that
+    join no emoji are dropped. Idempotent; returns the same object when there is nothing to replace.
     """
-    # Python calls controls and format characters not printable, but takes the object replacement for a symbol.
+    # Controls and format characters are not printable to Python, but the object replacement character is.
     if text.isprintable() and "\ufffc" not in text:
         return text
     if "\u200d" in text or "\u00ad" in text:
         text = re.sub(STRAY, "", text)
     if not re.search(HOSTILE, text):
         return text
-    return re.sub(HOSTILE, _replace, text.replace("\r\n", "\n"))
+    return re.sub(HOSTILE, lambda match: chr(_VISIBLE.get(ord(match[0]), 0xFFFD)), text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int = 0) -> str:
-    """The text on one line: runs of white space as one space, printable, cut at `limit` code points.
+    """Return the text on one line: printable, runs of white space as one space.
 
     Args:
         text: Any string.
@@ -91,7 +79,7 @@ def one_line(text: str, limit: int = 0) -> str:
     line = printable(" ".join(text.split()))
     if limit and len(line) > limit:
         line = line[: limit - 1].rstrip()
-        # Never leave half of a joined or combined character at the cut.
+        # Do not cut through a joined or combined character.
         while line and (line[-1] in "\u200d\ufe0f" or unicodedata.combining(line[-1])):
             line = line[:-1]
         return line + "…"
@@ -99,12 +87,12 @@ def one_line(text: str, limit: int = 0) -> str:
 
 
 def longest_run(text: str) -> int:
-    """Backticks in the longest run of them in a text."""
+    """Return the length of the longest run of backticks in a text."""
     return max(map(len, re.findall("`+", text)), default=0)
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A text as a code block of Markdown; its fence is longer than any run of backticks in the text.
+    """Return a text as a code block of Markdown, with a fence longer than any run of backticks in it.
 
     Args:
         text: Any text.

@@ -1,9 +1,9 @@
-"""Words for people, in their language: GNU gettext, with the English text as the key.
+"""Translation of texts for people: GNU gettext, with the English text as the key.
 
-`_` and `ngettext` are called where text is shown, never while a module is imported: tables of texts that stand in
-modules are marked with `N_`, which only tells the collector of texts (`make words`) that they are such. What programs
-read is not translated: names of commands, options, views, keys and codes, and the words of the search language.
-English needs no catalog, and until `speak` is called there is none.
+`_` and `ngettext` are called where text is shown, never while a module is imported. Texts in tables of a module are
+marked with `N_`, for the collector of texts (`make words`), and translated where they are shown. What programs read is
+not translated: names of commands, options, views, keys and codes, and the words of the search language. English needs
+no catalog; none is loaded until `speak` is called.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["ENGLISH", "LANGUAGES", "N_", "_", "language", "language_of", "ngette
 
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "zh_CN")
-"""What there are words in."""
+"""The languages there is a translation for."""
 
 _FOLDER = Path(__file__).resolve().parent / "locale"
 _DOMAIN = "hermes-browse"
@@ -28,11 +28,11 @@ _DOMAIN = "hermes-browse"
 _SIMPLIFIED = ("zh", "zh_hans", "zh_cn", "zh_sg", "zh_my")
 
 _catalog: GNUTranslations | None = None
-_spoken = ENGLISH
+_language = ENGLISH
 
 
 def _(message: str) -> str:
-    """A text in the language that is spoken; itself where that has no words for it.
+    """Translate a text; one without a translation is returned as it is.
 
     Args:
         message: The English text; names in braces are filled in by `str.format` afterwards.
@@ -41,17 +41,17 @@ def _(message: str) -> str:
 
 
 def N_(message: str) -> str:
-    """The text as it is, marked as one that is shown through `_` later."""
+    """Return the text unchanged; marks it as one that is translated where it is shown."""
     return message
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """The form of a text for so many.
+    """Translate a text that depends on a number.
 
     Args:
-        one: English, for one.
-        many: English, for any other number.
-        count: How many.
+        one: The English text for 1.
+        many: The English text for any other number.
+        count: The number.
     """
     if _catalog is None:
         return one if count == 1 else many
@@ -59,32 +59,32 @@ def ngettext(one: str, many: str, count: int) -> str:
 
 
 def pgettext(context: str, message: str) -> str:
-    """A text that is short enough to mean several things.
+    """Translate a text that is so short that it has several meanings.
 
     Args:
-        context: Which of them, in English; never shown.
+        context: The meaning, in English; never shown.
         message: The English text.
     """
     return message if _catalog is None else _catalog.pgettext(context, message)
 
 
 def language() -> str:
-    """The language that is spoken, one of `LANGUAGES`."""
-    return _spoken
+    """Return the current language, one of `LANGUAGES`."""
+    return _language
 
 
 def language_of(environment: Mapping[str, str] = os.environ) -> str:
-    """The language of a locale, by the variables and in the order of GNU gettext (its manual, 2.3).
+    """Return the language of a locale, by the variables and in the order of GNU gettext (its manual, 2.3).
 
     Args:
-        environment: Where LANGUAGE, LC_ALL, LC_MESSAGES and LANG are looked up.
+        environment: Has LANGUAGE, LC_ALL, LC_MESSAGES and LANG.
 
     Returns:
-        The first one named that there are words in; English where there is none.
+        The first one named that has a translation; English where none has.
     """
-    locale = next((found for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (found := environment.get(name))), "")
+    locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(name))), "")
     name = locale.partition(".")[0].partition("@")[0]
-    if name in ("", "C", "POSIX"):  # then LANGUAGE does not count either
+    if name in ("", "C", "POSIX"):  # gettext ignores LANGUAGE then
         return ENGLISH
     for each in (*environment.get("LANGUAGE", "").split(":"), name):
         plain = each.partition(".")[0].partition("@")[0].replace("-", "_").lower()
@@ -95,22 +95,22 @@ def language_of(environment: Mapping[str, str] = os.environ) -> str:
     return ENGLISH
 
 
-def speak(wanted: str) -> None:
-    """Show words in a language from now on.
+def speak(language: str) -> None:
+    """Translate into a language from now on.
 
     Args:
-        wanted: One of `LANGUAGES`; anything else is English, and so is a language whose words are not installed.
+        language: One of `LANGUAGES`; anything else is English, and so is a language whose catalog cannot be read.
     """
-    global _catalog, _spoken
-    _catalog, _spoken = None, ENGLISH
-    if wanted == ENGLISH or wanted not in LANGUAGES:
+    global _catalog, _language
+    _catalog, _language = None, ENGLISH
+    if language == ENGLISH or language not in LANGUAGES:
         return
     import struct
-    from gettext import GNUTranslations  # two milliseconds that English is spared
+    from gettext import GNUTranslations  # takes two milliseconds
 
     try:
-        with open(_FOLDER / wanted / "LC_MESSAGES" / f"{_DOMAIN}.mo", "rb") as file:
+        with open(_FOLDER / language / "LC_MESSAGES" / f"{_DOMAIN}.mo", "rb") as file:
             _catalog = GNUTranslations(file)
-    except (OSError, ValueError, struct.error):  # none there, or one that is damaged: then it is English
+    except (OSError, ValueError, struct.error):  # missing or damaged
         return
-    _spoken = wanted
+    _language = language

@@ -1,4 +1,4 @@
-"""The application: themes, the main screen of each store, the palette, and what the browser ends with."""
+"""The application: themes, the main screen of each store, the command palette, signals and the end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, ClassVar
@@ -28,34 +29,32 @@ from textual.theme import BUILTIN_THEMES, Theme, ThemeProvider
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, language
 
 from .bindings import bindings
 from .commands.panes import APP, MAIN, TRANSCRIPT
-from .config.start import Start, set_rows
+from .config.start import Memory, Start, set_rows
 from .context import Arrival
 from .logfile import log_failure
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
-from .shared.header import failure
+from .start.prepaint import Handover
 from .textual_private import end_with, forget_colours
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume import ResumePlan
 
-    from .start.early_keys import EarlyKeys
-
     _App = App[ResumePlan]
 else:
-    _App = App  # what makes plans is loaded when one is wanted
+    _App = App  # the module of plans is loaded with the first one
 
 _OF_TEXTUAL = (
     N_("Theme"), N_("Change the current theme"), N_("Quit"), N_("Quit the application as soon as possible"),
 )  # fmt: skip
-"""What Textual 8 offers in its palette, for the collector of texts."""
+"""Texts of Textual's own palette (8.2), marked for translation."""
 _PALETTE = "--command-palette"
-"""By which Textual knows its palette."""
+"""The id Textual gives its palette."""
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 DARK = Theme(
@@ -87,20 +86,29 @@ LIGHT = Theme(
     dark=False,
 )
 ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
-"""Textual's has its errors and its warnings in two reds; here warnings, and whoever asks, are gold as in all themes."""
+"""Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
 
 
-def _driver(*, is_screen_taken: bool) -> type[Driver] | None:
-    """Our own driver; Textual's on Windows, where nothing is painted ahead, and where the environment names one."""
+def _driver(*, is_painted: bool) -> type[Driver] | None:
+    """Return our own driver; None, for Textual's, on Windows and where the environment names one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
-    from .start.driver import BrowserDriver, TakenScreenDriver
+    from .start.driver import BrowserDriver, PaintedScreenDriver
 
-    return TakenScreenDriver if is_screen_taken else BrowserDriver
+    return PaintedScreenDriver if is_painted else BrowserDriver
 
 
 class BrowseApp(_App):
-    """The browser; its result is the plan of a resume, or None."""
+    """The browser; its result is a plan to resume a conversation, or None.
+
+    Args:
+        location: Which store.
+        store: The store.
+        first: The first page of its catalog.
+        shown: Conversations that have been read with their previews.
+        handover: The terminal and the keys pressed so far, if rows were painted ahead.
+        start: The configuration and what was remembered.
+    """
 
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = True
@@ -116,46 +124,37 @@ class BrowseApp(_App):
         first: Catalog,
         shown: Sequence[Conversation] = (),
         *,
-        is_screen_taken: bool = False,
+        handover: Handover | None = None,
         start: Start | None = None,
     ) -> None:
-        super().__init__(driver_class=_driver(is_screen_taken=is_screen_taken))
-        self.location = location
-        """Which store."""
-        self.store = store
-        """The store."""
+        self.handover = handover or Handover()
+        super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
+        self.location, self.store = location, store
         self._first, self._shown = first, shown
         self.is_choice_printed = False
-        """What is chosen is printed, not run: there need be no Hermes here."""
-        self.put_terminal_back: Callable[[], None] = lambda: None
-        """Gives a program that is lent the terminal the settings it had before us."""
-        self.early_keys: EarlyKeys | None = None
-        """Answered the first keys; the driver ends that."""
-        self.is_told_to_end: Callable[[], bool] = lambda: False
-        """Whether a signal to end came before there was anyone to take it."""
+        """The chosen command is printed, not run: Hermes need not be installed."""
         self.clock: Callable[[], float] = time.time
-        """Tells the time; tests freeze it."""
+        """Returns Unix seconds; tests freeze it."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.register_theme(ANSI_LIGHT)
         self.start = start or Start()
-        """How to begin: what the user has set, and what was remembered."""
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
-        self._begun_with = self.get_css_variables()
-        self.stylesheet.set_variables(self._begun_with)
+        self._first_variables = self.get_css_variables()
+        self.stylesheet.set_variables(self._first_variables)
         self.pane_sizes = self.start.pane_sizes
-        """How the panes share the screen, of every store."""
+        """Shared by the main screens of all stores."""
         self.keymap: Mapping[str, str] = {}
-        """Keys of the user's own, by the id of a binding."""
+        """The user's own keys by the id of a binding."""
         self.glyph_filter: LineFilter | None = None
-        """Puts ASCII in the place of signs, where that is wanted."""
+        """Replaces glyphs by ASCII; None where Unicode can be shown."""
         self.trouble = ""
-        """What in the configuration does not hold."""
+        """What is wrong in the configuration."""
         self._main: MainScreen | None = None
         self._stores = 0
-        self._set_up()
+        self._configure()
 
-    def _set_up(self) -> None:
+    def _configure(self) -> None:
         """Apply the configuration; there is no screen yet."""
         set_rows(self.start.options)
         encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
@@ -164,28 +163,28 @@ class BrowseApp(_App):
 
             self.glyph_filter = GlyphFilter(encoding)
         if self.start.configuration is not None:
-            from .config.keymap import settle  # start: nothing to look at without a configuration
+            from .config.keymap import settle  # start: most users have no configuration
 
             self.keymap, self.trouble = settle(self.start.configuration, self.available_themes)
             self.set_keymap(self.keymap)
 
     def take_early_cursor(self) -> int:
-        """The row the cursor was moved to while the browser was loading; the first row from the second call on."""
-        keys, self.early_keys = self.early_keys, None
+        """Return the row to which early keys moved the cursor; 0 from the second call on."""
+        keys, self.handover.keys = self.handover.keys, None
         return keys.cursor if keys is not None else 0
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Style everything anew for another theme.
+        """Apply the style sheets with the colours of the current theme.
 
-        Textual 8 does so at the start too, for the theme it begins with: it reads the style sheets a second time, which
-        takes longer than the first layout. Ours have been read with that theme.
+        Textual 8 calls this at the start too and parses the style sheets a second time, which takes longer than the
+        first layout. That call is skipped: they were parsed with the first theme's colours.
         """
-        begun_with, self._begun_with = self._begun_with, {}
-        if begun_with != self.get_css_variables():
+        first, self._first_variables = self._first_variables, {}
+        if first != self.get_css_variables():
             super().refresh_css(animate)
 
     def _fatal_error(self) -> None:
-        """End with a sentence: Textual would print the values of variables, and so what was said in a chat."""
+        """End with one sentence: Textual's traceback prints local variables, and so parts of conversations."""
         kind = sys.exc_info()[0]
         name = kind.__name__ if kind is not None else "failure"
         sentence = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}").format(
@@ -194,21 +193,21 @@ class BrowseApp(_App):
         end_with(self, Text(sentence))
 
     def pop_screen(self) -> AwaitComplete:
-        """Leave a screen, and let go of what was drawn for it."""
-        left = super().pop_screen()
+        """Close a screen, and drop the colours cached for it."""
+        popped = super().pop_screen()
         forget_colours()
-        return left
+        return popped
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Lend the terminal to another program, as it was before this one came.
+        """Give the terminal to another program, with the settings it had before the browser started.
 
         Raises:
-            SuspendNotSupported: There is no terminal to lend.
+            SuspendNotSupported: The driver has no terminal.
         """
         with self.suspend():
-            self.put_terminal_back()
-            # Ctrl+c is for that program; a handler of ours, unlike an ignored signal, does not pass on to it.
+            self.handover.restore_settings()
+            # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a handler.
             before = signal.signal(signal.SIGINT, lambda number, frame: None)
             try:
                 yield
@@ -218,14 +217,14 @@ class BrowseApp(_App):
     def switch_to(
         self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], arrival: Arrival
     ) -> None:
-        """Show another store in the place of this one, in the same view and order.
+        """Replace this store by another, in the same view and order.
 
         Args:
             location: Which store.
             store: The store.
-            first: Its first page.
-            shown: Conversations of it that have been read.
-            arrival: What to do there.
+            first: The first page of its catalog.
+            shown: Conversations that have been read with their previews.
+            arrival: What to show first.
         """
         before = self._main
         self.location, self.store = location, store
@@ -235,53 +234,53 @@ class BrowseApp(_App):
             screen.controllers.listing.begin_as(listing.view, listing.sort, reverse=listing.reverse)
         while len(self.screen_stack) > 1:
             self.pop_screen()
-        # The screen an application begins with cannot be replaced, so each store has a mode of its own.
-        left, self._stores = self.current_mode, self._stores + 1
+        # The first screen of an application cannot be replaced, so each store has a mode.
+        previous_mode, self._stores = self.current_mode, self._stores + 1
         name = f"store-{self._stores}"
         self.add_mode(name, lambda: screen)
         self.switch_mode(name)
         if before is not None:
             before.controllers.close()
         if self._stores > 1:
-            self.remove_mode(left)
+            self.remove_mode(previous_mode)
         screen.call_after_refresh(screen.controllers.arrive, arrival)
 
     def finish(self, plan: ResumePlan | None = None) -> None:
-        """End the browser, with what is to be resumed."""
+        """End the browser, with a plan to be carried out."""
         self.exit(plan)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The filters that every painted line passes; the one for ASCII signs comes last."""
+        """Add the filter for ASCII glyphs."""
         filters = super().get_line_filters()
         return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
 
     def get_key_display(self, binding: Binding) -> str:
-        """A key as it is printed on a keyboard; Enter by its name where only ASCII can be shown."""
-        shown = super().get_key_display(binding)
-        return "Enter" if self.glyph_filter is not None and shown == "↵" else shown
+        """Return a key as shown in the footer; Enter by name where only ASCII can be shown."""
+        display = super().get_key_display(binding)
+        return "Enter" if self.glyph_filter is not None and display == "↵" else display
 
     def get_default_screen(self) -> Screen[object]:
-        """The main screen of the store the browser begins with."""
+        """Return the main screen of the first store."""
         self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
         screen.controllers.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
         return screen
 
     def on_mount(self) -> None:
-        """Take signals before there is a screen."""
-        self._leave_in_order()
+        """Handle signals before there is a screen."""
+        self._handle_signals()
 
-    def _leave_in_order(self) -> None:
-        """End like `q` when told to from outside, so that the terminal is restored."""
+    def _handle_signals(self) -> None:
+        """Make SIGTERM and SIGHUP end the browser like `q`, so that the terminal is restored."""
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
             for name in ("SIGTERM", "SIGHUP"):
                 if hasattr(signal, name):
                     self._end_by(getattr(signal, name), loop)
-        if self.is_told_to_end():
+        if self.handover.signal:
             self.exit()
 
     def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
-        """End the browser on a signal, also after the event loop has closed: its own handlers are gone by then."""
+        """End the browser on a signal. A closed event loop has removed its own handlers, so this is one of `signal`."""
 
         def end(number: int, frame: FrameType | None) -> None:
             if not loop.is_closed():
@@ -292,31 +291,36 @@ class BrowseApp(_App):
         before = signal.signal(number, end)
 
     def on_ready(self) -> None:
-        """Say what is wrong in the configuration: from now on there is a status line."""
+        """Report what is wrong in the configuration, now that there is a status line."""
         if self.trouble and self._main is not None:
-            self._main.line("status").update(failure(self.trouble))
+            self._main.context.warn(self.trouble)
 
-    def as_left(self) -> tuple[View, Sort, bool, str | None] | None:
-        """What the next start begins with: view, order, whether it is reversed, theme. None if there was no screen.
+    def new_memory(self) -> Memory:
+        """Return what the next start begins with.
 
-        The sample store is nobody's place to come back to: of it the theme alone is remembered. A theme that is set
-        in the configuration needs no remembering.
+        View and order of the sample store are not remembered, nor is a theme unless it was chosen in the palette and
+        none is configured.
         """
-        if self._main is None:
-            return None
-        theme = None if self.start.options.theme is not None else self.theme
-        memory, listing = self.start.memory, self._main.controllers.listing
-        if self.location.demo:
-            return memory.view, memory.sort, memory.reverse, theme
-        return listing.view, listing.sort, listing.reverse, theme
+        before, sizes = self.start.memory, self.pane_sizes
+        is_theme_chosen = self.start.options.theme is None and self.theme != self.start.theme
+        after = before._replace(
+            theme=self.theme if is_theme_chosen else before.theme,
+            list_width=sizes.width,
+            list_height=sizes.height,
+            is_list_alone=sizes.is_alone,
+        )
+        if self._main is None or self.location.demo:
+            return after
+        listing = self._main.controllers.listing
+        return after._replace(view=listing.view, sort=listing.sort, reverse=listing.reverse)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What the palette offers: every command by name, and Textual's own."""
+        """Yield the entries of the palette: every command of the main screen, and Textual's own."""
         if isinstance(screen, MainScreen):
             for each in MAIN + tuple(each for each in TRANSCRIPT if each.call.startswith("screen.")):
-                # Other languages have no capitals, or none at this place: theirs are those of names.
+                # Capitals follow other rules in other languages, so translated titles stay as they are.
                 title = _(each.title).capitalize() if language() == "en" else _(each.title)
-                yield SystemCommand(title, _(each.tooltip), self._runner(screen, each.action))
+                yield SystemCommand(title, _(each.tooltip), partial(self.call_later, screen.run_action, each.action))
         for command in super().get_system_commands(screen):
             if command.title not in ("Keys", "Screenshot", "Maximize", "Minimize"):
                 yield command._replace(title=_(command.title), help=_(command.help))
@@ -329,12 +333,3 @@ class BrowseApp(_App):
     def search_themes(self) -> None:
         """Open the list of themes with a translated prompt."""
         self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
-
-    def _runner(self, screen: Screen[object], action: str) -> Callable[[], None]:
-        async def run() -> None:
-            await screen.run_action(action)
-
-        def start() -> None:
-            self.call_later(run)
-
-        return start

@@ -13,7 +13,7 @@ from .shared.key_names import key_names
 
 
 def bindings(commands: Iterable[Command]) -> list[BindingType]:
-    """The bindings of a screen, a card or a widget, in the order of its table."""
+    """Return the bindings of a screen, a card or a widget, in the order of its table."""
     return [
         Binding(
             each.keys,
@@ -30,12 +30,7 @@ def bindings(commands: Iterable[Command]) -> list[BindingType]:
 
 
 def help_rows(commands: Iterable[Command], keymap: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-    """Keys and what they do; keys that do the same stand together.
-
-    Args:
-        commands: A table, or some of it.
-        keymap: Keys of the user's own, by the id of a command.
-    """
+    """Return keys and what they do, with the user's own keys by command id; keys with the same action share a row."""
     rows: dict[str, tuple[list[str], str]] = {}
     for each in commands:
         keys = (keymap or {}).get(each.id, each.keys)

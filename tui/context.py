@@ -1,7 +1,4 @@
-"""What the controllers of the main screen and the screens over it share: a store, its workers, a clock, a voice.
-
-It lies below all of them, so none of them has to know another one.
-"""
+"""What controllers and screens share: the store, its workers, the clock, the status line."""
 
 from __future__ import annotations
 
@@ -25,6 +22,7 @@ from .worker import Worker
 from .writer import Writer
 
 if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.hermes.resume import ResumePlan
 
     from .config.start import Start
@@ -32,12 +30,12 @@ if TYPE_CHECKING:
 
 
 class Arrival(NamedTuple):
-    """What to do in a store that was switched to."""
+    """What to show in a store after switching to it."""
 
     conversation: Conversation | None = None
     """Read this one."""
     message_id: int | None = None
-    """At this message, lit as a hit."""
+    """Scroll to this message, highlighted as a hit."""
     query: str = ""
     """Search for this."""
 
@@ -51,29 +49,29 @@ class Host(Protocol):
     is_choice_printed: bool
 
     def take_early_cursor(self) -> int:
-        """The row the cursor was moved to while the browser was loading."""
+        """Return the row to which early keys moved the cursor."""
 
     def lent(self) -> AbstractContextManager[None]:
-        """Lend the terminal to another program."""
+        """Give the terminal to another program."""
 
     def finish(self, plan: ResumePlan | None = None) -> None:
-        """End the browser, with what is to be resumed."""
+        """End the browser, with a plan to be carried out."""
 
     def switch_to(
         self, location: Location, store: Store, first: Catalog, shown: list[Conversation], arrival: Arrival
     ) -> None:
-        """Show another store in the place of this one."""
+        """Replace this store by another."""
 
 
 class Context:
-    """A store, who reads and writes it, and the status line.
+    """A store, the threads that read and write it, and the status line.
 
     Args:
         host: The application.
         location: Which store.
         store: The store.
-        first: What is known of its conversations so far.
-        post: Takes answers of the workers to the screen that delivers them.
+        first: The first page of its catalog.
+        post: Posts answers of the workers to the screen that delivers them.
     """
 
     def __init__(
@@ -81,11 +79,12 @@ class Context:
     ) -> None:
         self.host, self.location, self.store = host, location, store
         self.clock = host.clock
-        """Tells the time; tests freeze it."""
+        """Returns Unix seconds; tests freeze it."""
         self.catalog = first
-        """What is known of all conversations."""
         self.details = Details()
         """Previews and counts read so far."""
+        self.sizes: dict[str, Sizes] = {}
+        """Bytes of the sessions measured in this sitting; changed on the thread of `plan_worker` only."""
         self.list_worker = Worker(store, post, "list", watch=True)
         self.page_worker = Worker(store, post, "page")
         self.transcript_worker = Worker(store, post, "transcript")
@@ -96,57 +95,82 @@ class Context:
             *(self.list_worker, self.page_worker, self.transcript_worker),
             *(self.search_worker, self.count_worker, self.plan_worker),
         ]
-        """All that may have the store open; screens over the main one add theirs."""
+        """All that may have the store open; screens add their own."""
         self.writer = Writer(post)
         self.post = post
         self.show_header: Callable[[], None] = lambda: None
-        """Draws the lines at the top again; set by the main screen."""
-        self.tell: Callable[[Content], None] = lambda content: None
-        """Puts a text into the status lines; set by the main screen."""
+        """Redraws the header; set by the main screen."""
+        self.tell: Callable[[Content, Content], None] = lambda own, others: None
+        """Shows a text in the status line of the main screen, and one in those over it; set by the main screen."""
         self.writing = ""
-        """Whether somebody is writing to the store, in words."""
-        self._said: str | None = ""
-        """What the status line says; None for a failure."""
+        """A sentence while another process writes to the store, else empty."""
+        self._status: str | None = ""
+        """Text of the status line; None for a failure."""
         self._is_of_page = False
+        self._about, self._is_row_live = "", False
 
     @property
     def options(self) -> Options:
-        """What the user has set."""
+        """The configuration."""
         return self.host.start.options
 
     def close(self) -> None:
-        """Let go of the store for good."""
+        """End all threads, which closes the store."""
         self.writer.stop()
         for worker in self.workers_of_store:
             worker.stop()
 
     def say(self, text: str) -> None:
-        """Put a sentence into the status line."""
-        self._said, self._is_of_page = text, False
-        self.tell(header.status(text, self.writing))
+        """Show a sentence in the status line until there is another one or the cursor moves."""
+        self._status, self._is_of_page = text, False
+        self._show()
+
+    def _show(self) -> None:
+        """Show the sentence; without one, the main screen describes the row under the cursor."""
+        status = self._status or ""
+        is_repeated = not status and self._is_row_live
+        own = header.status(status or self._about, "" if is_repeated else self.writing)
+        self.tell(own, header.status(status, self.writing))
+
+    def about_row(self, text: str, *, is_live: bool) -> None:
+        """Describe the row under the cursor wherever there is no other sentence.
+
+        Args:
+            text: A sentence; empty for none.
+            is_live: It says that Hermes is writing.
+        """
+        if (text, is_live) != (self._about, self._is_row_live):
+            self._about, self._is_row_live = text, is_live
+            if self._status == "":
+                self._show()
 
     def say_of_page(self, text: str) -> None:
-        """Put a sentence into the status line that holds for as long as the transcript shows the same page."""
+        """Show a sentence until the transcript shows another page."""
         self.say(text)
         self._is_of_page = bool(text)
 
     def page_left(self) -> None:
-        """The transcript shows something else: take away what was said about its page."""
+        """Remove a sentence about the page that the transcript has left."""
         if self._is_of_page:
             self.say("")
 
     def unsay(self, text: str) -> None:
-        """Take a sentence away if it is still there."""
-        if self._said == text:
+        """Remove a sentence if it is still shown."""
+        if self._status == text:
             self.say("")
 
     def writing_changed(self, words: str) -> None:
-        """Say beside the same sentence that somebody has begun to write, or stopped."""
+        """Show beside the sentence that another process has begun or ceased to write."""
         self.writing = words
-        if self._said is not None:
-            self.tell(header.status(self._said, words))
+        if self._status is not None:
+            self._show()
 
     def failed(self, error: BrowseError) -> None:
-        """Say what went wrong."""
-        self._said, self._is_of_page = None, False
-        self.tell(header.failure(str(error)))
+        """Show an error in the status line."""
+        self.warn(str(error))
+
+    def warn(self, text: str) -> None:
+        """Show that something is wrong; it stays like any other sentence."""
+        self._status, self._is_of_page = None, False
+        failure = header.failure(text)
+        self.tell(failure, failure)

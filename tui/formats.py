@@ -15,6 +15,8 @@ from hermes_browse.store.sessions.models import Conversation, Relation, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
+from .shared import calendar
+
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 604800
 _END_REASONS = {
     "compression": N_("compressed"),
@@ -79,7 +81,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def age(moment: float | None, now: float) -> str:
-    """How long ago, in at most six cells in every language: `now`, `5m`, `2h`, `3d`, `6w`, further back `Jan 24`."""
+    """How long ago, in at most eight cells in every language: `now`, `5m`, `2h`, `3d`, `6w`, earlier `Jan 2024`."""
     if moment is None or not math.isfinite(moment):
         return ""
     passed = now - moment
@@ -95,26 +97,39 @@ def age(moment: float | None, now: float) -> str:
         if passed < 23.5 * _HOUR:
             return _("{hours:.0f}h").format(hours=passed / _HOUR)
         return _("{days}d").format(days=1)
+    if passed < 26 * _WEEK:
+        return _days(passed)
+    return _told(moment, calendar.short_month, "")
+
+
+def _days(passed: float) -> str:
     if passed < 2 * _WEEK:
         return _("{days}d").format(days=int(passed / _DAY))
-    if passed < 26 * _WEEK:
-        return _("{weeks}w").format(weeks=int(passed / _WEEK))
-    return _local(moment, _("%b %y"), "")
+    return _("{weeks}w").format(weeks=int(passed / _WEEK))
+
+
+def idle(seconds: float) -> str:
+    """For how long nothing has happened, in at most six cells: `2h`, `3d`, `60w`; never a date."""
+    return _days(seconds) if seconds >= 26 * _WEEK else age(0.0, seconds)
 
 
 def ago(moment: float | None, now: float) -> str:
-    """The same as part of a sentence: `2h ago`, `now`, `Jan 24`."""
+    """The same as part of a sentence: `2h ago`, `now`, `Jan 2024`."""
     told = age(moment, now)
     if moment is None or not told or not _MINUTE <= now - moment < 26 * _WEEK:
         return told
     return _("{age} ago").format(age=told)
 
 
-def _local(moment: float, pattern: str, otherwise: str) -> str:
+def _told(moment: float, tell: Callable[[datetime], str], otherwise: str) -> str:
     try:
-        return datetime.fromtimestamp(moment).strftime(pattern)
+        return tell(datetime.fromtimestamp(moment))
     except (ValueError, OverflowError, OSError):
         return otherwise
+
+
+def _local(moment: float, pattern: str, otherwise: str) -> str:
+    return _told(moment, lambda local: local.strftime(pattern), otherwise)
 
 
 def timestamp(moment: float | None, *, seconds: bool = False) -> str:
@@ -132,7 +147,7 @@ def set_clock(form: str) -> None:
 
 
 _dates = "relative"
-DATE_WIDTHS = {"relative": 6, "absolute": 8, "iso": 10}
+DATE_WIDTHS = {"relative": 8, "absolute": 8, "iso": 10}
 """Cells of a moment in a list, by how moments are told."""
 
 
@@ -142,9 +157,9 @@ def set_dates(form: str) -> None:
     _dates = form
 
 
-def date_width() -> int:
-    """Cells of a moment in a list."""
-    return DATE_WIDTHS[_dates]
+def date_width(*, has_header: bool = True) -> int:
+    """Cells of a moment in a list; relative ones need fewer in a column without a header."""
+    return DATE_WIDTHS[_dates] if has_header or _dates != "relative" else 6
 
 
 def moment(when: float | None, now: float) -> str:
@@ -165,7 +180,7 @@ def moment(when: float | None, now: float) -> str:
         return own
     if own == today:
         return clock(when).strip()
-    return _local(when, _("%-d %b"), "") if own[:4] == today[:4] else _local(when, _("%b %Y"), "")
+    return _told(when, calendar.short_date if own[:4] == today[:4] else calendar.short_month, "")
 
 
 def clock(moment: float | None) -> str:
@@ -181,29 +196,9 @@ def clock(moment: float | None) -> str:
     return f"{hour % 12 or 12:>2}{told[2:]} {'am' if hour < 12 else 'pm'}"
 
 
-_WEEKDAYS = (
-    N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"),
-)  # fmt: skip
-_MONTHS = (
-    N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"), N_("July"), N_("August"),
-    N_("September"), N_("October"), N_("November"), N_("December"),
-)  # fmt: skip
-
-
-def month_name(number: int) -> str:
-    """`March`, for 3."""
-    return _(_MONTHS[number - 1])
-
-
 def day(moment: float) -> str:
     """Local `Thursday, 5 March 2026`."""
-    try:
-        told = datetime.fromtimestamp(moment)
-    except (ValueError, OverflowError, OSError):
-        return _("some day")
-    return _("{weekday}, {day} {month} {year}").format(
-        weekday=_(_WEEKDAYS[told.weekday()]), day=told.day, month=month_name(told.month), year=told.year
-    )
+    return _told(moment, calendar.long_day, _("some day"))
 
 
 def day_key(moment: float | None) -> str:
@@ -244,6 +239,7 @@ _COUNTED: dict[str, Callable[[int], str]] = {
     "message": lambda count: ngettext("1 message", "{count:,} messages", count),
     "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
     "segment": lambda count: ngettext("{count:,} segment", "{count:,} segments", count),
+    "part": lambda count: ngettext("1 part", "{count:,} parts", count),
     "run": lambda count: ngettext("1 run", "{count:,} runs", count),
     "bundle": lambda count: ngettext("1 bundle", "{count:,} bundles", count),
     "profile": lambda count: ngettext("1 profile", "{count:,} profiles", count),
@@ -395,6 +391,6 @@ def relation(kind: Relation) -> str:
 
 
 def related(kind: Relation, name: str) -> str:
-    """How a session came from the one above it, with what it is called: `subagent: Run the tests`."""
+    """Return the name of a session after the word for its relation: `subagent: Run the tests`."""
     word = relation(kind)
     return _("{relation}: {name}").format(relation=word, name=name) if word else name

@@ -1,7 +1,6 @@
-"""Where unexpected failures are written down: a private file, without a word of any conversation.
+"""The log: unexpected exceptions, in a private file that contains nothing of any conversation.
 
-With `--debug` also what was asked of the store, how long it took, and every failure that was expected; still no value:
-statements are written as they stand, before anything is bound to them.
+With `--debug` also expected errors, and every SQL statement with its time and without its parameters.
 """
 
 from __future__ import annotations
@@ -12,39 +11,34 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 from hermes_browse.store.connection import reader
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-_MOST = 512 * 1024
-_MOST_IN_DEBUG = 8 * 1024 * 1024
-"""Bytes; a longer file becomes `….log.1`, and what that was is gone."""
-_LONGEST = 400
+from .config.folders import log_path
+
+_MAX_BYTES = 512 * 1024
+_MAX_BYTES_DEBUGGING = 8 * 1024 * 1024
+"""A longer file is renamed to `….log.1`, replacing the one before."""
+_MAX_SQL = 400
 
 _lock = threading.Lock()
 _is_debugging = False
 
 
-def log_path() -> Path:
-    """The log of this user."""
-    from platformdirs import user_log_path
-
-    return user_log_path("hermes-browse", appauthor=False) / "hermes-browse.log"
-
-
 def _write(lines: Sequence[str]) -> str:
-    """Add to the log.
+    """Append to the log.
 
     Returns:
-        The path of the log, or why there is none.
+        The path of the log, or why it could not be written.
     """
     path = log_path()
     try:
         with _lock:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if path.exists() and path.stat().st_size > (_MOST_IN_DEBUG if _is_debugging else _MOST):
+            if path.exists() and path.stat().st_size > (_MAX_BYTES_DEBUGGING if _is_debugging else _MAX_BYTES):
                 path.replace(path.with_suffix(".log.1"))
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
@@ -59,7 +53,7 @@ def _stamp() -> str:
 
 
 def _frames() -> list[str]:
-    """The exception being handled, and those that led to it: kinds and places, no values."""
+    """Return the exception being handled and its causes as lines: types and frames, no values."""
     lines: list[str] = []
     error: BaseException | None = sys.exc_info()[1]
     while error is not None and len(lines) < 200:
@@ -74,28 +68,34 @@ def _frames() -> list[str]:
 
 
 def log_failure() -> str:
-    """Write down the exception being handled: where it came from, not what values it held.
+    """Log the exception being handled, without the values it held.
 
     Returns:
-        The path of the log, or why there is none.
+        The path of the log, or why it could not be written.
     """
     return _write(_frames())
 
 
+def unexpected(error: Exception) -> BrowseError:
+    """Log an exception that is being handled; return an error that names its type and the log."""
+    sentence = _("Something unexpected went wrong ({kind}).").format(kind=type(error).__name__)
+    return BrowseError(sentence, remedy=_("Details: {log}").format(log=log_failure()))
+
+
 def log_expected() -> None:
-    """With `--debug`, write down a failure that has a sentence of its own."""
+    """With `--debug`, log an error that has a sentence of its own."""
     if _is_debugging:
         _write(_frames())
 
 
 def start_debugging(command: str) -> str:
-    """Write down more from now on: versions, the terminal, each statement with its time and rows.
+    """Log more from now on: versions, the terminal, each statement with its time and number of rows.
 
     Args:
-        command: The name of what is run, without what it was told: that may be words of a conversation.
+        command: The name of the command, without arguments: these may be words of a conversation.
 
     Returns:
-        The path of the log, or why there is none.
+        The path of the log, or why it could not be written.
     """
     import platform
 
@@ -115,14 +115,7 @@ def start_debugging(command: str) -> str:
     )
 
 
-def stop_debugging() -> None:
-    """Write down failures alone again."""
-    global _is_debugging
-    _is_debugging = False
-    reader.observe = None
-
-
 def _observe(sql: str, seconds: float, rows: int | None) -> None:
-    told = f"{rows:,} rows" if rows is not None else "failed"
+    result = f"{rows:,} rows" if rows is not None else "failed"
     thread = threading.current_thread().name
-    _write([f"{_stamp()} {seconds * 1000:8.1f} ms {told:>12} [{thread}] {one_line(' '.join(sql.split()), _LONGEST)}"])
+    _write([f"{_stamp()} {seconds * 1000:8.1f} ms {result:>12} [{thread}] {one_line(' '.join(sql.split()), _MAX_SQL)}"])

@@ -1,22 +1,34 @@
-"""How the list and what it shows share the screen: changed by keys, remembered from one start to the next."""
+"""Sizes of the list and the transcript: changed by keys, remembered between starts."""
 
 from __future__ import annotations
 
 NARROW = 100
-"""Columns below which the panes stand above each other."""
+"""With fewer columns, the list is above the transcript instead of beside it."""
 WIDTH, HEIGHT = 46, 40
-"""Percent of the list, beside and above what it shows; those of the style sheet."""
+"""Percent of the list, beside and above the transcript; the same as in the style sheet."""
 LEAST, MOST, STEP = 20, 80, 4
-"""Percent: neither pane is ever too small to be found again."""
+"""Percent; no pane becomes too small to be found again."""
+_HEAD_FROM = (12, 18)
+"""Lines of the screen from which the list has a header row: beside the transcript, and above it."""
+
+
+def has_head(columns: int, lines: int) -> bool:
+    """Whether there is room for the header row of the list.
+
+    Args:
+        columns: Of the terminal.
+        lines: Of the terminal.
+    """
+    return lines >= _HEAD_FROM[columns < NARROW]
 
 
 class PaneSizes:
-    """How large the list is. No dataclass: importing those takes longer than painting the first rows.
+    """The size of the list. No dataclass: importing them takes longer than painting the first rows.
 
     Args:
-        width: Percent, where the panes stand beside each other.
-        height: Percent, where they stand above each other.
-        is_alone: The list has everything.
+        width: Percent, beside the transcript.
+        height: Percent, above the transcript.
+        is_alone: Only the list is shown.
     """
 
     def __init__(self, width: int = WIDTH, height: int = HEIGHT, is_alone: bool = False) -> None:
@@ -26,14 +38,14 @@ class PaneSizes:
         return f"PaneSizes({self.width}, {self.height}, {self.is_alone})"
 
     def change(self, steps: int, *, is_narrow: bool) -> bool:
-        """Make the list larger or smaller, in width or, on a narrow screen, in height.
+        """Make the list larger or smaller.
 
         Args:
-            steps: How many; negative for less.
-            is_narrow: The panes stand above each other.
+            steps: How many; negative makes it smaller.
+            is_narrow: Change the height instead of the width.
 
         Returns:
-            Whether there was any left to give.
+            False at the limit.
         """
         before = self.height if is_narrow else self.width
         after = max(LEAST, min(MOST, before + steps * STEP))
@@ -44,12 +56,7 @@ class PaneSizes:
         return after != before
 
     def of(self, columns: int, lines: int) -> tuple[int, int]:
-        """Columns and lines of the list.
-
-        Args:
-            columns: Of the terminal.
-            lines: That the panes have together.
-        """
+        """Return columns and lines of the list, of the terminal's columns and the lines of both panes."""
         if self.is_alone:
             return columns, lines
         if columns < NARROW:
@@ -57,7 +64,8 @@ class PaneSizes:
         return columns * self.width // 100, lines
 
 
-def percent(value: object, otherwise: int) -> int:
-    """A remembered share, or a default where it makes no sense."""
-    is_good = isinstance(value, int) and not isinstance(value, bool) and LEAST <= value <= MOST
-    return value if is_good and isinstance(value, int) else otherwise
+def percent(value: object, default: int) -> int:
+    """Return a remembered percentage, or the default where it is invalid."""
+    if isinstance(value, int) and not isinstance(value, bool) and LEAST <= value <= MOST:
+        return value
+    return default

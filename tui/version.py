@@ -6,14 +6,14 @@ from pathlib import Path
 
 
 def version() -> str:
-    """The installed version.
+    """Return the installed version.
 
-    Read from the name of the metadata folder beside the package where that is enough: the
-    standard library's reader costs more than the interpreter's own start.
+    It is taken from the name of the metadata folder beside the package if there is one: importing
+    `importlib.metadata` takes longer than the interpreter's start.
     """
-    beside = Path(__file__).resolve().parents[2]
-    for entry in beside.glob("hermes_browse-*.dist-info"):
-        return entry.name.removeprefix("hermes_browse-").removesuffix(".dist-info")
+    site_packages = Path(__file__).resolve().parents[2]
+    for folder in site_packages.glob("hermes_browse-*.dist-info"):
+        return folder.name.removeprefix("hermes_browse-").removesuffix(".dist-info")
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 

@@ -1,8 +1,8 @@
-"""Threads that read the store for the screen: one leased reader each, the newest question wins.
+"""Threads that read the store for the screen, with one leased reader each.
 
-The screen never waits and never runs SQL. It submits a job to a slot of a worker; a newer job of the
-same slot takes the older one's place, interrupting it where it runs. Answers come back as Textual
-messages and are dropped when a newer job has been submitted meanwhile.
+The screen never waits and never runs SQL. It submits a job to a slot of a worker; a newer job of the same slot replaces
+the older one and interrupts it if it runs. Results come back as Textual messages, and are dropped if a newer job has
+been submitted meanwhile.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from textual.message import Message
 
 from hermes_browse.store.connection.connect import Fingerprint, Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError
-from hermes_browse.store.wording import _
 
-from .logfile import log_expected, log_failure
+from .logfile import log_expected, unexpected
 
 Result = TypeVar("Result")
 
 IDLE_SECONDS = 1.0
-"""A reader without work for this long is closed: Hermes counts an open one as a holder (0.22)."""
+"""An idle reader is closed after this time: Hermes counts an open one as a holder (0.22)."""
 POLL_SECONDS = 0.5
+"""Between checks whether the file has changed."""
 AWAY_POLL_SECONDS = 3.0
-"""Between looks at the file while the terminal has no focus."""
+"""The same while the terminal has no focus."""
 
 
 class Answered(Message):
-    """A job is done; the receiver calls `deliver`."""
+    """The result of a job; the receiver calls `deliver`."""
 
     def __init__(self, worker: Worker, slot: str, generation: int, deliver: Callable[[], None]) -> None:
         super().__init__()
@@ -40,14 +40,14 @@ class Answered(Message):
         self._deliver = deliver
 
     def deliver(self) -> None:
-        """Hand over the result, unless a newer job of the slot has made it stale."""
+        """Pass the result to the job's callback, unless a newer job of the slot has made it stale."""
         self._worker.answer_taken()
         if self._worker.is_current(self._slot, self._generation):
             self._deliver()
 
 
 class StoreChanged(Message):
-    """The file looks different from when it was last looked at."""
+    """The fingerprint of the file has changed."""
 
 
 @dataclass(slots=True)
@@ -60,14 +60,14 @@ class _Job(Generic[Result]):
 
 
 def trim_memory() -> None:
-    """Give memory that is free back to the system; takes a few milliseconds, without Python's lock.
+    """Return free memory to the system; takes a few milliseconds, without Python's lock.
 
-    The allocator of glibc keeps what a thread has freed for what that thread may want next. With a dozen threads, each
-    of which now and then needs much for a moment, that was 13 of 87 MiB after an hour's worth of keys.
+    glibc keeps what a thread has freed for that thread. With a dozen threads, each of which needs much memory now and
+    then, that was 13 of 87 MiB after an hour's worth of keys.
     """
-    import ctypes  # there is time while a worker rests
+    import ctypes  # only idle workers need it
 
-    # Only glibc has it.
+    # Only glibc has `malloc_trim`.
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform.startswith("linux") else None
     if trim is not None:
         trim(0)
@@ -78,9 +78,9 @@ class Worker:
 
     Args:
         store: What to read.
-        post: Takes messages from this thread to the screen (`post_message`).
+        post: Posts a message to the screen, from any thread (`post_message`).
         name: Of the thread.
-        watch: Whether to post `StoreChanged`.
+        watch: Check the file for changes and post `StoreChanged`.
     """
 
     def __init__(self, store: Store, post: Callable[[Message], object], name: str, *, watch: bool = False) -> None:
@@ -91,17 +91,18 @@ class Worker:
         self._running: _Job[object] | None = None
         self._reader: Reader | None = None
         self._closing = False
-        self._letting_go = False
-        self._unanswered = 0
+        self._releasing = False
+        self._undelivered = 0
         self._awaited = ""
-        self._handed: Answered | None = None
+        """The slot whose answer `submit` waits for."""
+        self._awaited_answer: Answered | None = None
         self.away = False
-        """The terminal has no focus: look at the file less often."""
-        self._seen: Fingerprint = store.fingerprint() if watch else ()
+        """The terminal has no focus: check the file less often."""
+        self._fingerprint: Fingerprint = store.fingerprint() if watch else ()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def submit(
@@ -113,39 +114,35 @@ class Worker:
         *,
         wait: float = 0.0,
     ) -> None:
-        """Have a job done; called on the screen's thread, as are `done` and `failed` later.
+        """Submit a job; called on the screen's thread, as are `done` and `failed` later.
 
         Args:
-            slot: A newer job of the same slot takes this one's place.
-            work: Runs on the worker's thread with a reader; must not keep it.
+            slot: A newer job of the same slot replaces this one.
+            work: Runs on the worker's thread with a reader, which it must not keep.
             done: Takes the result.
-            failed: Takes the sentence for what went wrong.
-            wait: Seconds, less than a frame, to wait for the answer: if it comes by then it is taken at once,
-                else as a message later.
+            failed: Takes the error.
+            wait: Seconds, less than a frame, to wait for the result. It is delivered before this returns if it
+                comes in time, else as a message.
         """
         with self._condition:
             self._awaited = slot if wait else ""
             generation = self._generations.get(slot, 0) + 1
             self._generations[slot] = generation
             job: _Job[Result] = _Job(slot, generation, work, done, failed)
-            self._waiting.pop(slot, None)
-            self._waiting[slot] = job  # type: ignore[assignment]  # the result's type is the job's own affair
+            self._waiting.pop(slot, None)  # the new job goes to the end
+            self._waiting[slot] = job  # type: ignore[assignment]  # only the job knows the type of its result
             if self._running is not None and self._running.slot == slot and self._reader is not None:
                 self._reader.interrupt()
             self._condition.notify_all()
-        if wait:
-            self._wait(wait)
-
-    def _wait(self, seconds: float) -> None:
-        """Take the answer of the job just submitted in the same breath, if it comes at once."""
-        with self._condition:
-            self._condition.wait_for(lambda: self._handed is not None, seconds)
-            self._awaited, answer, self._handed = "", self._handed, None
+            if not wait:
+                return
+            self._condition.wait_for(lambda: self._awaited_answer is not None, wait)
+            self._awaited, answer, self._awaited_answer = "", self._awaited_answer, None
         if answer is not None:
             answer.deliver()
 
     def cancel(self, slot: str) -> None:
-        """Forget what was submitted to a slot; an answer under way is dropped."""
+        """Cancel the job of a slot; a result under way is dropped."""
         with self._condition:
             self._generations[slot] = self._generations.get(slot, 0) + 1
             self._waiting.pop(slot, None)
@@ -153,15 +150,15 @@ class Worker:
                 self._reader.interrupt()
 
     def answer_taken(self) -> None:
-        """An answer has reached the screen."""
+        """Count an answer as delivered."""
         with self._condition:
-            self._unanswered -= 1
+            self._undelivered -= 1
 
     @property
     def is_busy(self) -> bool:
-        """Whether a job is waiting or running, or its answer has not been taken."""
+        """Whether a job is waiting or running, or its result has not been delivered."""
         with self._condition:
-            return bool(self._waiting) or self._running is not None or self._unanswered > 0
+            return bool(self._waiting) or self._running is not None or self._undelivered > 0
 
     @property
     def holds_reader(self) -> bool:
@@ -173,16 +170,16 @@ class Worker:
         with self._condition:
             return self._generations.get(slot) == generation
 
-    def let_go(self) -> None:
-        """Close the file now, not only after a while without work; waits a moment for what is running."""
+    def release(self) -> None:
+        """Close the store now instead of when idle; waits up to two seconds for a running job."""
         with self._condition:
-            self._letting_go = True
+            self._releasing = True
             self._condition.notify_all()
             self._condition.wait_for(lambda: self._reader is None, 2.0)
-            self._letting_go = False
+            self._releasing = False
 
     def stop(self) -> None:
-        """End the thread and let go of the file; returns when it has."""
+        """End the thread, which closes the store; waits up to two seconds for it."""
         with self._condition:
             self._closing = True
             self._waiting.clear()
@@ -193,18 +190,19 @@ class Worker:
             self._thread.join(timeout=2.0)
 
     def _next(self) -> _Job[object] | None:
-        """The next job, or None when it is time to let go of the reader or to end."""
-        last_work = time.monotonic()
+        """Wait for the next job; None when the reader is to be closed or the thread is to end."""
+        idle_since = time.monotonic()
         with self._condition:
             self._running = None
             while not self._waiting and not self._closing:
-                idle = self._letting_go or time.monotonic() - last_work >= IDLE_SECONDS
-                if self._reader is not None and idle:
+                is_idle = self._releasing or time.monotonic() - idle_since >= IDLE_SECONDS
+                if self._reader is not None and is_idle:
                     return None
-                pause = AWAY_POLL_SECONDS if self.away else POLL_SECONDS
-                timeout = pause if self._watch else IDLE_SECONDS if self._reader is not None else None
-                self._condition.wait(min(timeout, IDLE_SECONDS) if timeout and self._reader is not None else timeout)
-                self._look()
+                timeouts = [AWAY_POLL_SECONDS if self.away else POLL_SECONDS] if self._watch else []
+                timeouts += [IDLE_SECONDS] if self._reader is not None else []
+                self._condition.wait(min(timeouts, default=None))
+                if self._watch:
+                    self._check_file()
             if self._closing:
                 return None
             slot = next(iter(self._waiting))
@@ -213,15 +211,12 @@ class Worker:
                 self._reader.begin()
             return job
 
-    def _look(self) -> None:
-        if not self._watch:
-            return
-        fingerprint = self._store.fingerprint()
-        if fingerprint != self._seen:
-            self._seen = fingerprint
+    def _check_file(self) -> None:
+        before, self._fingerprint = self._fingerprint, self._store.fingerprint()
+        if self._fingerprint != before:
             self._post(StoreChanged())
 
-    def _release(self) -> None:
+    def _close_reader(self) -> None:
         with self._condition:
             reader, self._reader = self._reader, None
             if reader is not None:
@@ -234,13 +229,13 @@ class Worker:
             while True:
                 job = self._next()
                 if job is None:
-                    self._release()
+                    self._close_reader()
                     if self._closing:
                         return
                     trim_memory()
                     continue
                 if self._reader is not None and self._store.fingerprint()[:2] != inode:
-                    self._release()  # the file was replaced: the old connection would read the dead one for ever
+                    self._close_reader()  # the file was replaced; this connection would go on reading the old one
                 try:
                     if self._reader is None:
                         inode = self._store.fingerprint()[:2]
@@ -250,14 +245,11 @@ class Worker:
                     self._answer(job)
                 except BrowseError as error:
                     log_expected()
-                    self._release()
                     self._fail(job, error)
-                except Exception as error:  # the border of the thread: the screen says it, the log has the rest
-                    self._release()
-                    sentence = _("Something unexpected went wrong ({kind}).").format(kind=type(error).__name__)
-                    self._fail(job, BrowseError(sentence, remedy=_("Details: {log}").format(log=log_failure())))
+                except Exception as error:  # thread boundary: reported on the screen and logged
+                    self._fail(job, unexpected(error))
         finally:
-            self._release()
+            self._close_reader()
 
     def _answer(self, job: _Job[object]) -> None:
         assert self._reader is not None
@@ -268,15 +260,17 @@ class Worker:
         self._send(job, lambda: job.done(result))
 
     def _fail(self, job: _Job[object], error: BrowseError) -> None:
+        self._close_reader()
         self._send(job, lambda: job.failed(error))
 
     def _send(self, job: _Job[object], deliver: Callable[[], None]) -> None:
-        if not self._closing:
-            with self._condition:
-                self._unanswered += 1
-                answer = Answered(self, job.slot, job.generation, deliver)
-                if self._awaited == job.slot and self._generations.get(job.slot) == job.generation:
-                    self._handed = answer
-                    self._condition.notify_all()
-                    return
-            self._post(answer)
+        if self._closing:
+            return
+        with self._condition:
+            self._undelivered += 1
+            answer = Answered(self, job.slot, job.generation, deliver)
+            if self._awaited == job.slot and self._generations.get(job.slot) == job.generation:
+                self._awaited_answer = answer
+                self._condition.notify_all()
+                return
+        self._post(answer)

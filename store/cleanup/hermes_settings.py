@@ -1,10 +1,10 @@
-"""What Hermes does with old sessions by itself: its `config.yaml`, and the defaults of its versions.
+"""Read from Hermes' `config.yaml`, and its defaults by version, what Hermes does with old sessions by itself.
 
-Loaded only where it is needed: importing PyYAML takes about 15 ms.
+Import this module lazily: importing PyYAML takes about 15 ms.
 
-Hermes reads the file with PyYAML, the C reader where there is one (0.19 `utils.fast_safe_load`), puts environment
-variables in for `${NAME}` afterwards, and goes on with its defaults when the file is broken. What depends on any of
-that, or on which of two equal keys counts, is "cannot tell" here.
+Hermes reads the file with PyYAML, with the C parser if available (0.19 `utils.fast_safe_load`), substitutes environment
+variables for `${NAME}` afterwards, and uses its defaults if the file is broken. Whatever depends on any of that, or on
+which of two equal keys counts, is unknown here.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from ..wording import _
 Value = bool | int | float
 
 _MOST_BYTES = 1_000_000
-"""A larger file is no configuration, and would take PyYAML many seconds to read."""
-_DEEPEST = 100
-"""Collections inside of each other."""
+"""A larger file is no configuration; PyYAML would need many seconds to read it."""
+_MAX_DEPTH = 100
+"""Nested collections."""
 _MOST = 1e9
-"""The largest number that is taken for days or hours."""
+"""The largest number accepted as days or hours."""
 
 
 class _UnclearError(Exception):
-    """Something in the file is not understood here; the text says what."""
+    """A part of the file is not supported here; the message says which."""
 
 
 class Block(NamedTuple):
-    """What one file says about sessions."""
+    """The settings of one block of a file."""
 
     values: dict[str, Value]
     unclear: frozenset[str] = frozenset()
-    """Settings that are there, but in a form that is not read."""
+    """Settings in a form that is not supported."""
     trouble: str = ""
-    """Why nothing can be said at all; empty otherwise."""
+    """Why the file cannot be read; empty otherwise."""
 
 
 def _items(events: Iterator[yaml.Event]) -> Iterator[list[yaml.Event]]:
-    """Split what is inside of a collection into its items; ends with the collection.
+    """Yield the events of each item of a collection, up to its end.
 
     Raises:
-        _UnclearError: Something is nested deeper than people write it; libyaml would need minutes for it.
+        _UnclearError: It is nested deeper than people write; libyaml would need minutes for it.
     """
     item: list[yaml.Event] = []
     depth = 0
@@ -56,7 +56,7 @@ def _items(events: Iterator[yaml.Event]) -> Iterator[list[yaml.Event]]:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth < 0:
             return
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             raise _UnclearError(_("it is nested too deeply"))
         item.append(event)
         if depth == 0:
@@ -65,44 +65,44 @@ def _items(events: Iterator[yaml.Event]) -> Iterator[list[yaml.Event]]:
 
 
 def _pairs(events: Iterator[yaml.Event]) -> list[tuple[str, list[yaml.Event]]]:
-    """Keys and values of a mapping; a key that is no text, or merges another mapping in, is an error.
+    """Return the keys and values of a mapping; a key that is not a scalar is an empty text.
 
     Raises:
-        _UnclearError: There is such a key.
+        _UnclearError: A key merges another mapping.
     """
     items = list(_items(events))
-    found: list[tuple[str, list[yaml.Event]]] = []
+    pairs: list[tuple[str, list[yaml.Event]]] = []
     for (key, *rest), value in zip(items[::2], items[1::2], strict=True):
         if isinstance(key, yaml.ScalarEvent) and key.value == "<<" and key.implicit[0]:
             raise _UnclearError(_("it merges other blocks into itself"))
-        found.append((key.value if isinstance(key, yaml.ScalarEvent) and not rest else "", value))
-    return found
+        pairs.append((key.value if isinstance(key, yaml.ScalarEvent) and not rest else "", value))
+    return pairs
 
 
 def _scalar(value: list[yaml.Event]) -> Value | None:
-    """A plain number or truth value as PyYAML reads it (YAML 1.1); None for anything else."""
+    """Return a plain number or boolean as PyYAML reads it (YAML 1.1); None for anything else."""
     event = value[0]
     if not isinstance(event, yaml.ScalarEvent) or event.tag is not None or not event.implicit[0]:
         return None
     try:
-        found = yaml.safe_load(event.value)
+        number = yaml.safe_load(event.value)
     except (ValueError, yaml.YAMLError):  # an integer of thousands of digits, `0b`
         return None
-    return found if isinstance(found, Value) and abs(found) <= _MOST else None
+    return number if isinstance(number, Value) and abs(number) <= _MOST else None
 
 
-def _settings(text: str, name: str) -> Block:
-    """The settings of a block, from the events of the YAML parser.
+def _parse_block(text: str, name: str) -> Block:
+    """Parse the settings of a block from the events of the YAML parser.
 
-    Events instead of objects: aliases stay names, so that they cannot multiply; depth costs nothing, where the C
-    reader crashes when it makes objects of what is nested too deeply; and keys that are there twice are seen.
+    Events instead of objects, because aliases then cannot multiply, deep nesting does not crash the C parser, and
+    duplicate keys are seen.
 
     Raises:
-        _UnclearError: The file is not understood.
-        yaml.YAMLError: It is no YAML.
+        _UnclearError: The file is not supported.
+        yaml.YAMLError: It is not YAML.
     """
     events = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    next(events)  # the stream begins
+    next(events)  # StreamStartEvent
     if isinstance(next(events), yaml.StreamEndEvent):
         return Block({})
     if not isinstance(next(events), yaml.MappingStartEvent):
@@ -124,22 +124,17 @@ def _settings(text: str, name: str) -> Block:
     values: dict[str, Value] = {}
     unclear: set[str] = set()
     for key, value in _pairs(iter(inside)):
-        read = _scalar(value)
-        if read is None or key in values or key in unclear:
+        scalar = _scalar(value)
+        if scalar is None or key in values or key in unclear:
             unclear.add(key)
             values.pop(key, None)
         else:
-            values[key] = read
+            values[key] = scalar
     return Block(values, frozenset(unclear))
 
 
-def read_block(path: Path, name: str = "sessions") -> Block:
-    """Read the settings of one block of a `config.yaml`; a file or a block that is not there is an empty one.
-
-    Args:
-        path: The file.
-        name: The block, a key at the top of the file.
-    """
+def read_block(path: Path) -> Block:
+    """Read the block `sessions` of a `config.yaml`; a missing file or block is an empty one."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             return Block({}, trouble=_("{path} is too large to be a configuration").format(path=path))
@@ -147,10 +142,10 @@ def read_block(path: Path, name: str = "sessions") -> Block:
     except FileNotFoundError:
         return Block({})
     except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else _("it is no UTF-8 text")
-        return Block({}, trouble=_("{path} cannot be read: {reason}").format(path=path, reason=said))
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else _("it is no UTF-8 text")
+        return Block({}, trouble=_("{path} cannot be read: {reason}").format(path=path, reason=reason))
     try:
-        return _settings(text, name)
+        return _parse_block(text, "sessions")
     except _UnclearError as unclear:
         reason = str(unclear)
     except yaml.YAMLError as error:
@@ -162,7 +157,7 @@ def read_block(path: Path, name: str = "sessions") -> Block:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What Hermes does with old sessions by itself; None means "cannot tell"."""
+    """What Hermes does with old sessions by itself; None means unknown."""
 
     auto_prune: bool | None = None
     """Hermes deletes ended sessions when it starts."""
@@ -173,19 +168,19 @@ class Retention:
     auto_archive: bool | None = None
     auto_archive_days: float | None = None
     notes: tuple[str, ...] = ()
-    """Sentences: why something cannot be told."""
+    """Sentences why something is unknown."""
 
     @property
     def sentence(self) -> str:
-        """A short sentence for a header."""
+        """A short summary for a header."""
         if self.auto_prune is None:
             return _("cannot tell whether Hermes deletes old sessions")
         if not self.auto_prune:
             return _("Hermes deletes no sessions by itself")
         if self.retention_days is None:
             return _("Hermes deletes sessions that ended and have been idle for an unknown number of days")
-        said = _("Hermes deletes sessions that ended and have been idle for {days:,} days")
-        return said.format(days=self.retention_days)
+        deletes = _("Hermes deletes sessions that ended and have been idle for {days:,} days")
+        return deletes.format(days=self.retention_days)
 
 
 _FLAGS = ("auto_prune", "vacuum_after_prune", "auto_archive")
@@ -193,24 +188,24 @@ _WHOLE = ("retention_days", "min_interval_hours")
 
 
 def defaults_of(schema_version: int | None) -> Retention:
-    """Tell what Hermes does without a configuration, by the schema that its releases write.
+    """Return Hermes' defaults by the schema that its releases write.
 
     `auto_prune` is off up to 0.21.0 (schema 26) and on from 0.21.3 (30) to 0.22 (31), as read in the releases. The
-    schemas between and beyond are not known.
+    defaults for schemas between and beyond are unknown.
     """
-    known = Retention(None, 90, 24, True, False, 3.0)
-    if schema_version is not None and schema_version <= 26:
-        return replace(known, auto_prune=False)
-    if schema_version in (30, 31):
-        return replace(known, auto_prune=True)
+    defaults = Retention(None, 90, 24, True, False, 3.0)
     if schema_version is None:
         return Retention(notes=(_("What Hermes does by default with a store of unknown schema is not known."),))
-    said = _("What Hermes does by default with a store of schema {version} is not known.")
-    return Retention(notes=(said.format(version=schema_version),))
+    if schema_version <= 26:
+        return replace(defaults, auto_prune=False)
+    if schema_version in (30, 31):
+        return replace(defaults, auto_prune=True)
+    note = _("What Hermes does by default with a store of schema {version} is not known.")
+    return Retention(notes=(note.format(version=schema_version),))
 
 
 def managed_config() -> Path | None:
-    """Find the configuration an administrator sets over the user's (0.19 `managed_scope.py`); None without one."""
+    """Return the path of an administrator's configuration, if any (0.19 `managed_scope.py`)."""
     named = os.environ.get("HERMES_MANAGED_DIR", "").strip()
     if named:
         folder = Path(named)
@@ -226,11 +221,11 @@ def read_retention(config: Path, schema_version: int | None, managed: Path | Non
 
     Args:
         config: The `config.yaml` in the home of the profile.
-        schema_version: The store's, which tells the version of Hermes that wrote to it last.
-        managed: The answer of `managed_config`; each setting in it wins over that in `config`.
+        schema_version: Of the store; it tells the version of Hermes that wrote to it last.
+        managed: Result of `managed_config`; its settings override those in `config`.
     """
-    found = defaults_of(schema_version)
-    notes = list(found.notes)
+    defaults = retention = defaults_of(schema_version)
+    notes: list[str] = []
     for path in (config, managed):
         if path is None:
             continue
@@ -240,16 +235,16 @@ def read_retention(config: Path, schema_version: int | None, managed: Path | Non
         changes: dict[str, Value | None] = {}
         for name in (*_FLAGS, *_WHOLE, "auto_archive_days"):
             value = block.values.get(name)
-            wanted: tuple[type, ...] = (bool,) if name in _FLAGS else (int,) if name in _WHOLE else (int, float)
+            types: tuple[type, ...] = (bool,) if name in _FLAGS else (int,) if name in _WHOLE else (int, float)
             if name in block.unclear or (
-                name in block.values and (type(value) not in wanted or (name not in _FLAGS and (value or 0) < 0))
+                name in block.values and (type(value) not in types or (name not in _FLAGS and (value or 0) < 0))
             ):
                 changes[name] = None
                 unclear = _("sessions.{name} in {path} is written in a way that is not understood here.")
                 notes.append(unclear.format(name=name, path=path))
             elif name in block.values:
                 changes[name] = float(value) if name == "auto_archive_days" and value is not None else value
-        found = replace(found, **changes)  # type: ignore[arg-type]  # each of its own type, looked at above
-    if found.auto_prune is not None and defaults_of(schema_version).auto_prune is None:
-        notes = notes[len(defaults_of(schema_version).notes) :]
-    return replace(found, notes=tuple(notes))
+        retention = replace(retention, **changes)  # type: ignore[arg-type]  # types are checked above
+    if retention.auto_prune is None:
+        notes[:0] = defaults.notes
+    return replace(retention, notes=tuple(notes))

@@ -1,11 +1,10 @@
-"""What stands against cleaning up a conversation, whatever the rules say: it is open, pinned, live, leased or recent.
+"""Decide which conversations a clean-up must spare whatever the rules say: pinned, live, leased or recent ones.
 
-Stricter than Hermes: its prune (0.22) spares pinned rows only, and checks leases in its automatic runs alone.
+Stricter than Hermes: its prune (0.22) spares only pinned rows, and checks leases only in automatic runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -23,17 +22,17 @@ STALE_AFTER = 7 * 86_400.0
 
 
 class Standing(StrEnum):
-    """Whether Hermes closed a conversation: what matters most to a clean-up."""
+    """Whether Hermes has closed a conversation."""
 
     ENDED = "ended"
     OPEN = "open"
-    """No end is recorded: it is in use, or its process died. Hermes records nothing that tells these apart."""
+    """No end is recorded: it is in use, or its process died. Hermes records nothing to tell these apart."""
     STALE = "stale-open"
-    """Open, idle for long, and no lease names it: a clean-up includes these only on request."""
+    """Open, idle for long and not leased: a clean-up includes these only on request."""
 
 
 def standing(conversation: Conversation, now: float, stale_after: float = STALE_AFTER) -> Standing:
-    """Tell how a conversation stands, from its own rows and `Status.LIVE`; leases are not looked at here.
+    """Tell whether a conversation is ended, open or stale, from its rows and `Status.LIVE`; leases are ignored.
 
     Args:
         conversation: Any.
@@ -50,7 +49,7 @@ def standing(conversation: Conversation, now: float, stale_after: float = STALE_
 
 
 def idle_seconds(conversation: Conversation, now: float) -> float | None:
-    """Seconds since the last activity of any segment; None if the store has no time for it."""
+    """Return the seconds since the last activity of any segment; None if the store has no time for it."""
     newest = conversation.last_active
     if newest is None:
         newest = conversation.root.started_at
@@ -58,10 +57,10 @@ def idle_seconds(conversation: Conversation, now: float) -> float | None:
 
 
 class Why(NamedTuple):
-    """Why a conversation stays."""
+    """The reason why a conversation is spared."""
 
     code: str
-    """`pinned`, `live`, `leased`, `recent`, `open`, `hidden`, `unmarked` or `subagent`."""
+    """`pinned`, `live`, `leased`, `recent`, `open`, `hidden`, `unmarked`, `subagent` or `changed`."""
     words: str
 
 
@@ -71,24 +70,19 @@ class Protection:
 
     _forest: Forest
     _busy: frozenset[str]
-    """Ids that a live turn lease or compression lock names, read anew: they come and go within a turn."""
+    """Ids with a live turn lease or compression lock, just read: they come and go within a turn."""
     _now: float
 
     def why(self, chain: Chain, status: Status | None = None) -> Why | None:
-        """Say why a conversation is protected; None if it is not.
-
-        Args:
-            chain: One of the forest.
-            status: Its status, if it is known already.
-        """
+        """Return why a conversation is protected; None if it is not."""
         if any(segment.pinned for segment in chain.segments):
             return Why("pinned", _("pinned"))
         if any(segment.busy or segment.id in self._busy for segment in chain.segments):
             return Why("leased", _("a turn or a compression is running in it"))
-        if self._busy and (top := family_root(self._forest, chain)) in self._busy:
-            # Hermes keys a turn lease by the root it reaches over every parent link, branches and subagents included.
+        if self._busy and (root := family_root(self._forest, chain)) in self._busy:
+            # Hermes keys a turn lease by the topmost session over all parent links, branches and subagents included.
             leased = _("a turn is running in its family (the lease names {root})")
-            return Why("leased", leased.format(root=top))
+            return Why("leased", leased.format(root=root))
         newest = max((s.last_active for s in chain.segments if s.last_active is not None), default=None)
         if newest is not None and newest > self._now + LIVE_SECONDS:
             return Why("recent", _("its last activity lies in the future: clocks disagree"))
@@ -101,58 +95,46 @@ class Protection:
 
 
 class Families:
-    """Finds what a delete takes along with a conversation, by the rules of the delete itself, one family at a time.
+    """Finds what a delete removes with a conversation, by the rules of the delete itself, one family at a time.
 
-    A family is all that is connected by parent links or markers. Looking through a whole large store for each of
-    thousands of conversations would take minutes.
-
-    Args:
-        forest: All sessions.
+    A family is everything connected by parent links or markers. Scanning a large store for each of thousands of
+    conversations would take minutes.
     """
 
     def __init__(self, forest: Forest) -> None:
         self._forest = forest
-        self._linked: dict[str, set[str]] = {}
+        self._links: dict[str, set[str]] = {}
         for session in forest.sessions.values():
             if session.parent_id is None and session.delegate_from is None:
                 continue
             own = forest.root_of(session.id) or session.id
-            for other in (session.parent_id, session.delegate_from):
-                root = forest.root_of(other) if other is not None else None
+            for parent in (session.parent_id, session.delegate_from):
+                root = forest.root_of(parent) if parent is not None else None
                 if root is not None and root != own:
-                    self._linked.setdefault(own, set()).add(root)
-                    self._linked.setdefault(root, set()).add(own)
-        self._small: dict[str, Forest] = {}
+                    self._links.setdefault(own, set()).add(root)
+                    self._links.setdefault(root, set()).add(own)
+        self._families: dict[str, Forest] = {}
 
-    def along(self, chain: Chain) -> list[Chain]:
-        """List the conversations of its subagents, nested ones too, and what else a delete takes along."""
+    def dependents(self, chain: Chain) -> list[Chain]:
+        """List the conversations that a delete removes with one: subagents, nested ones too, and stale siblings."""
         root = chain.root.id
-        if root not in self._linked:
+        if root not in self._links:
             return []
         affected = affected_by_delete(self._family(root), [root])
-        return [self._forest.chain_of(below.root.id) for below in affected.along]
+        return [self._forest.chain_of(dependent.root.id) for dependent in affected.dependent]
+
+    def sessions(self, chain: Chain) -> tuple[Session, ...]:
+        """Return all sessions that a delete of a conversation removes: its segments, then those of its subagents."""
+        return (*chain.segments, *(segment for each in self.dependents(chain) for segment in each.segments))
 
     def _family(self, root: str) -> Forest:
-        known = self._small.get(root)
-        if known is not None:
-            return known
-        members, stack = {root}, [root]
-        while stack:
-            for other in self._linked.get(stack.pop(), ()):
-                if other not in members:
-                    members.add(other)
-                    stack.append(other)
-        # A family holds all parents and children of its members, so each link means the same as in the whole store.
-        family = Forest(segment for member in sorted(members) for segment in self._forest.chain_of(member).segments)
-        self._small.update(dict.fromkeys(members, family))
-        return family
-
-
-def reparented(forest: Forest, deleted: Mapping[str, object]) -> list[Session]:
-    """List the sessions that stay and lose their parent: branches, resets and children without a marker.
-
-    Args:
-        forest: All sessions.
-        deleted: Ids of the sessions that go.
-    """
-    return [child for each in deleted for child in forest.children_of(each) if child.id not in deleted]
+        if root not in self._families:
+            members, stack = {root}, [root]
+            while stack:
+                unseen = self._links.get(stack.pop(), set()) - members
+                members |= unseen
+                stack.extend(unseen)
+            # All parents and children of its members are in it, so each link means the same as in the whole store.
+            family = Forest(segment for member in sorted(members) for segment in self._forest.chain_of(member).segments)
+            self._families.update(dict.fromkeys(members, family))
+        return self._families[root]

@@ -1,4 +1,4 @@
-"""Rules as a person types them on one line: `older:90d source:cron size>10M`."""
+"""Parse clean-up rules typed on one line: `older:90d source:cron size>10M`."""
 
 from __future__ import annotations
 
@@ -11,20 +11,16 @@ from ..wording import N_, _
 from .protection import STALE_AFTER
 from .rules import Rules, parse_age, parse_bytes, parse_money
 
-_COMPARED = re.compile(r"(msgs|messages|size|cost)(<=|>=|<|>|:)(.*)", re.IGNORECASE | re.DOTALL)
-
-
-_DIGITS = 15
-"""Most digits of a count: more is a slip of the finger, and more than every reader of JSON can hold."""
-
-
+_COMPARISON = re.compile(r"(msgs|messages|size|cost)(<=|>=|<|>|:)(.*)", re.IGNORECASE | re.DOTALL)
+_MAX_DIGITS = 15
+"""Of a count: more digits are a typing error, and too many for some readers of JSON."""
 _FLAGS: dict[str, tuple[str, object]] = {
     "automation": ("automation", True),
     "empty": ("empty", True),
     "stale": ("stale_open", STALE_AFTER),
     "archived": ("include_archived", True),
 }
-"""Values of `is:`, each with the field of `Rules` that it sets."""
+"""By value of `is:`: a field of `Rules` and its value."""
 EXAMPLES = (
     ("older:30d", N_("no activity for so long; also 2w, 12h")),
     ("source:cron", N_("where it is from; several with commas")),
@@ -34,65 +30,62 @@ EXAMPLES = (
     ("size>10M msgs<5 cost<0.1", N_("bytes with their share of the index, messages, USD")),
     ("title:notes cwd:~/src model:haiku", N_("part of the title, a folder, part of the model")),  # not shown
 )
-"""Rules as they are written, each with its meaning, which the help translates."""
+"""Example rules, each with its meaning, which the help translates."""
 
 
 class Parsed(NamedTuple):
-    """A line of rules as it was understood."""
+    """A parsed line of rules."""
 
     rules: Rules
     problems: tuple[str, ...]
-    """Sentences about words that could not be read. The rules hold without these; a screen must not act on them."""
+    """Sentences about words that could not be parsed. `rules` lacks these words; a screen must not act on it then."""
 
 
 def _split(text: str) -> tuple[list[str], list[str]]:
-    """Split a line into words as a shell does, without backslashes; the second list holds problems."""
+    """Split a line into words as a shell does, without backslash escapes; the second list holds problems."""
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
     lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
     words: list[str] = []
     try:
         words.extend(lexer)
-    except ValueError:  # after the words before the quote were added
+    except ValueError:  # the words before the quote have been added
         return words, [_("a quote is not closed")]
     return words, []
 
 
 def _count(text: str) -> int:
     plain = text.replace(",", "")
-    count = int(plain) if plain.isdecimal() and len(plain) <= _DIGITS else -1
-    if count < 0:
+    if not plain.isdecimal() or len(plain) > _MAX_DIGITS:
         raise ValueError(_("wants a whole number, 0 or more, not {text!r}").format(text=text))
-    return count
+    return int(plain)
 
 
-def _bounds(name: str, sign: str, value: str) -> dict[str, object]:
-    """Fields of `Rules` for a comparison of whole numbers: `<5` is at most 4."""
+def _parse_bounds(name: str, sign: str, value: str) -> dict[str, object]:
+    """Return the fields of `Rules` for a comparison of whole numbers: `<5` is at most 4."""
     if name == "cost":
         if sign not in ("<", "<="):
             raise ValueError(_("is asked for with < only: what was dear is not cleaned up by its price"))
         return {"max_cost": parse_money(value)}
-    read: Callable[[str], int] = parse_bytes if name == "size" else _count
-    bound, field = read(value), "size" if name == "size" else "messages"
+    field, bound = ("size", parse_bytes(value)) if name == "size" else ("messages", _count(value))
     if sign == "<" and bound == 0:
         raise ValueError(_("is never below 0"))
-    low = {">": bound + 1, ">=": bound}
-    high = {"<": bound - 1, "<=": bound}
-    if sign == ":":
-        return {f"min_{field}": bound, f"max_{field}": bound}
-    return {f"min_{field}": low[sign]} if sign in low else {f"max_{field}": high[sign]}
+    low = {">": bound + 1, ">=": bound, ":": bound}
+    high = {"<": bound - 1, "<=": bound, ":": bound}
+    bounds: dict[str, object] = {f"min_{field}": low[sign]} if sign in low else {}
+    return bounds | ({f"max_{field}": high[sign]} if sign in high else {})
 
 
-def _word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
-    """Fields of `Rules` for one word.
+def _parse_word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
+    """Return the fields of `Rules` for one word.
 
     Raises:
-        ValueError: The word is no rule; the sentence says why.
+        ValueError: The word is not a rule; the message says why.
     """
-    compared = _COMPARED.fullmatch(word)
-    if compared is not None:
-        name = {"messages": "msgs"}.get(compared[1].lower(), compared[1].lower())
+    comparison = _COMPARISON.fullmatch(word)
+    if comparison is not None:
+        name = comparison[1].lower().replace("messages", "msgs")
         try:
-            return _bounds(name, compared[2], compared[3])
+            return _parse_bounds(name, comparison[2], comparison[3])
         except ValueError as error:
             raise ValueError(f"{name} {error}") from error
     name, colon, value = word.partition(":")
@@ -115,51 +108,45 @@ def _word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
     if name == "is":
         if value.lower() not in _FLAGS:
             raise ValueError(_("is: knows {words}").format(words=", ".join(_FLAGS)))
-        field, asked = _FLAGS[value.lower()]
-        return {field: asked}
+        field, setting = _FLAGS[value.lower()]
+        return {field: setting}
     raise ValueError(_("{name}: is no rule").format(name=name))
 
 
 def parse_rules(text: str, expand: Callable[[str], str] = str) -> Parsed:
-    """Read a line of rules. Of several words of one kind the last one holds; sources add up.
+    """Parse a line of rules. Of several words of one kind the last one counts; sources add up.
 
     Args:
         text: Any text.
-        expand: Makes a full path of what a user types for a folder.
+        expand: Expands a typed folder to a full path.
     """
     words, problems = _split(text)
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     sources: frozenset[str] = frozenset()
     for word in words:
         try:
-            asked = _word(word, expand)
+            fields |= _parse_word(word, expand)
         except ValueError as error:
             problems.append(str(error))
             continue
-        more = asked.pop("sources", None)
+        more = fields.pop("sources", None)
         if isinstance(more, frozenset):
             sources |= more
-        found.update(asked)
-    age = found.get("older_than")
-    if "stale_open" in found and isinstance(age, float):
-        found["stale_open"] = age
+    age = fields.get("older_than")
+    if "stale_open" in fields and isinstance(age, float):
+        fields["stale_open"] = age
     for name, field in (("msgs", "messages"), ("size", "size")):
-        least, most = found.get(f"min_{field}"), found.get(f"max_{field}")
+        least, most = fields.get(f"min_{field}"), fields.get(f"max_{field}")
         if isinstance(least, int) and isinstance(most, int) and least > most:
-            problems.append(
-                _("{name}: nothing is above {least:,} and below {most:,}").format(
-                    name=name, least=least - 1, most=most + 1
-                )
-            )
-    return Parsed(Rules(sources=sources, **found), tuple(problems))  # type: ignore[arg-type]  # by name, each of its type
+            contradiction = _("{name}: nothing is above {least:,} and below {most:,}")
+            problems.append(contradiction.format(name=name, least=least - 1, most=most + 1))
+    return Parsed(Rules(sources=sources, **fields), tuple(problems))  # type: ignore[arg-type]  # types fit the names
 
 
 def toggled(text: str, word: str) -> str:
-    """Add a word to a line of rules, or remove it if it is there. A new `older:` replaces the old one.
+    """Add a word such as `is:empty` to a line of rules, or remove it; a new `older:` replaces the old one.
 
-    Args:
-        text: A line of rules; one with a problem is returned as it is.
-        word: Such as `is:empty` or `older:90d`.
+    A line with an open quote is returned unchanged.
     """
     words, problems = _split(text)
     if problems:
@@ -171,18 +158,13 @@ def toggled(text: str, word: str) -> str:
 
 
 def with_age(text: str, days: int) -> str:
-    """Give a line of rules another age, in the place of the one it has.
-
-    Args:
-        text: A line of rules; one with a problem is returned as it is.
-        days: For `older:`.
-    """
+    """Replace or add the word `older:` of a line of rules; a line with an open quote is returned unchanged."""
     words, problems = _split(text)
     if problems:
         return text
-    place = next((index for index, each in enumerate(words) if each.startswith("older:")), 0)
+    position = next((index for index, each in enumerate(words) if each.startswith("older:")), 0)
     kept = [each for each in words if not each.startswith("older:")]
-    kept.insert(place, f"older:{days}d")
+    kept.insert(position, f"older:{days}d")
     return " ".join(_quoted(each) for each in kept)
 
 

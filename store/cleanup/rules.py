@@ -1,7 +1,7 @@
-"""Rules: which conversations a clean-up means, and how a person writes them: `older:30d source:cron size>10M is:stale`.
+"""Rules that select conversations for a clean-up, and parsers for the ages, sizes and amounts in them.
 
-All rules must hold; without a rule nothing is meant. Age is by last activity: Hermes up to 0.19 counts from the start
-and deletes a chat that was used yesterday.
+All rules must match; without a rule nothing is selected. Age is by last activity: Hermes up to 0.19 counts from the
+start and deletes a chat that was used yesterday.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _AGES = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([mhdw])", re.IGNORECASE)
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_MOST_SECONDS = 1e11  # three thousand years: more is a slip of the finger
+_MOST_SECONDS = 1e11  # three thousand years
 _MOST_BYTES = 2**53
 _AMOUNT = re.compile(r"(?=[\d.]*\d)\d*\.?\d*(e\d{1,2})?")
 _MOST_MONEY = 1e12
 
 
 def parse_age(text: str) -> float:
-    """Read an age as Hermes' own prune takes it, in seconds: `5h`, `30m`, `2d`, `1w`, sums of these; `90` is 90 days.
+    """Parse an age as Hermes' own prune does, in seconds: `5h`, `30m`, `2d`, `1w`, sums of these; `90` is 90 days.
 
     Raises:
-        ValueError: The text is no age; the sentence says what an age looks like.
+        ValueError: It is not an age; the message says what an age looks like.
     """
     plain = text.strip()
     if re.fullmatch(r"\d+(\.\d+)?", plain):
@@ -44,10 +44,10 @@ def parse_age(text: str) -> float:
 
 
 def parse_bytes(text: str) -> int:
-    """Read a size in bytes: `10M`, `1.5GB`, `512k`, `4MiB`. A letter alone counts in thousands, with an `i` in 1024s.
+    """Parse a size in bytes: `10M`, `1.5GB`, `512k`, `4MiB`. Units are powers of 1000, with an `i` of 1024.
 
     Raises:
-        ValueError: The text is no size; the sentence says what a size looks like.
+        ValueError: It is not a size; the message says what a size looks like.
     """
     match = _BYTES.fullmatch(text.strip())
     if match is None or (match[3] and not match[2]):
@@ -59,10 +59,10 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_money(text: str) -> float:
-    """Read an amount in dollars, with or without their sign.
+    """Parse an amount in dollars, with or without `$`.
 
     Raises:
-        ValueError: The text is no amount of money.
+        ValueError: It is not an amount.
     """
     plain = text.strip().removeprefix("$")
     amount = float(plain) if _AMOUNT.fullmatch(plain) else -1.0
@@ -72,7 +72,7 @@ def parse_money(text: str) -> float:
 
 
 def _below(folder: str, cwd: str | None) -> bool:
-    """Tell whether a working directory is a folder or lies in it; `/a/b` is not below `/a/bc`."""
+    """Tell whether a working directory is a folder or lies in it; `/a/bc` is not below `/a/b`."""
     if not cwd:
         return False
     top = folder.rstrip("/\\") or folder[:1]
@@ -83,22 +83,22 @@ def _below(folder: str, cwd: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of a clean-up. All that are given must hold; None and empty mean that a rule is not given."""
+    """The rules of a clean-up, all of which must match; None and empty mean no rule."""
 
     older_than: float | None = None
     """Seconds since the last activity of any segment; a conversation without any time is never old."""
     sources: frozenset[str] = frozenset()
-    """Sources of the root segment. Subagents go with their parents; a rule means them only if it names their source."""
+    """Sources of the root segment. Subagents go with their parents, and match only if their source is listed."""
     title: str | None = None
-    """Part of the title; upper and lower case are the same."""
+    """Part of the title, case-insensitive."""
     cwd: str | None = None
     """A folder that is, or contains, the conversation's working directory."""
     model: str | None = None
-    """Part of the name of its newest model; upper and lower case are the same."""
+    """Part of the name of the newest model, case-insensitive."""
     empty: bool = False
     """No message in any segment."""
     automation: bool = False
-    """Cron jobs, webhooks and the like: everything nobody typed into."""
+    """Cron jobs, webhooks and the like: whatever nobody typed into."""
     min_messages: int | None = None
     """Chat messages shown by default, over all segments."""
     max_messages: int | None = None
@@ -106,52 +106,47 @@ class Rules:
     """Bytes as a plan counts them, search index included."""
     max_size: int | None = None
     max_cost: float | None = None
-    """USD; an unknown cost counts as none, as in Hermes' prune."""
+    """USD; an unknown cost counts as 0, as in Hermes' prune."""
     stale_open: float | None = None
-    """Include open conversations that have been idle for so many seconds; as the only rule, it means these alone."""
+    """Also select open conversations idle for this number of seconds; as the only rule, select only these."""
     include_archived: bool = False
     marks: frozenset[str] = frozenset()
-    """Ids marked by hand: the clean-up means them whatever the rules say, even if open or hidden, unless protected."""
+    """Ids marked by hand: selected whatever the rules say, even if open or hidden, unless protected."""
     unmarks: frozenset[str] = frozenset()
     """Ids unmarked by hand: they stay whatever the rules say."""
 
     @property
     def filters(self) -> bool:
-        """True if there is a rule besides `stale_open` and marks."""
-        asked = (self.older_than, self.title, self.cwd, self.model, self.max_cost)
+        """Whether there is a rule besides `stale_open` and marks."""
+        values = (self.older_than, self.title, self.cwd, self.model, self.max_cost)
         flags = self.sources or self.empty or self.automation or self.needs_size or self.needs_rows
-        return bool(flags) or any(value is not None for value in asked)
+        return bool(flags) or any(value is not None for value in values)
 
     @property
     def nothing(self) -> bool:
-        """True without any rule: nothing matches then."""
+        """Whether there is no rule at all, so that nothing matches."""
         return not self.filters and self.stale_open is None and not self.marks
 
     @property
     def needs_size(self) -> bool:
-        """True if a rule is about bytes."""
+        """Whether a rule is about bytes."""
         return self.min_size is not None or self.max_size is not None
 
     @property
     def needs_rows(self) -> bool:
-        """True if a rule is about chat messages. They must be counted then: stored counters are only hints."""
+        """Whether a rule is about chat messages, which must then be counted: stored counters are only hints."""
         return self.min_messages is not None or self.max_messages is not None
 
     def marked(self, conversation: Conversation) -> bool:
-        """True if any of its segments is marked by hand."""
+        """Tell whether a segment is marked by hand."""
         return bool(self.marks) and any(segment.id in self.marks for segment in conversation.segments)
 
     def unmarked(self, conversation: Conversation) -> bool:
-        """True if any of its segments is unmarked by hand."""
+        """Tell whether a segment is unmarked by hand."""
         return bool(self.unmarks) and any(segment.id in self.unmarks for segment in conversation.segments)
 
     def could_match(self, conversation: Conversation, now: float) -> bool:
-        """Apply the rules that need nothing but the sessions' own rows.
-
-        Args:
-            conversation: Any.
-            now: Unix seconds.
-        """
+        """Apply the rules that need only session rows; `now` is in Unix seconds."""
         if self.marked(conversation):
             return True
         if self.nothing or (conversation.archived and not self.include_archived):
@@ -172,11 +167,11 @@ class Rules:
         )
 
     def matches(self, conversation: Conversation, size: int | None, now: float) -> bool:
-        """Apply all rules; whether the conversation is protected is another question.
+        """Apply all rules, but no protection.
 
         Args:
             conversation: With its rows counted if `needs_rows`.
-            size: Its bytes; None if they were not measured, which fits no rule on size.
+            size: Its bytes; None if not measured, which matches no rule on size.
             now: Unix seconds.
         """
         if not self.could_match(conversation, now):
@@ -192,39 +187,39 @@ class Rules:
         )
 
     def words(self) -> str:
-        """Say the rules in words, for a screen or a report; empty without rules."""
-        said: list[str] = []
+        """Describe the rules for a screen or a report; empty without rules."""
+        parts: list[str] = []
         if self.older_than is not None:
-            said.append(_("no activity for {age}").format(age=age_words(self.older_than)))
+            parts.append(_("no activity for {age}").format(age=age_words(self.older_than)))
         if self.sources:
             several = pgettext("between sources", " or ").join(sorted(self.sources))
-            said.append(_("source {sources}").format(sources=several))
+            parts.append(_("source {sources}").format(sources=several))
         if self.title is not None:
-            said.append(_("title contains “{text}”").format(text=self.title))
+            parts.append(_("title contains “{text}”").format(text=self.title))
         if self.model is not None:
-            said.append(_("model contains “{text}”").format(text=self.model))
+            parts.append(_("model contains “{text}”").format(text=self.model))
         if self.cwd is not None:
             slash = os.sep if not self.cwd.endswith(("/", os.sep)) else ""
-            said.append(_("in {folder}").format(folder=f"{self.cwd}{slash}"))
-        said += [pgettext("rule", "empty")] * self.empty + [pgettext("rule", "automation")] * self.automation
+            parts.append(_("in {folder}").format(folder=f"{self.cwd}{slash}"))
+        parts += [pgettext("rule", "empty")] * self.empty + [pgettext("rule", "automation")] * self.automation
         for sentence, count in (
             (_("at least {count:,} messages"), self.min_messages),
             (_("at most {count:,} messages"), self.max_messages),
             (_("at least {count:,} bytes"), self.min_size),
             (_("at most {count:,} bytes"), self.max_size),
         ):
-            said += [sentence.format(count=count)] if count is not None else []
+            parts += [sentence.format(count=count)] if count is not None else []
         if self.max_cost is not None:
-            said.append(_("at most ${cost:,.2f}").format(cost=self.max_cost))
+            parts.append(_("at most ${cost:,.2f}").format(cost=self.max_cost))
         if self.stale_open is not None:
-            said.append(_("open ones too, idle for {age}").format(age=age_words(self.stale_open)))
+            parts.append(_("open ones too, idle for {age}").format(age=age_words(self.stale_open)))
         if self.include_archived:
-            said.append(_("archived ones too"))
-        return pgettext("between rules", ", ").join(said)
+            parts.append(_("archived ones too"))
+        return pgettext("between rules", ", ").join(parts)
 
 
 def age_words(seconds: float) -> str:
-    """Say an age in its largest unit: `90 days`, `5 hours`, `30 minutes`."""
+    """Return an age in its largest unit: `90 days`, `5 hours`, `30 minutes`."""
     days, hours, minutes = (round(seconds / unit) for unit in (DAY, HOUR, MINUTE))
     if seconds >= DAY:
         return ngettext("1 day", "{count:,} days", days).format(count=days)

@@ -1,19 +1,20 @@
-"""How many bytes a session holds, by kind; read in slices, so that no statement holds its lock for long.
+"""Measure the bytes of sessions by kind, in slices, so that no statement holds its lock for long.
 
 The bytes of texts, tool calls, reasoning and images in `messages`, and of a prompt in the session's own row, are exact.
-Those of the search index are an estimate: FTS5 does not say which of its bytes belong to which row. What rows and
-indexes cost beyond their content (about a sixth, measured) is left out.
+Those of the search index are an estimate: FTS5 does not tell which of its bytes belong to which row. The overhead of
+rows and indexes (about a sixth, measured) is left out.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsKind, Schema
 from ..errors import QueryInterruptedError
+from ..messages.transcript import count_rows
 from ..sessions.session import Session
 from ..text import as_text
 from ..wording import N_, _
@@ -24,48 +25,47 @@ COUNTED = N_(
 )
 
 REASONING = ("reasoning", "reasoning_content", "reasoning_details", "codex_reasoning_items", "codex_message_items")
-"""Columns of `messages` with what a model thought, one for each form in which providers send it (0.19)."""
+"""Columns of `messages` with a model's reasoning, one for each form in which providers send it (0.19)."""
 
-# Bytes in a table per byte indexed, by dbstat, in stores of 10,000 and 100,000 messages that the real 0.19 wrote.
+# Bytes in a table per byte indexed, by dbstat, in stores of 10,000 and 100,000 messages that 0.19 wrote.
 _COPY, _WORDS, _TRIGRAMS = 1.1, 0.4, 2.4
 _CUT = 8192
-"""Characters of a tool output that a fresh index of 0.22 holds."""
+"""Characters of a tool output in a new index of 0.22."""
 _SLICE = 4000
-"""Messages a statement looks at: some ten milliseconds."""
+"""Messages per statement: some 10 ms."""
 _CHUNK = 400
 _BATCH = 200
-"""Sessions of a statement that reads their messages."""
+"""Sessions per statement that reads their messages."""
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
+T = TypeVar("T")
 Stopped = Callable[[], bool]
 
 
 def never() -> bool:
-    """A `stopped` for work nobody cancels."""
+    """Never cancel; the default for `stopped`."""
     return False
 
 
 def check(stopped: Stopped) -> None:
-    """End the work if it was cancelled.
-
-    Raises:
-        QueryInterruptedError: `stopped` said so.
-    """
+    """Raise QueryInterruptedError if `stopped` returns True."""
     if stopped():
         raise QueryInterruptedError(_("Measuring was interrupted."))
 
 
 class Sizes(NamedTuple):
-    """Bytes by kind, and how many rows of `messages` they are in."""
+    """Bytes by kind."""
 
     rows: int = 0
-    """Rows of `messages`, shown or not."""
+    """Number of rows of `messages`, shown or not."""
+    shown: int = 0
+    """Rows shown by default: what every screen calls the messages of a conversation (`count_rows`)."""
     text: int = 0
-    """What was said, with the forms that were sent to the model."""
+    """Texts, and the forms of them sent to the model."""
     tool_output: int = 0
     tool_calls: int = 0
     images: int = 0
-    """Messages with embedded images: the rows hold them as text."""
+    """Messages with images embedded as text."""
     reasoning: int = 0
     prompts: int = 0
     """System prompts in the session's own row; since 0.20 prompts are shared and count for no session."""
@@ -74,7 +74,7 @@ class Sizes(NamedTuple):
 
     @property
     def content(self) -> int:
-        """All that is counted exactly."""
+        """Sum of the exact numbers."""
         return self.text + self.tool_output + self.tool_calls + self.images + self.reasoning + self.prompts
 
     @property
@@ -84,16 +84,12 @@ class Sizes(NamedTuple):
 
 
 def added(sizes: Iterable[Sizes]) -> Sizes:
-    """The sum of many."""
-    sums = [0] * len(Sizes._fields)
-    for each in sizes:
-        for index, value in enumerate(each):
-            sums[index] += value
-    return Sizes(*sums)
+    """Add up sizes."""
+    return Sizes(*map(sum, zip(*sizes, strict=True)))
 
 
 def bytes_sql(expression: str) -> str:
-    """SQL for the bytes of a value; 0 for NULL. SQLite 3.43 can tell without reading the value."""
+    """Return SQL for the bytes of a value, 0 for NULL. SQLite 3.43 and later do not read the value for it."""
     if expression == "NULL":
         return "0"
     if sqlite3.sqlite_version_info >= (3, 43, 0):
@@ -102,7 +98,7 @@ def bytes_sql(expression: str) -> str:
 
 
 def _embedded(content: str) -> str:
-    """SQL condition: a content is multimodal with data in it. The NUL it begins with saves looking into the others."""
+    """Return SQL for whether a content has embedded data; only multimodal content (it begins with NUL) is scanned."""
     return (
         f"{content} < char(1) AND typeof({content}) = 'text' AND {content} <> '' "
         f"AND instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0"
@@ -110,21 +106,21 @@ def _embedded(content: str) -> str:
 
 
 def _sums(schema: Schema) -> str:
-    """SQL for the sums over rows of `messages`, in the order of `_Sum`.
+    """Return SQL for the sums over rows of `messages`, in the order of `_Sum`.
 
-    SQLite adds up, since handing a row to Python costs more than counting its bytes. Conditions come before the values
-    they can save, since each use of a column reads its value again.
+    SQLite adds up, since passing a row to Python takes longer than counting its bytes. Conditions come before the
+    values they can skip, since each use of a column reads its value again.
     """
     content = schema.message("content")
     size, embedded = bytes_sql(content), _embedded(content)
     output = (
         f"CASE WHEN CAST({schema.message('role')} AS TEXT) = 'tool' THEN CASE WHEN {embedded} THEN 0 ELSE "  # not shown
     )
-    thoughts = [name for name in map(schema.message, REASONING) if name != "NULL"]
-    reasoning = " + ".join(map(bytes_sql, thoughts))
-    if len(thoughts) > 1:
-        reasoning = f"CASE WHEN COALESCE({', '.join(thoughts)}) IS NULL THEN 0 ELSE {reasoning} END"  # not shown
-    each = (
+    columns = [name for name in map(schema.message, REASONING) if name != "NULL"]
+    reasoning = " + ".join(map(bytes_sql, columns))
+    if len(columns) > 1:
+        reasoning = f"CASE WHEN COALESCE({', '.join(columns)}) IS NULL THEN 0 ELSE {reasoning} END"  # not shown
+    values = (
         size,
         f"CASE WHEN {embedded} THEN {size} ELSE 0 END",  # not shown
         f"{output} {size} END ELSE 0 END",  # not shown
@@ -134,11 +130,11 @@ def _sums(schema: Schema) -> str:
         bytes_sql(schema.message("api_content")),
         bytes_sql(schema.message("tool_name")),
     )
-    return f"count(*), {', '.join(f'sum({one})' for one in each)}"
+    return f"count(*), {', '.join(f'sum({value})' for value in values)}"
 
 
 class _Sum(NamedTuple):
-    """What is added up over rows of one session."""
+    """Sums over the rows of one session, in bytes."""
 
     rows: int = 0
     content: int = 0
@@ -146,7 +142,7 @@ class _Sum(NamedTuple):
     output: int = 0
     """Content of tools, without images."""
     cut: int = 0
-    """The part of `output` that a fresh index of 0.22 holds."""
+    """The part of `output` that a new index of 0.22 holds."""
     calls: int = 0
     reasoning: int = 0
     sent: int = 0
@@ -155,7 +151,7 @@ class _Sum(NamedTuple):
 
     @property
     def text(self) -> int:
-        """What was said, and the forms that were sent."""
+        """Texts, and the forms of them sent to the model."""
         return self.content - self.images - self.output + self.sent
 
 
@@ -164,41 +160,37 @@ def _cuts(schema: Schema) -> bool:
     return schema.fts is not None and schema.fts.kind is not FtsKind.INLINE and str(_CUT) in schema.fts.definition
 
 
-def _index_bytes(schema: Schema, source: str, found: _Sum) -> int:
-    """Estimated bytes of one session in the search indexes of this file."""
+def _index_bytes(schema: Schema, source: str, sums: _Sum) -> int:
+    """Estimate the bytes of one session in the search indexes."""
     total = 0.0
+    always = sums.text + sums.images + sums.names
     if (words := schema.fts) is not None:
-        own = words.kind is FtsKind.INLINE
-        calls = found.calls if own or "tool_calls" in words.columns else 0
-        output = found.cut if _cuts(schema) else found.output
-        total += (found.text + found.images + found.names + calls + output) * (_WORDS + _COPY * own)
+        inline = words.kind is FtsKind.INLINE
+        calls = sums.calls if inline or "tool_calls" in words.columns else 0
+        output = sums.cut if _cuts(schema) else sums.output
+        total += (always + calls + output) * (_WORDS + _COPY * inline)
     if (trigram := schema.trigram) is not None:
-        own = trigram.kind is FtsKind.INLINE
-        if own or not (source in _UNINDEXED_SOURCES and f"'{source}'" in trigram.definition):
-            calls = found.calls if own or "tool_calls" in trigram.columns else 0
-            output = 0 if not own and "'tool'" in trigram.definition else found.output
-            total += (found.text + found.images + found.names + calls + output) * (_TRIGRAMS + _COPY * own)
+        inline = trigram.kind is FtsKind.INLINE
+        if inline or not (source in _UNINDEXED_SOURCES and f"'{source}'" in trigram.definition):
+            calls = sums.calls if inline or "tool_calls" in trigram.columns else 0
+            output = 0 if not inline and "'tool'" in trigram.definition else sums.output
+            total += (always + calls + output) * (_TRIGRAMS + _COPY * inline)
     return round(total)
 
 
 def count_messages(reader: Reader, session_ids: Sequence[str], stopped: Stopped = never) -> dict[str, int]:
-    """Count the rows of `messages` by session, shown or not, from an index.
-
-    Args:
-        reader: An open reader.
-        session_ids: Any number of ids; the answer leaves out sessions without rows.
-        stopped: Looked at between chunks.
+    """Count the rows of `messages` by session, shown or not, from an index; sessions without rows are left out.
 
     Raises:
-        QueryInterruptedError: Cancelled.
+        QueryInterruptedError: `stopped`, polled between chunks, returned True.
     """
     statement = "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1"
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for start in range(0, len(session_ids), _CHUNK):
         check(stopped)
         rows = reader.rows_in(statement, session_ids[start : start + _CHUNK])
-        found.update((as_text(key) or "", int(str(count))) for key, count in rows)
-    return found
+        counts.update((as_text(key) or "", int(str(count))) for key, count in rows)
+    return counts
 
 
 def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
@@ -209,25 +201,21 @@ def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
     return {as_text(key) or "": int(str(size)) for key, size in reader.rows_in(statement, ids)}
 
 
-def batches(ids: Sequence[str], counts: Mapping[str, int], most: int) -> Iterator[list[str]]:
-    """Split sessions into batches of few messages for one statement each, a session at least.
-
-    Args:
-        ids: Of sessions.
-        counts: How many messages each of them has, by id.
-        most: Messages of a batch.
-    """
-    group: list[str] = []
+def batches(
+    items: Iterable[T], rows_of: Callable[[T], int], most_rows: int, most_items: int = _BATCH
+) -> Iterator[list[T]]:
+    """Split items into batches with limited messages and items, but at least one item each."""
+    batch: list[T] = []
     rows = 0
-    for each in ids:
-        more = counts.get(each, 0)
-        if group and (rows + more > most or len(group) >= _BATCH):
-            yield group
-            group, rows = [], 0
-        group.append(each)
+    for item in items:
+        more = rows_of(item)
+        if batch and (rows + more > most_rows or len(batch) >= most_items):
+            yield batch
+            batch, rows = [], 0
+        batch.append(item)
         rows += more
-    if group:
-        yield group
+    if batch:
+        yield batch
 
 
 def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> dict[str, _Sum]:
@@ -235,45 +223,46 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> 
     sums = _sums(reader.schema)
     if rows <= _SLICE:
         statement = f"SELECT m.session_id, {sums} FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
-        found = reader.rows_in(statement, ids)
-        return {as_text(row[0]) or "": _Sum(*(int(str(value)) for value in row[1:])) for row in found}
+        rows_by_session = reader.rows_in(statement, ids)
+        return {as_text(row[0]) or "": _Sum(*(int(str(value)) for value in row[1:])) for row in rows_by_session}
     (session_id,) = ids
-    places = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)]
+    message_ids = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)]
     # The plus makes SQLite use the index by session: the rest of the store may lie between two ids.
     statement = f"SELECT {sums} FROM messages m WHERE m.session_id = ? AND +m.id BETWEEN ? AND ?"
     total = _Sum()
-    for start in range(0, len(places), _SLICE):
+    for start in range(0, len(message_ids), _SLICE):
         check(stopped)
-        part = places[start : start + _SLICE]
+        part = message_ids[start : start + _SLICE]
         (row,) = reader.rows(statement, [session_id, part[0], part[-1]])
-        total = _Sum(*(have + int(str(more or 0)) for have, more in zip(total, row, strict=True)))
+        total = _Sum(*(sum_so_far + int(str(more or 0)) for sum_so_far, more in zip(total, row, strict=True)))
     return {session_id: total}
 
 
-def _measured(reader: Reader, sessions: Sequence[Session], stopped: Stopped) -> Iterator[dict[str, Sizes]]:
-    """Measure sessions, some at a time."""
+def _measure_batches(reader: Reader, sessions: Sequence[Session], stopped: Stopped) -> Iterator[dict[str, Sizes]]:
     for start in range(0, len(sessions), _CHUNK):
         check(stopped)
         chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
-        counts = count_messages(reader, list(chunk))
+        counts = dict.fromkeys(chunk, 0) | count_messages(reader, list(chunk))
         prompts = _prompt_bytes(reader, list(chunk))
-        for ids in batches(list(chunk), counts, _SLICE):
+        for ids in batches(chunk, counts.__getitem__, _SLICE):
             check(stopped)
-            sums = _add_up(reader, ids, sum(counts.get(each, 0) for each in ids), stopped)
-            found: dict[str, Sizes] = {}
-            for key in ids:
-                each = sums.get(key, _Sum())
-                found[key] = Sizes(
+            sums = _add_up(reader, ids, sum(counts[id] for id in ids), stopped)
+            shown = count_rows(reader, ids)
+            sizes: dict[str, Sizes] = {}
+            for id in ids:
+                each = sums.get(id, _Sum())
+                sizes[id] = Sizes(
                     rows=each.rows,
+                    shown=shown.get(id, 0),
                     text=each.text,
                     tool_output=each.output,
                     tool_calls=each.calls,
                     images=each.images,
                     reasoning=each.reasoning,
-                    prompts=prompts.get(key, 0),
-                    search=_index_bytes(reader.schema, chunk[key].source, each),
+                    prompts=prompts.get(id, 0),
+                    search=_index_bytes(reader.schema, chunk[id].source, each),
                 )
-            yield found
+            yield sizes
 
 
 def measure(
@@ -289,19 +278,19 @@ def measure(
     Args:
         reader: An open reader.
         sessions: Any number of them.
-        known: Sizes by session id, which are not measured again; each session that is measured is added at once.
-        most: Stop after so many messages, and at least one session; another call goes on.
-        stopped: Looked at between slices.
+        known: Cache of sizes by session id; each session is added as soon as it is measured.
+        most: Stop after this number of messages, and at least one session; another call continues.
+        stopped: Polled between slices.
 
     Raises:
-        QueryInterruptedError: `stopped` said so; `known` has what was measured until then.
+        QueryInterruptedError: `stopped` returned True; `known` has what was measured until then.
     """
-    found = known if known is not None else {}
-    wanted = {session.id: session for session in sessions if session.id not in found}
+    sizes = known if known is not None else {}
+    missing = {session.id: session for session in sessions if session.id not in sizes}
     rows = 0
-    for some in _measured(reader, list(wanted.values()), stopped):
-        found.update(some)
-        rows += sum(each.rows for each in some.values())
+    for batch in _measure_batches(reader, list(missing.values()), stopped):
+        sizes.update(batch)
+        rows += sum(each.rows for each in batch.values())
         if most is not None and rows >= most:
             break
-    return found
+    return sizes

@@ -1,6 +1,6 @@
-"""The map of space: where the bytes are, by source, job and conversation, and what a VACUUM would give back.
+"""Map the bytes of a store by source, job and conversation, and the free pages that a VACUUM would return.
 
-SQLite keeps freed pages for new rows: deleting makes room inside the file, and only a VACUUM makes the file smaller
+SQLite keeps freed pages for new rows: deleting makes room inside the file, and only a VACUUM shrinks the file
 (https://sqlite.org/lang_vacuum.html).
 """
 
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ..connection.connect import Reader
 from ..errors import StoreError
 from ..sessions.catalog import Catalog
-from ..sessions.relations import job_of
-from .sizes import Sizes, Stopped, added, bytes_sql, check, measure, never
+from ..sessions.jobs import job_of
+from .sizes import Sizes, Stopped, added, check, measure, never
 
 
 class Space(NamedTuple):
@@ -26,30 +26,28 @@ class Space(NamedTuple):
     sizes: Sizes
     conversations: int
     below: tuple[Space, ...] = ()
-    """The lines it is made of, biggest first; none for a conversation."""
+    """The lines it consists of, largest first; none for a conversation."""
 
 
 class FileSpace(NamedTuple):
-    """The file: what is used, and what is free already, which only a VACUUM returns."""
+    """Used and free space of the file."""
 
     file_bytes: int
     """The database without its log."""
     free_bytes: int
-    """Pages that no row uses: Hermes fills them first, and a VACUUM returns them."""
+    """Unused pages: Hermes fills them first, and a VACUUM returns them."""
     wal_bytes: int
     shrinks_itself: bool
-    """`auto_vacuum` is FULL, so that the file shrinks with each delete. Hermes does not set it."""
-    shared_prompts: int
-    """Bytes of the prompts table (0.20 and later). A prompt goes when no session refers to it any more."""
+    """`auto_vacuum` is FULL, so the file shrinks with each delete. Hermes does not set it."""
     tables: tuple[tuple[str, int], ...] = ()
-    """Bytes by table and index, biggest first, if they were asked for and SQLite can tell."""
+    """Bytes by table and index, largest first, if requested and SQLite has dbstat."""
 
 
 class SpaceMap(NamedTuple):
-    """Where all bytes of a store are."""
+    """The bytes of a store."""
 
     sources: tuple[Space, ...]
-    """Biggest first."""
+    """Largest first."""
     total: Sizes
     file: FileSpace
 
@@ -64,36 +62,30 @@ def _group(name: str, level: str, below: list[Space]) -> Space:
 
 
 def read_file_space(reader: Reader, wal_bytes: int, *, tables: bool = False, stopped: Stopped = never) -> FileSpace:
-    """Read how the file is used.
+    """Read used and free space of the file.
 
     Args:
         reader: An open reader.
         wal_bytes: Bytes of the log, from `Store.sizes`.
-        tables: Ask `dbstat` for each table and index. It reads every page of the file, and in DELETE journal mode
-            nobody can write meanwhile, so a screen asks only if the user does.
-        stopped: Looked at before each table.
+        tables: Query `dbstat` for each table and index. It reads every page of the file, and in DELETE journal mode
+            nobody can write meanwhile, so a screen does it only on request.
+        stopped: Polled before each table.
     """
     pragmas = ("page_size", "page_count", "freelist_count", "auto_vacuum")
     page, pages, free, auto = (int(str(reader.value(f"PRAGMA {name}") or 0)) for name in pragmas)
-    shared = 0
-    if "system_prompts" in reader.schema.tables:
-        columns = {str(row[1]) for row in reader.rows("PRAGMA table_info(system_prompts)")}
-        if "prompt" in columns:
-            shared = int(str(reader.value(f"SELECT sum({bytes_sql('p.prompt')}) FROM system_prompts p") or 0))
-    found: list[tuple[str, int]] = []
+    table_bytes: list[tuple[str, int]] = []
     if tables and _has_dbstat(reader):
         names = [str(row[0]) for row in reader.rows("SELECT name FROM sqlite_master WHERE rootpage > 0")]
         for name in ("sqlite_schema", *names):
             check(stopped)
             size = reader.value("SELECT sum(pgsize) FROM dbstat WHERE name = ? AND aggregate = 1", [name])
-            found.append((name, int(str(size or 0))))
+            table_bytes.append((name, int(str(size or 0))))
     return FileSpace(
         file_bytes=page * pages,
         free_bytes=page * free,
         wal_bytes=wal_bytes,
         shrinks_itself=auto == 1,
-        shared_prompts=shared,
-        tables=tuple(sorted(found, key=lambda each: -each[1])),
+        tables=tuple(sorted(table_bytes, key=lambda each: -each[1])),
     )
 
 
@@ -115,18 +107,16 @@ def read_space_map(
     tables: bool = False,
     stopped: Stopped = never,
 ) -> SpaceMap:
-    """Read where the bytes of a store are.
+    """Measure a whole store; other arguments as of `read_file_space`.
 
     Args:
         reader: An open reader.
         catalog: Of the whole store.
-        wal_bytes: Bytes of the log, from `Store.sizes`.
-        known: Sizes measured before, by session id; added to.
-        tables: See `read_file_space`.
-        stopped: Looked at between slices.
+        known: Cache of sizes by session id; added to.
+        stopped: Polled between slices.
 
     Raises:
-        QueryInterruptedError: `stopped` said so.
+        QueryInterruptedError: `stopped` returned True.
     """
     sizes = measure(reader, catalog.forest.sessions.values(), known=known, stopped=stopped)
     jobs: dict[str, dict[str | None, list[Space]]] = {}

@@ -1,12 +1,10 @@
-"""Leased read connections: open, read, close; never a handle held while idle.
+"""Short-lived read connections: open, read, close; no handle is held while idle.
 
-Hermes 0.22 counts every process that has the store open as a holder: its prune, optimize and
-repair refuse, its index rebuild waits. In DELETE journal mode an open cursor blocks each commit
-of the gateway. So a connection lives for a burst of work (`Store.reader()` as a context manager),
-every statement is fetched whole, and between bursts changes are noticed by `fingerprint()`, which
-needs no handle. The file is never opened except through SQLite: a raw `open()` and `close()` in a
-process that has a connection drops the POSIX locks of that connection
-(https://sqlite.org/howtocorrupt.html, 2.2).
+Hermes 0.22 counts every process that has the store open as a holder: its prune, optimize and repair refuse, its index
+rebuild waits. In DELETE journal mode an open cursor blocks each commit of the gateway. So a connection lives for a
+burst of work (`with store.reader()`), every statement is fetched whole, and between bursts `fingerprint()` notices
+changes without a handle. The file is opened through SQLite only: a raw `open()` and `close()` in a process that has a
+connection drops the POSIX locks of that connection (https://sqlite.org/howtocorrupt.html, 2.2).
 """
 
 from __future__ import annotations
@@ -16,40 +14,44 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISDIR
+from typing import NamedTuple
 
-from ..errors import (
-    NotAStoreError,
-    StoreEmptyError,
-    StoreError,
-    StoreMissingError,
-    StoreUnreadableError,
-)
+from ..errors import NotAStoreError, StoreEmptyError, StoreError, StoreMissingError, StoreUnreadableError
 from ..wording import _
 from .reader import Reader, Row, decode, translate
 from .schema import Schema, discover
 
-__all__ = ["BUSY_SECONDS", "Fingerprint", "Reader", "Row", "Store", "translate"]
-
-BUSY_SECONDS = 5.0
-"""How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
+__all__ = ["Fingerprint", "Reader", "Row", "Store"]
 
 Fingerprint = tuple[int, ...]
 
 
+class _Discovered(NamedTuple):
+    """The schema of a file, while its schema cookie stays the same."""
+
+    cookie: int
+    schema: Schema
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 class Store:
-    """A store by its path: no handle, cheap to keep; shared by all threads.
+    """A store by its path: holds no handle; all threads share it.
 
     Args:
         path: The database file.
-        busy_seconds: How long a statement waits for a writer.
+        busy_seconds: How long a statement waits for a writer; Hermes' own readers wait as long (0.20).
     """
 
-    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, path: Path, busy_seconds: float = 5.0) -> None:
         self.path = path
-        """The database file."""
         self.busy_seconds = busy_seconds
-        """How long a statement waits for a writer."""
-        self._schemas: dict[tuple[int, int, int], Schema] = {}
         self._shared: dict[tuple[int, int], dict[type, object]] = {}
         self._lock = threading.Lock()
 
@@ -60,35 +62,34 @@ class Store:
 
     @property
     def journal_path(self) -> Path:
-        """Path of the rollback journal of DELETE mode, which exists during a write and after a crash in one."""
+        """Path of the rollback journal of DELETE mode: exists during a write, and after a crash in one."""
         return Path(f"{self.path}-journal")
 
     def fingerprint(self) -> Fingerprint:
-        """Changes when the store may have changed: device, inode, mtime and size of database and log.
+        """Return device, inode, mtime and size of the database and of its log; zeros for a file that is missing.
 
-        Costs microseconds and no handle. In WAL mode every commit moves the log's mtime, in DELETE
-        mode the database's; a replaced file has another inode. Empty when the file is gone.
+        It changes when the store may have changed: in WAL mode every commit moves the log's mtime, in DELETE mode the
+        database's; a replaced file has another inode. Takes microseconds and needs no handle.
         """
-        mark: list[int] = []
+        values: list[int] = []
         for path in (self.path, self.wal_path):
             try:
                 stat = path.stat()
             except OSError:
-                mark += [0, 0, 0, 0]
+                values += [0, 0, 0, 0]
             else:
-                mark += [stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size]
-        return tuple(mark)
+                values += [stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size]
+        return tuple(values)
 
     def sizes(self) -> tuple[int, int]:
-        """Bytes of the database and of its log; 0 for what is not there."""
-        mark = self.fingerprint()
-        return mark[3], mark[7]
+        """Return the bytes of the database and of its log; 0 for a file that is missing."""
+        return _size(self.path), _size(self.wal_path)
 
     def check(self) -> None:
-        """Say at once what a stat can tell: missing, a folder, or empty.
+        """Raise what a stat can tell.
 
         Raises:
-            StoreError: The kind that fits.
+            StoreError: The file is missing, unreachable, a folder, or empty.
         """
         try:
             stat = self.path.stat()
@@ -98,42 +99,38 @@ class Store:
                 remedy=_("Start Hermes once, name another with --home, --profile or --db, or look around with --demo."),
             ) from None
         except OSError as error:
-            raise StoreUnreadableError(
-                _("{path} cannot be reached: {reason}.").format(path=self.path, reason=error.strerror),
-                remedy=_("Check its permissions."),
-            ) from error
-        if self.path.is_dir():
+            raise self._unreachable(error) from error
+        if S_ISDIR(stat.st_mode):
             raise NotAStoreError(
                 _("{path} is a folder.").format(path=self.path),
                 remedy=_("Name a Hermes root with --home, a file with --db."),
             )
-        if stat.st_size == 0 and not self._size(self.wal_path):
+        if not any(self.sizes()):
             raise StoreEmptyError(
                 _("{path} is empty: Hermes has not written to it yet.").format(path=self.path),
                 remedy=_("Start a chat in Hermes, or look around with --demo."),
             )
 
-    @staticmethod
-    def _size(path: Path) -> int:
-        try:
-            return path.stat().st_size
-        except OSError:
-            return 0
+    def _unreachable(self, error: OSError) -> StoreUnreadableError:
+        return StoreUnreadableError(
+            _("{path} cannot be reached: {reason}.").format(path=self.path, reason=error.strerror),
+            remedy=_("Check its permissions."),
+        )
 
     def open(self) -> Reader:
         """Open a read connection; prefer `reader()`, which closes it.
 
         Raises:
-            StoreError: With the sentence for why not.
+            StoreError: The store cannot be read.
         """
         self.check()
         try:
             return self._open("mode=ro")
         except StoreUnreadableError:
-            # A folder we may not write to, and SQLite wants to make -wal and -shm: the file itself
-            # is still readable as long as no log holds newer rows (https://sqlite.org/wal.html, 5)
-            # and no journal the older half of a write (https://sqlite.org/lockingv3.html, 4).
-            if self._size(self.journal_path) or self._size(self.wal_path):
+            # SQLite wants to create -wal and -shm in a folder we may not write to. The file itself is readable
+            # unless a log holds newer rows (https://sqlite.org/wal.html, 5) or a journal the older half of a write
+            # (https://sqlite.org/lockingv3.html, 4).
+            if _size(self.journal_path) or _size(self.wal_path):
                 raise
             return self._open("mode=ro&immutable=1", snapshot=True)
 
@@ -147,48 +144,39 @@ class Store:
             raise translate(error, self.path) from error
         try:
             connection.execute("PRAGMA query_only=1")
-            return Reader(
-                connection, self.path, self._schema(connection), snapshot=snapshot, shared=self._shared_of_file()
-            )
+            shared = self._shared_of_file()
+            return Reader(connection, self.path, self._schema(connection, shared), snapshot=snapshot, shared=shared)
         except sqlite3.Error as error:
             connection.close()
             raise translate(error, self.path) from error
         except OSError as error:  # gone since it was opened
             connection.close()
-            raise StoreUnreadableError(
-                _("{path} cannot be reached: {reason}.").format(path=self.path, reason=error.strerror),
-                remedy=_("Check its permissions."),
-            ) from error
+            raise self._unreachable(error) from error
         except StoreError:
             connection.close()
             raise
 
-    def _schema(self, connection: sqlite3.Connection) -> Schema:
-        """The description of the file, read again only when its schema cookie or inode changed."""
+    def _schema(self, connection: sqlite3.Connection, shared: dict[type, object]) -> Schema:
+        """Return the schema of the file, read again only when its schema cookie changed."""
         cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
-        stat = self.path.stat()
-        key = (stat.st_dev, stat.st_ino, cookie)
-        with self._lock:
-            known = self._schemas.get(key)
-        if known is not None:
-            return known
-        connection.text_factory = decode  # names and notes of a damaged file may be no UTF-8 either
-        schema = discover(connection, self.path)
-        connection.text_factory = str
-        with self._lock:
-            self._schemas = {key: schema}
-        return schema
+        known = shared.get(_Discovered)
+        if not isinstance(known, _Discovered) or known.cookie != cookie:
+            connection.text_factory = decode  # names in a damaged file may be invalid UTF-8 too
+            known = shared[_Discovered] = _Discovered(cookie, discover(connection, self.path))
+            connection.text_factory = str
+        return known.schema
 
     def _shared_of_file(self) -> dict[type, object]:
-        """What readers of the same file leave for each other; another file of the name begins with nothing."""
+        """Return what readers of this file share; a file that replaced it starts with nothing."""
         stat = self.path.stat()
+        key = (stat.st_dev, stat.st_ino)
         with self._lock:
-            self._shared = {(stat.st_dev, stat.st_ino): self._shared.get((stat.st_dev, stat.st_ino), {})}
-            return self._shared[stat.st_dev, stat.st_ino]
+            self._shared = {key: self._shared.get(key, {})}
+            return self._shared[key]
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:
-        """A read connection for a burst of work, closed at the end of the block."""
+        """Open a read connection for a burst of work; it is closed at the end of the block."""
         reader = self.open()
         try:
             yield reader

@@ -1,10 +1,17 @@
-"""One open read connection: statements fetched whole, interrupted from any thread, every failure a sentence."""
+"""One open read connection: statements are fetched whole, can be interrupted from any thread, and fail with a sentence.
+
+A watchdog thread interrupts statements that take longer than any honest store needs. A damaged or malicious file can
+hold b-trees that never end: pages whose children are all the same page. SQLite walks such a tree forever, and counting
+its rows is one instruction, inside which no progress handler is called (https://sqlite.org/c3ref/progress_handler.html);
+an interrupt does work.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -18,21 +25,56 @@ from ..errors import (
     StoreUnreadableError,
 )
 from ..wording import _
-from . import time_limit as fuse
 from .schema import Schema
 
 Row = tuple[object, ...]
-_Kept = TypeVar("_Kept")
+_T = TypeVar("_T")
 
 _IOERR_TRIES = 3
 _IOERR_PAUSE = 0.05
 _CHUNK = 400
 
 SQLITE = sqlite3.sqlite_version
-"""The version of the SQLite that reads."""
+"""The version of the SQLite library in use."""
+
+TIME_LIMIT = 60.0
+"""Seconds a statement may take before the watchdog interrupts it."""
+_WATCH_INTERVAL = 0.5
+_watched: weakref.WeakSet[Reader] = weakref.WeakSet()
+_watch_lock = threading.Lock()
+_watchdog: threading.Thread | None = None
 
 observe: Callable[[str, float, int | None], None] | None = None
-"""Is told of each statement as it stands, without values: seconds it took, and rows, None where it failed."""
+"""Called after each statement with its SQL (without values), the seconds it took, and its rows (None if it failed)."""
+
+
+def _watch(reader: Reader) -> None:
+    """Let the watchdog check a reader; its thread ends when no reader is open."""
+    global _watchdog
+    with _watch_lock:
+        _watched.add(reader)
+        if _watchdog is None or not _watchdog.is_alive():  # it is not alive in the child of a fork either
+            _watchdog = threading.Thread(target=_interrupt_late_statements, name="watchdog", daemon=True)
+            _watchdog.start()
+
+
+def _unwatch(reader: Reader) -> None:
+    with _watch_lock:
+        _watched.discard(reader)
+
+
+def _interrupt_late_statements() -> None:
+    global _watchdog
+    while True:
+        time.sleep(_WATCH_INTERVAL)
+        with _watch_lock:
+            if not _watched:
+                _watchdog = None
+                return
+            statements = [(reader, reader.began) for reader in _watched]  # read once: it may end at any moment
+        for reader, began in statements:
+            if began and time.monotonic() - began > TIME_LIMIT:
+                reader.time_out(began)
 
 
 def decode(raw: bytes) -> str:
@@ -40,7 +82,7 @@ def decode(raw: bytes) -> str:
 
 
 def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterruptedError:
-    """The sentence for what SQLite said.
+    """Return the error with a sentence for a person that fits an error of SQLite.
 
     Args:
         error: What a statement or an open raised.
@@ -66,7 +108,7 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
             remedy=_("Copy the file away first, then try `hermes sessions repair`."),
         )
     if extended == sqlite3.SQLITE_READONLY_ROLLBACK:
-        # A process was killed within a write (DELETE mode). SQLite takes it back for whoever may write, not for us.
+        # A process was killed during a write (DELETE mode). SQLite rolls it back for a writer, not for a reader.
         return StoreUnreadableError(
             _("{path} is in the middle of a write that was broken off.").format(path=path),
             remedy=_(
@@ -103,7 +145,7 @@ def rows_in(
 
 
 class Reader:
-    """One open read connection and what this file has; for one thread, but `interrupt` from any."""
+    """One open read connection and the schema of its file; used by one thread, interrupted by any."""
 
     def __init__(
         self,
@@ -122,22 +164,19 @@ class Reader:
         self.snapshot = snapshot
         """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
         self.shared: dict[type, object] = {} if shared is None else shared
-        """What was found out about the file and outlives this connection, by its type; each piece says how it is kept
-        up to date. Values are never changed, only replaced: other threads read them."""
+        """Facts about the file that outlive this connection, by their type. Values are replaced, never changed: other
+        threads read them. Each type says how it is kept up to date."""
         self.index_remedy = ""
-        """What mends the search index, once a search has had to do without it."""
-        self._stopped = False
+        """How to repair the search index, once a search could not use it."""
         self.began = 0.0
-        """When the statement in flight began, by the monotonic clock; 0 when there is none."""
-        self._is_blown = False
-        self._landing = threading.Lock()
-        fuse.watch(self)
-        self._vocabularies: set[str] = set()
-        self._terms: dict[tuple[object, ...], list[str]] = {}
-        self._ranges: dict[tuple[object, ...], bool] = {}
-        self._kept: dict[object, object] = {}
+        """When the running statement began, by the monotonic clock; 0 when none is running."""
+        self._began_lock = threading.Lock()
+        self._stopped = self._timed_out = False
+        self._cache: dict[type, object] = {}
+        self._version: object = None
         self.statements = 0
-        """How many statements ran; tests count them."""
+        """How many statements ran."""
+        _watch(self)
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
         """Run one statement and fetch all of it; no cursor stays open.
@@ -150,20 +189,20 @@ class Reader:
             StoreError: With the sentence for what SQLite said.
             QueryInterruptedError: `interrupt` was called.
         """
-        if self._is_blown:
+        if self._timed_out:
             raise self._too_long()
         self.check()
         self.statements += 1
         if observe is None:
             return self._fetch(sql, parameters)
-        begun = time.perf_counter()
+        start = time.perf_counter()
         try:
-            found = self._fetch(sql, parameters)
+            rows = self._fetch(sql, parameters)
         except StoreError:
-            observe(sql, time.perf_counter() - begun, None)
+            observe(sql, time.perf_counter() - start, None)
             raise
-        observe(sql, time.perf_counter() - begun, len(found))
-        return found
+        observe(sql, time.perf_counter() - start, len(rows))
+        return rows
 
     def _fetch(self, sql: str, parameters: Sequence[object] | dict[str, object]) -> list[Row]:
         for attempt in range(1, _IOERR_TRIES + 1):
@@ -172,11 +211,11 @@ class Reader:
                 return self._connection.execute(sql, parameters).fetchall()
             except sqlite3.OperationalError as error:
                 if self._connection.text_factory is str and "decode to UTF-8" in str(error):  # not shown
-                    # Invalid bytes in this file: decode by hand from here on. It costs a call for each
-                    # text, so stores without such bytes are spared it.
+                    # The file holds invalid bytes: decode in Python from here on. That costs a call for each
+                    # text, so other stores are spared it.
                     self._connection.text_factory = decode
                     return self._fetch(sql, parameters)
-                if self._is_blown:
+                if self._timed_out:
                     raise self._too_long() from error
                 # SQLite does not always say "interrupted": a virtual table that is being set up says that it failed.
                 self.check()
@@ -185,33 +224,33 @@ class Reader:
                     raise translate(error, self.path) from error
                 time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
             except sqlite3.Error as error:
-                if not self._is_blown:
+                if not self._timed_out:
                     self.check()
                 raise translate(error, self.path) from error
             finally:
-                with self._landing:
+                with self._began_lock:
                     self.began = 0.0
         raise AssertionError("unreachable")
 
     def _too_long(self) -> StoreDamagedError:
         return StoreDamagedError(
             _("{path} could not be read: a question took longer than {seconds:.0f} seconds.").format(
-                path=self.path, seconds=fuse.SECONDS
+                path=self.path, seconds=TIME_LIMIT
             ),
             remedy=_("The file may be damaged, or the disk very slow. Reading a copy may work."),
         )
 
-    def blow(self, began: float) -> None:
-        """The fuse: the statement in flight since then has taken too long; called from a thread of its own."""
-        with self._landing:  # no other statement takes its place while we look
+    def time_out(self, began: float) -> None:
+        """Interrupt the statement that began at a time, unless it has ended; called by the watchdog."""
+        with self._began_lock:  # no other statement takes its place meanwhile
             if self.began == began:
-                self._is_blown = True
+                self._timed_out = True
                 self.interrupt()
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
-        """The first column of the first row, or None when there is no row."""
-        found = self.rows(sql, parameters)
-        return found[0][0] if found else None
+        """Return the first column of the first row, or None when there is no row."""
+        rows = self.rows(sql, parameters)
+        return rows[0][0] if rows else None
 
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
         """Run a statement for many keys, in chunks short enough for any SQLite and any lock.
@@ -223,87 +262,23 @@ class Reader:
         """
         return rows_in(self.rows, sql, keys, before)
 
-    def index_terms(self, index: str, first: str, beyond: str, most: int) -> list[str]:
-        """Terms of an FTS5 table from `first` up to but not including `beyond`, in order.
-
-        They come from a virtual table over the index (https://sqlite.org/fts5.html#the_fts5vocab_virtual_table_module)
-        that stands in the temporary database of this connection, which is kept in memory; the store is not written to.
-
-        Args:
-            index: Name of the FTS5 table.
-            first: The smallest term.
-            beyond: The first one too large.
-            most: How many are given at most.
-
-        Raises:
-            StoreError: With the sentence for what SQLite said.
-        """
-        sql = f"SELECT term FROM {self._vocabulary(index, 'row')} WHERE term >= ? AND term < ? LIMIT ?"
-        key = (index, first, beyond, most, self.value("PRAGMA data_version"))
-        if key not in self._terms:
-            self._terms[key] = [str(row[0]) for row in self.rows(sql, [first, beyond, most])]
-        return self._terms[key]
-
-    def index_has_terms(
-        self, index: str, ranges: Sequence[tuple[str, str]], within: Sequence[tuple[str, str]] = ()
-    ) -> list[bool]:
-        """Whether an FTS5 table has a term in each of many ranges; see `index_terms`.
-
-        Args:
-            index: Name of the FTS5 table.
-            ranges: For each the smallest term, and the first one too large.
-            within: Wider ranges; where one of them has no term, those inside it are not asked for.
-        """
-        if within:
-            there = [
-                wide for wide, is_there in zip(within, self.index_has_terms(index, within), strict=True) if is_there
-            ]
-            bare = [wide for wide in within if wide not in there]
-            asked = [each for each in ranges if not any(low <= each[0] and each[1] <= high for low, high in bare)]
-            found = dict(zip(asked, self.index_has_terms(index, asked), strict=True)) if asked else {}
-            return [found.get(each, False) for each in ranges]
-        # By instances: the first of them tells, where a row for each term first counts all that have it.
-        vocabulary, version = self._vocabulary(index, "instance"), self.value("PRAGMA data_version")
-        unknown = [each for each in dict.fromkeys(ranges) if (index, each, version) not in self._ranges]
-        for start in range(0, len(unknown), _CHUNK):
-            chunk = unknown[start : start + _CHUNK]
-            exists = ", ".join([f"EXISTS (SELECT 1 FROM {vocabulary} WHERE term >= ? AND term < ?)"] * len(chunk))
-            answers = self.rows(f"SELECT {exists}", [bound for each in chunk for bound in each])[0]
-            self._ranges.update(
-                {(index, each, version): bool(is_there) for each, is_there in zip(chunk, answers, strict=True)}
-            )
-        return [self._ranges[index, each, version] for each in ranges]
-
-    def _vocabulary(self, index: str, kind: str) -> str:
-        name = f"{kind}s_of_{index}"
-        if name not in self._vocabularies:
-            for statement in (
-                "PRAGMA temp_store=MEMORY",
-                "PRAGMA query_only=0",
-                f"CREATE VIRTUAL TABLE temp.{name} USING fts5vocab('main', '{index}', '{kind}')",
-                "PRAGMA query_only=1",
-            ):
-                self.rows(statement)
-            self._vocabularies.add(name)
-        return f"temp.{name}"
-
-    def keep(self, kind: type[_Kept]) -> _Kept:
-        """What one piece of work leaves for the next while this connection lives: made at first, let go at `close`.
-
-        Args:
-            kind: What it is; there is one of each.
-        """
-        found = self._kept.get(kind)
-        if not isinstance(found, kind):
-            found = self._kept[kind] = kind()
-        return found
+    def cached(self, kind: type[_T]) -> _T:
+        """Return this connection's one object of a type; a new one when the store has changed since the last call."""
+        version = self.value("PRAGMA data_version")
+        if version != self._version:
+            self._version = version
+            self._cache.clear()
+        value = self._cache.get(kind)
+        if not isinstance(value, kind):
+            value = self._cache[kind] = kind()
+        return value
 
     def begin(self) -> None:
-        """Forget an interrupt: what follows is another piece of work."""
-        self._stopped = self._is_blown = False
+        """Start another piece of work: clear an interrupt or a time-out."""
+        self._stopped = self._timed_out = False
 
     def check(self) -> None:
-        """Between other work than statements: leave off if `interrupt` was called.
+        """Raise if `interrupt` was called; for work between statements.
 
         Raises:
             QueryInterruptedError: It was.
@@ -312,15 +287,15 @@ class Reader:
             raise QueryInterruptedError(_("The query was interrupted."))
 
     def interrupt(self) -> None:
-        """Stop the statement in flight and those to come until `begin`, from any thread."""
+        """Stop the running statement and those to come until `begin`, from any thread."""
         self._stopped = True
         try:
             self._connection.interrupt()
         except sqlite3.ProgrammingError:
-            return  # closed meanwhile: nothing in flight
+            return  # closed meanwhile: nothing is running
 
     def close(self) -> None:
-        """Let go of the file."""
-        fuse.forget(self)
-        self._kept.clear()
+        """Close the file."""
+        _unwatch(self)
+        self._cache.clear()
         self._connection.close()

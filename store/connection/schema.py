@@ -1,13 +1,14 @@
-"""What this file has: columns, tables, indexes and the shape of its search index.
+"""The schema of a store file: its columns, tables, indexes and the shape of its search index.
 
-The version number in a store says little: every writable open of any Hermes adds missing columns,
-an older Hermes opens a newer file, and at schema 31 alone three shapes of the search index exist.
-So everything is discovered, and all queries are built from this description.
+The version number in a store says little: every writable open of any Hermes adds missing columns, an older Hermes opens
+a newer file, and at schema 31 alone three shapes of the search index exist. So everything is discovered, and all
+queries are built from this description.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -25,33 +26,33 @@ class FtsKind(StrEnum):
     """Where an FTS5 table keeps its text."""
 
     INLINE = "inline"
-    """A copy of its own (schema 11 to 22, and upgraded files)."""
+    """In a copy of its own (schema 11 to 22, and upgraded files)."""
     EXTERNAL = "external"
     """In `messages` or a view over it (schema 6 to 9, and fresh files since 26)."""
     CONTENTLESS = "contentless"
 
 
 class FtsIndex(NamedTuple):
-    """One full-text table whose rowid is `messages.id`."""
+    """A full-text table whose rowid is `messages.id`."""
 
     name: str
     columns: tuple[str, ...]
     kind: FtsKind
     tokenizer: str
-    """The tokenizer's words, `unicode61` when none is named."""
+    """The value of `tokenize`; `unicode61` when there is none."""
     content: str = ""
     """The table or view an external index reads, else empty."""
     definition: str = ""
-    """The SQL of the content view, else empty: tells what is left out."""
+    """The SQL of that view, else empty: tells which rows are left out."""
     rowid: str = "rowid"
     """The column of `content` that is `messages.id`."""
 
 
 class Schema(NamedTuple):
-    """One description of a store file; queries are built from it."""
+    """The schema of a store file."""
 
     version: int | None
-    """The number in `schema_version`, None when that is empty or absent."""
+    """The number in `schema_version`; None when that is empty or absent."""
     tables: frozenset[str]
     indexes: frozenset[str]
     triggers: frozenset[str]
@@ -62,85 +63,75 @@ class Schema(NamedTuple):
     trigram: FtsIndex | None
     """The substring index."""
     meta: tuple[tuple[str, str], ...] = ()
-    """The `fts_*` notes of `state_meta`."""
+    """The `fts_*` rows of `state_meta`."""
     leases: tuple[tuple[str, str], ...] = ()
-    """Tables of live turn leases and compression locks that name an end, each with its column of ids."""
+    """Tables of turn leases and compression locks that have an expiry time, each with its column of ids."""
 
     @property
     def is_newer(self) -> bool:
-        """Written by a Hermes newer than any we have seen."""
+        """Whether the file was written by a Hermes newer than any we have seen."""
         return self.version is not None and self.version > NEWEST_KNOWN
 
     def session(self, column: str, *, table: str = "s", default: str = "NULL") -> str:
-        """SQL for a column of `sessions`, or the default where this file lacks it."""
+        """Return SQL for a column of `sessions`, or the default where this file lacks it."""
         return f"{table}.{column}" if column in self.session_columns else default
 
     def message(self, column: str, *, table: str = "m", default: str = "NULL") -> str:
-        """SQL for a column of `messages`, or the default where this file lacks it."""
+        """Return SQL for a column of `messages`, or the default where this file lacks it."""
         return f"{table}.{column}" if column in self.message_columns else default
 
     def active(self, table: str = "m") -> str:
-        """SQL that is 1 for rows the model still sees: upgraded files hold NULL for active."""
+        """Return SQL that is 1 for rows the model still sees; upgraded files hold NULL for active."""
         return f"COALESCE({table}.active, 1)" if "active" in self.message_columns else "1"
 
     def compacted(self, table: str = "m") -> str:
-        """SQL that is 1 for rows summarised away but still part of the record (0.18 and later)."""
+        """Return SQL that is 1 for rows replaced by a summary but still part of the record (0.18 and later)."""
         return f"COALESCE({table}.compacted, 0)" if "compacted" in self.message_columns else "0"
 
     def without_search(self) -> Schema:
-        """The same file taken as having no search index, for when its index cannot be used."""
+        """Return the same schema without the search indexes, for when they cannot be used."""
         return self._replace(fts=None, trigram=None)
 
     def note(self, key: str) -> str | None:
-        """The value of a `state_meta` row about the search index, None where there is none."""
+        """Return the value of a `state_meta` row about the search index; None where there is none."""
         return dict(self.meta).get(key)
 
 
-def _option(argument: str) -> tuple[str, str] | None:
-    """Name and value of an argument `name=value`, the value without its quotes; None for the name of a column."""
-    name, equals, value = argument.partition("=")
-    name, value = name.strip(), value.strip()
-    if not equals or not name.isidentifier():
-        return None
-    quote = value[:1]
-    if quote in ("'", '"') and len(value) > 1 and value.endswith(quote):
-        return name.lower(), value[1:-1].replace(quote * 2, quote)
-    return name.lower(), value
-
-
 def _arguments(sql: str) -> list[str]:
-    """The comma-separated arguments of `USING fts5(…)`; commas inside quotes do not separate."""
+    """Return the comma-separated arguments of `USING fts5(…)`; commas inside quotes do not separate."""
     start = sql.lower().find("fts5")
     body = sql[sql.find("(", start) + 1 : sql.rfind(")")]
-    found, quote, current = [], "", ""
+    arguments, quote, current = [], "", ""
     for letter in body:
         if quote:
             quote = "" if letter == quote else quote
         elif letter in "'\"":
             quote = letter
         elif letter == ",":
-            found.append(current.strip())
+            arguments.append(current.strip())
             current = ""
             continue
         current += letter
-    return [argument for argument in [*found, current.strip()] if argument]
+    return [argument for argument in [*arguments, current.strip()] if argument]
 
 
 def _describe_fts(name: str, sql: str, definitions: dict[str, str]) -> FtsIndex:
     columns: list[str] = []
     options: dict[str, str] = {}
     for argument in _arguments(sql):
-        option = _option(argument)
-        if option is not None:
-            options[option[0]] = option[1]
-        else:
+        option, equals, value = (part.strip() for part in argument.partition("="))
+        if not equals or not option.isidentifier():
             columns.append(argument.split()[0].strip("\"'`[]"))
+            continue
+        quote = value[:1]
+        if quote in ("'", '"') and len(value) > 1 and value.endswith(quote):
+            value = value[1:-1].replace(quote * 2, quote)
+        options[option.lower()] = value
     content = options.get("content")
-    kind = FtsKind.INLINE if content is None else FtsKind.EXTERNAL if content else FtsKind.CONTENTLESS
     return FtsIndex(
         name=name,
         columns=tuple(columns),
-        kind=kind,
+        kind=FtsKind.INLINE if content is None else FtsKind.EXTERNAL if content else FtsKind.CONTENTLESS,
         tokenizer=options.get("tokenize", "unicode61"),
         content=content or "",
         definition=definitions.get(content or "", ""),
@@ -149,8 +140,7 @@ def _describe_fts(name: str, sql: str, definitions: dict[str, str]) -> FtsIndex:
 
 
 def _version(connection: sqlite3.Connection) -> int | None:
-    found = connection.execute("SELECT max(version) FROM schema_version").fetchone()
-    value = found[0] if found else None
+    (value,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
     return value if isinstance(value, int) else None
 
 
@@ -166,18 +156,18 @@ def discover(connection: sqlite3.Connection, path: Path) -> Schema:
         path: The store, for the sentences.
 
     Raises:
-        StoreEmptyError: No tables yet.
-        NotAStoreError: Tables, but not those of Hermes.
-        sqlite3.Error: As SQLite says it; the caller translates.
+        StoreEmptyError: It has no tables yet.
+        NotAStoreError: It has tables, but not those of Hermes.
+        sqlite3.Error: As SQLite says it; the caller translates it.
     """
     objects = connection.execute("SELECT type, name, COALESCE(sql, '') FROM sqlite_master").fetchall()
-    by_type: dict[str, set[str]] = {"table": set(), "index": set(), "trigger": set(), "view": set()}
+    names: dict[str, set[str]] = defaultdict(set)
     definitions: dict[str, str] = {}
     for kind, name, sql in objects:
-        by_type.setdefault(str(kind), set()).add(str(name))
+        names[str(kind)].add(str(name))
         if kind in ("table", "view"):
             definitions[str(name)] = str(sql)
-    tables = by_type["table"]
+    tables = names["table"]
     if not tables:
         raise StoreEmptyError(
             _("{path} has no tables yet: Hermes makes them at its first chat.").format(path=path),
@@ -198,8 +188,8 @@ def discover(connection: sqlite3.Connection, path: Path) -> Schema:
         )
     meta: tuple[tuple[str, str], ...] = ()
     if "state_meta" in tables and {"key", "value"} <= _columns(connection, "state_meta"):
-        notes = connection.execute("SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'").fetchall()
-        meta = tuple((str(key), str(value)) for key, value in notes)
+        rows = connection.execute("SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'").fetchall()
+        meta = tuple((str(key), str(value)) for key, value in rows)
 
     def fts(name: str) -> FtsIndex | None:
         sql = definitions.get(name, "")
@@ -208,8 +198,8 @@ def discover(connection: sqlite3.Connection, path: Path) -> Schema:
     return Schema(
         version=_version(connection) if "version" in _columns(connection, "schema_version") else None,
         tables=frozenset(tables),
-        indexes=frozenset(by_type["index"]),
-        triggers=frozenset(by_type["trigger"]),
+        indexes=frozenset(names["index"]),
+        triggers=frozenset(names["trigger"]),
         session_columns=sessions,
         message_columns=messages,
         fts=fts("messages_fts"),

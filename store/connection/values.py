@@ -1,4 +1,4 @@
-"""Stored values read with suspicion: SQLite columns are only advice, and salvaged rows prove it."""
+"""Conversion of stored values: SQLite does not enforce column types, and salvaged rows hold anything."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from datetime import datetime
 
 from ..text import as_text
 
-# Years 1 to 9999, less two days at either end: what datetime can show in any zone.
+# Years 1 to 9999, less two days at either end: what datetime can show in any time zone.
 _FIRST_TIME = -62_135_596_800.0 + 172_800
 _LAST_TIME = 253_402_300_799.0 - 172_800
 
 
 def as_time(value: object) -> float | None:
-    """Unix seconds, or None for anything that is no usable time.
+    """Return Unix seconds, or None for anything that is no usable time.
 
     Args:
-        value: A number, or a text holding a number or an ISO time (other tools have written both).
+        value: A number, or text with a number or an ISO time in it (other tools have written both).
     """
     if type(value) is float and _FIRST_TIME <= value <= _LAST_TIME:
         return value
@@ -38,7 +38,7 @@ def as_time(value: object) -> float | None:
 
 
 def as_count(value: object) -> int:
-    """A count that is never negative; 0 for anything else."""
+    """Return a count that is never negative; 0 for anything else."""
     if type(value) is int and value >= 0:
         return value
     if isinstance(value, float) and math.isfinite(value):
@@ -47,7 +47,7 @@ def as_count(value: object) -> int:
 
 
 def as_money(value: object) -> float | None:
-    """A finite amount, or None."""
+    """Return a finite amount, or None."""
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
@@ -57,10 +57,10 @@ def as_flag(value: object) -> bool:
 
 
 def read_json(text: str) -> object:
-    """What a JSON text holds.
+    """Parse JSON text; return the value.
 
     Raises:
-        ValueError: It is none, or is nested too deep to be read.
+        ValueError: The text is no JSON, or is nested too deep.
     """
     import json  # later than the first rows, which rarely need it
 
@@ -71,14 +71,14 @@ def read_json(text: str) -> object:
 
 
 def write_json(value: object) -> str:
-    """A value as JSON text, letters as they are."""
+    """Return a value as JSON text, without escapes for letters beyond ASCII."""
     import json
 
     return json.dumps(value, ensure_ascii=False)
 
 
 def as_mapping(value: object) -> dict[str, object]:
-    """A stored JSON object, or an empty mapping for malformed JSON, lists, strings and NULL."""
+    """Parse a stored JSON object; return an empty one for malformed JSON, lists, strings and NULL."""
     text = as_text(value)
     if not text or "{" not in text:
         return {}

@@ -1,7 +1,7 @@
-"""Conversations deleted into the trash: first a bundle that is whole on disk, then one transaction.
+"""Delete conversations into the trash: first write a complete bundle to disk, then delete in one transaction.
 
-Stricter than Hermes, which deletes one session at once and for good (0.13 to 0.22): whole conversations, none that is
-live or pinned, and only rows that in the transaction itself are still those of the bundle.
+Stricter than Hermes, which deletes single sessions for good (0.13 to 0.22): whole conversations, none that is live or
+pinned, and only rows that are, in the transaction itself, still those of the bundle.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from ..trash.bundle import Contents, Written, taken_sum, write_bundle
 from ..trash.format import Fate, quoted
 from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet
 from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
-from ..trash.tables import Layout, Part, Rows, chunks, discover, fill, prompt_columns, read_links
+from ..trash.tables import Layout, Part, chunks, discover, fill, prompt_columns, read_links
 from ..wording import _, ngettext
 from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete, refuse_protected
 from .guards import check_writable
 from .search_index import SearchIndexes
-from .transaction import Needs, Transaction, place_of, write
+from .transaction import Needs, Transaction, file_identity, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"sessions.parent_session_id"}))
 _SESSIONS_AT_ONCE = 50
 
 
 class Deleted(NamedTuple):
-    """What a delete did; restoring the bundle undoes it."""
+    """A delete that was done; restoring the bundle undoes it."""
 
     bundle: Bundle
     conversations: tuple[str, ...]
-    """Tips of what was asked for."""
+    """Tips of the requested conversations."""
     sessions: tuple[str, ...]
-    """All that were deleted, segments and subagents."""
+    """All deleted sessions, segments and subagents."""
     reparented: tuple[str, ...]
-    """Sessions that were kept and have no parent now."""
+    """Sessions that remain and have lost their parent."""
     messages: int
     files: tuple[str, ...]
     """Names of files of Hermes that were moved to the bundle."""
@@ -52,7 +52,7 @@ class Deleted(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Says what was done, in the past tense."""
+        """Summary in the past tense."""
         count = len(self.sessions)
         return _("deleted {sessions}, {messages} to the trash").format(
             sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
@@ -74,19 +74,19 @@ def delete(
 ) -> Deleted:
     """Move conversations to the trash, all of them in one bundle and one transaction, or none.
 
-    Other writers wait for the transaction, about a second for every 1,500 messages, most of it for the search index. A
-    clean-up therefore deletes in portions.
+    Other writers wait for the transaction, about one second per 1,500 messages, mostly for the search index. A clean-up
+    therefore deletes in portions.
 
     Args:
         store: The store.
         session_ids: Any segments of the conversations.
         trash: The folder of the bundles.
-        now: Unix seconds; those of the clock where not given.
-        catalog: Of the whole store, if there is one; it may be a little old, since what has changed is refused.
-        sessions_folder: Where Hermes keeps files of sessions; None where there is none.
+        now: Unix seconds; default the clock.
+        catalog: Of the whole store; may be slightly out of date, since whatever has changed is refused.
+        sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
         patience: Seconds to wait for other writers.
-        stop: Asked between statements until the rows are deleted.
-        tell: Receives reports.
+        stop: Polled between statements until the rows are deleted.
+        tell: Receives progress reports.
 
     Raises:
         RefusedError: Protected, changed meanwhile, or the trash cannot take it; nothing was changed.
@@ -99,10 +99,11 @@ def delete(
     moment = time.time() if now is None else now
     progress = Progress(stop, tell)
     with store.reader() as reader:
-        version, place = _version(reader), place_of(store.path)
-        known = read_catalog(reader, moment) if catalog is None else catalog
-        doomed = plan_delete(reader, known, session_ids, moment)
-        refuse_protected(known, doomed)
+        version, identity = _data_version(reader), file_identity(store.path)
+        if catalog is None:
+            catalog = read_catalog(reader, moment)
+        doomed = plan_delete(reader, catalog, session_ids, moment)
+        refuse_protected(catalog, doomed)
         check_writable(store, reader, NEEDS)
         affected, layout = doomed.affected, discover(reader)
         _check_ids(reader, affected)
@@ -111,31 +112,31 @@ def delete(
         sweep(trash, moment)
         written = write_bundle(reader, layout, contents, trash, moment, stop, messages=doomed.messages, tell=tell)
         _check_orphans(affected, written)
-        wrong: list[str] = []
+        index_notes: list[str] = []
 
         def work(tx: Transaction) -> None:
-            if place_of(store.path) != place:
+            if file_identity(store.path) != identity:
                 replaced = _("{path} was replaced by another file meanwhile. Nothing was changed.")
                 raise RefusedError(replaced.format(path=store.path))
-            _check_unchanged(tx, affected, written, is_same=version == _version(reader))
+            _check_unchanged(tx, affected, written, no_commit_since=version == _data_version(reader))
             delete_rows(tx, affected, layout, progress, doomed.messages)
             indexes = SearchIndexes(tx)
             if indexes.is_ours:
-                wrong.extend(indexes.compare())
+                index_notes.extend(indexes.compare())
 
         holds = _("The bundle {name} in the trash holds everything; `hermes-browse trash restore {name}` puts it back.")
         try:
             write(
                 store,
                 work,
-                lambda again, _none: _check_gone(again, affected, written),
+                lambda fresh, _none: _check_gone(fresh, affected, written),
                 needs=NEEDS,
                 patience=patience,
                 beside=reader,
                 in_doubt=holds.format(name=written.manifest.name),
             )
         except (WriteInDoubtError, WriteUnverifiedError):
-            raise  # the bundle stays, whatever the store holds
+            raise  # the rows may be gone: keep the bundle
         except BaseException:
             _discard_bundle(reader, affected, written)
             raise
@@ -147,7 +148,7 @@ def delete(
         reparented=tuple(each for each in written.cut if each is not None),
         messages=written.manifest.messages,
         files=tuple(each.name for each in written.manifest.files),
-        notes=(*wrong, *notes),
+        notes=(*index_notes, *notes),
     )
 
 
@@ -162,15 +163,8 @@ def copy_to_trash(
 ) -> Bundle:
     """Write a bundle of conversations with their subagents; the store is only read.
 
-    It protects them where there are no pins: when Hermes deletes them later by itself, the bundle brings them back.
-
-    Args:
-        store: The store.
-        catalog: Of the whole store.
-        conversations: Of that catalog; at least one.
-        trash: The folder of the bundles.
-        now: Unix seconds.
-        sessions_folder: Where Hermes keeps files of sessions; None where there is none.
+    This protects them in stores without pins: when Hermes deletes them by itself, the bundle restores them. Arguments
+    as of `delete`.
 
     Raises:
         TrashError: The trash cannot take it.
@@ -192,25 +186,25 @@ def _contents(
     sessions_folder: Path | None,
 ) -> Contents:
     tips = tuple(each.id for each in conversations)
-    found = files.find(reader, sessions_folder, sessions)
-    return Contents(sessions, tips, titles, found, ties_of(reader, trash, sessions))
+    session_files = files.find(reader, sessions_folder, sessions)
+    return Contents(sessions, tips, titles, session_files, ties_of(reader, trash, sessions))
 
 
 def _titles(reader: Reader, conversations: Sequence[Conversation]) -> tuple[str | None, ...]:
     titles = [each.title for each in conversations]
-    if titles[0] is None:  # it names the bundle: how the conversation begins is better than nothing
+    if titles[0] is None:  # the first title names the bundle: fall back to the first words
         (first,) = with_details(reader, [conversations[0]])
         titles[0] = one_line(first.preview, PREVIEW) or None
     return tuple(titles)
 
 
-def _version(source: Rows) -> object:
-    return source.rows("PRAGMA data_version")[0][0]
+def _data_version(reader: Reader) -> object:
+    return reader.rows("PRAGMA data_version")[0][0]
 
 
 def _check_ids(reader: Reader, affected: Affected) -> None:
-    found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", affected.sessions)
-    if {row[0] for row in found} != set(affected.sessions):
+    rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", affected.sessions)
+    if {row[0] for row in rows} != set(affected.sessions):
         raise RefusedError(
             _("The id of one of its sessions is no proper text, or the session is gone. Nothing was changed."),
             remedy=_("`hermes sessions repair` may help."),
@@ -218,37 +212,33 @@ def _check_ids(reader: Reader, affected: Affected) -> None:
 
 
 def _check_orphans(affected: Affected, written: Written) -> None:
-    """Refuse where a session that was not shown would lose its parent: a new child may be a continuation."""
-    shown = {session.id for session in affected.orphaned}
-    if not shown.issuperset(each for each in written.cut if each is not None):  # without an id it is in no list
+    """Refuse if a session that the plan did not list would lose its parent: a new child may be a continuation."""
+    planned = {session.id for session in affected.orphaned}
+    if not planned.issuperset(each for each in written.cut if each is not None):  # NULL ids are in no list
         discard(written.path)
         raise RefusedError(_("The conversation has changed meanwhile: it has another child. Nothing was changed."))
 
 
 def _discard_bundle(reader: Reader, affected: Affected, written: Written) -> None:
-    """Remove the bundle of a delete that failed before its commit, if all its sessions are seen to be there."""
+    """Remove the bundle of a delete that failed before its commit, but only if all its sessions are in the store."""
     try:
-        found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", affected.sessions)
-        if len(found) == len(affected.sessions):
+        rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", affected.sessions)
+        if len(rows) == len(affected.sessions):
             discard(written.path)
     except BrowseError:
         return
 
 
-def _check_unchanged(tx: Transaction, affected: Affected, written: Written, *, is_same: bool) -> None:
-    """Refuse where the rows in the store, which nobody else can change now, are not those of the bundle.
+def _check_unchanged(tx: Transaction, affected: Affected, written: Written, *, no_commit_since: bool) -> None:
+    """Refuse if the rows in the store, now locked, are not those of the bundle.
 
-    Args:
-        tx: The transaction.
-        affected: What is deleted.
-        written: The bundle.
-        is_same: Nobody has committed anything since the bundle was begun, so that rows need not be read again.
+    With `no_commit_since`, nobody has committed since the bundle was begun, so rows need not be read again.
     """
-    busy = _busy(tx, (*affected.sessions, *affected.above))
+    busy = _find_busy(tx, (*affected.sessions, *affected.family_roots))
     if busy is not None:
         begun = _("{session} is being written to: a turn or a compression has begun. Nothing was changed.")
         raise RefusedError(begun.format(session=busy))
-    if is_same:
+    if no_commit_since:
         return
     ids, layout = affected.sessions, written.layout
     if tuple(read_links(tx, layout, ids)) != written.manifest.links:
@@ -257,46 +247,41 @@ def _check_unchanged(tx: Transaction, affected: Affected, written: Written, *, i
         raise RefusedError(_("The conversation is being written to: it has changed meanwhile. Nothing was changed."))
 
 
-def _busy(source: Transaction, ids: Sequence[str]) -> str | None:
-    """Return a session that a live lease or lock names."""
+def _find_busy(tx: Transaction, ids: Sequence[str]) -> str | None:
+    """Return a session that has a live lease or lock."""
     for table, column in (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id")):
-        if table in source.schema.tables:
+        if table in tx.schema.tables:
             live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
-            found = source.rows_in(live, ids, [time.time()])
-            if found:
-                return as_text(found[0][0])
+            rows = tx.rows_in(live, ids, [time.time()])
+            if rows:
+                return as_text(rows[0][0])
     return None
 
 
 def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: Progress, messages: int) -> None:
     """Delete all rows that belong to the sessions.
 
-    Args:
-        tx: The transaction.
-        affected: What is deleted.
-        layout: Of the store.
-        progress: Asked for a stop between statements, and told how far it is.
-        messages: How many there are, for the reports alone.
+    `messages`, the number of them, is used only in progress reports.
 
     Raises:
         QueryInterruptedError: It was stopped; the transaction must be rolled back.
     """
-    ids, gone = affected.sessions, 0
-    prompts = _prompts(tx, ids)
-    for loose in layout.loose:  # within the family too, so that the order of sessions does not matter, even in a cycle
+    ids, deleted = affected.sessions, 0
+    prompts = _prompt_hashes(tx, ids)
+    for loose in layout.loose:  # also links within the family: then the order of sessions is free, even in a cycle
         for chunk in chunks(ids):
             condition = fill(loose.condition, len(chunk))
             tx.execute(f"UPDATE {quoted(loose.table)} SET {quoted(loose.column)} = NULL WHERE {condition}", chunk)
     indexes = SearchIndexes(tx)
-    # Backwards: rows that refer to others first, and messages before sessions, whose rows the triggers of the substring
-    # index read (0.22).
+    # Reversed: rows that refer to others first; messages before sessions, which the triggers of the substring index
+    # read (0.22).
     for part in reversed([part for part in layout.parts if part.fate is Fate.TAKEN]):
         for chunk in chunks(ids, _SESSIONS_AT_ONCE):
             progress.check()
             if part.table == "messages" and part.rowid:
-                for done in _delete_messages(tx, indexes, part, chunk):
-                    gone += done
-                    progress.tell(Stage("deleting", gone, messages))
+                for count in _delete_messages(tx, indexes, part, chunk):
+                    deleted += count
+                    progress.tell(Stage("deleting", deleted, messages))
                     progress.check()
             else:
                 condition = fill(part.condition, len(chunk))
@@ -310,38 +295,33 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
 
 
 def _delete_messages(tx: Transaction, indexes: SearchIndexes, part: Part, ids: Sequence[str]) -> Iterator[int]:
-    """Delete the messages of some sessions in portions, all within the transaction, and yield the size of each."""
+    """Delete the messages of some sessions in portions, all within the transaction; yield the size of each."""
     condition = fill(part.condition, len(ids))
-    some = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
-    statement = f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({some})"
+    portion = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
+    delete_in = f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN "
     if not indexes.is_ours:
-        while done := tx.execute(statement, ids):
-            yield done
+        while count := tx.execute(f"{delete_in}({portion})", ids):
+            yield count
         return
-    while numbers := [row[0] for row in tx.rows(some, ids)]:
-        indexes.before_delete(numbers)
-        marks = ",".join("?" * len(numbers))
-        yield tx.execute(f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN ({marks})", numbers)
+    while rowids := [row[0] for row in tx.rows(portion, ids)]:
+        indexes.before_delete(rowids)
+        yield tx.execute(f"{delete_in}({','.join('?' * len(rowids))})", rowids)
 
 
-def _prompts(tx: Transaction, ids: Sequence[str]) -> list[bytes]:
-    """Return the hashes of prompts that the sessions use, as bytes, because a damaged one may be no proper text."""
+def _prompt_hashes(tx: Transaction, ids: Sequence[str]) -> list[bytes]:
+    """Return the hashes of the sessions' prompts, as bytes, because a damaged one may not be UTF-8."""
     if "system_prompts" not in tx.schema.tables:
         return []
-    found: set[bytes] = set()
+    hashes: set[bytes] = set()
     for column in prompt_columns(tx.schema.session_columns):
-        named = f"typeof({column}) = 'text' AND id IN ({{keys}})"
-        rows = tx.rows_in(f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {named}", ids)
-        found.update(bytes(row[0]) for row in rows if isinstance(row[0], bytes))
-    return sorted(found)
+        condition = f"typeof({column}) = 'text' AND id IN ({{keys}})"
+        rows = tx.rows_in(f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {condition}", ids)
+        hashes.update(bytes(row[0]) for row in rows if isinstance(row[0], bytes))
+    return sorted(hashes)
 
 
 def _check_gone(reader: Reader, affected: Affected, written: Written) -> None:
-    """Check that none of the deleted rows is left.
-
-    Raises:
-        WriteUnverifiedError: One is.
-    """
+    """Raise WriteUnverifiedError if a deleted row is still in the store."""
     for part in written.layout.parts:
         if part.fate is Fate.TAKEN:
             for chunk in chunks(affected.sessions):

@@ -1,6 +1,6 @@
-"""Archiving, pinning, and undoing: columns of sessions set in one transaction, kept value for value, and read back.
+"""Archive, pin, and undo: set columns of sessions in one transaction and record the values before and after.
 
-Hermes marks every row of a compression lineage (`set_session_archived`), and so do we.
+As in Hermes (`set_session_archived`), a flag is set on every row of a compression lineage.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from .transaction import PATIENCE, Needs, Transaction, write
 
 _TITLE = 60
 Values = Mapping[str, Encoded]
-"""Values by column with their storage class, so that text that is no UTF-8 comes back byte for byte too."""
+"""Values by column with their storage class, so that text that is not UTF-8 is restored byte for byte too."""
+
+
+COMPRESSED_ANCESTORS = (
+    "up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
+    "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
+    "WHERE p.end_reason = 'compression')"
+)
+"""For WITH RECURSIVE: a session and the compressed sessions it continues. UNION ends a cycle of parents too."""
 
 
 class RowChange(NamedTuple):
@@ -33,13 +41,13 @@ class Change(NamedTuple):
     """One write."""
 
     sentence: str
-    """What was done, in the past tense; empty when nothing had to be done."""
+    """What was done, in the past tense; empty if nothing was."""
     rows: tuple[RowChange, ...]
     """In the order they were changed."""
 
     @property
     def session_ids(self) -> tuple[str, ...]:
-        """The sessions that were changed."""
+        """Ids of the changed sessions."""
         return tuple(row.session_id for row in self.rows)
 
 
@@ -49,58 +57,46 @@ def _read(source: Rows, session_id: str, columns: Sequence[str]) -> list[dict[st
 
 
 def set_columns(tx: Transaction, session_id: str, after: Values) -> RowChange | None:
-    """Set columns of one session where they differ.
-
-    Args:
-        tx: The transaction.
-        session_id: Of the row; no other is touched, whatever the id holds.
-        after: Values by column.
-
-    Returns:
-        What was changed; None when there was nothing to change.
+    """Set those columns of one session that differ from `after`; return None if none does.
 
     Raises:
         RefusedError: There is no such row, or more than one.
     """
-    found = _read(tx, session_id, list(after))
-    if len(found) != 1:
+    rows = _read(tx, session_id, list(after))
+    if len(rows) != 1:
         raise RefusedError(
             _("The session {session} is not there any more. Nothing was changed.").format(session=session_id)
         )
-    wanted = {column: value for column, value in after.items() if found[0][column] != value}
-    if not wanted:
+    changes = {column: value for column, value in after.items() if rows[0][column] != value}
+    if not changes:
         return None
-    marks, values = bind(wanted)
-    sets = ", ".join(f"{column} = {mark}" for column, mark in zip(wanted, marks, strict=True))
-    if tx.execute(f"UPDATE sessions SET {sets} WHERE id = ?", [*values, session_id]) != 1:
+    marks, values = bind(changes)
+    assignments = ", ".join(f"{column} = {mark}" for column, mark in zip(changes, marks, strict=True))
+    if tx.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", [*values, session_id]) != 1:
         raise RefusedError(
             _("The session {session} could not be changed alone. Nothing was changed.").format(session=session_id)
         )
-    return RowChange(session_id, {column: found[0][column] for column in wanted}, wanted)
+    return RowChange(session_id, {column: rows[0][column] for column in changes}, changes)
 
 
-def check_changes(reader: Rows, rows: Sequence[RowChange]) -> None:
+def check_changes(reader: Rows, changes: Sequence[RowChange]) -> None:
     """Read changed rows back.
 
-    Args:
-        reader: An open reader.
-        rows: What was changed.
-
     Raises:
-        WriteUnverifiedError: One of them is not as it was left; says what was found.
+        WriteUnverifiedError: One of them does not have the new values.
     """
-    for row in rows:
-        found = _read(reader, row.session_id, list(row.after))
-        if found == [dict(row.after)]:
+    for row in changes:
+        stored = _read(reader, row.session_id, list(row.after))
+        if stored == [dict(row.after)]:
             continue
-        if len(found) != 1:
+        if len(stored) != 1:
             raise WriteUnverifiedError(
                 _("{session} was changed, but is not there any more.").format(session=row.session_id)
             )
-        column = next(name for name in row.after if found[0][name] != row.after[name])
+        column = next(name for name in row.after if stored[0][name] != row.after[name])
         raise WriteUnverifiedError(
             _("{session} was changed, but does not read back as it was left: {column} is {found}, not {left}.").format(
-                session=row.session_id, column=column, found=_shown(found[0][column]), left=_shown(row.after[column])
+                session=row.session_id, column=column, found=_shown(stored[0][column]), left=_shown(row.after[column])
             ),
             remedy=_("Another program may have written it in the same moment."),
         )
@@ -112,39 +108,37 @@ def _shown(value: Encoded) -> str:
 
 
 def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
-    """Put back the values that a change has overwritten, all of them or none.
+    """Restore the values that a change has overwritten, all of them or none; the result can be undone in turn.
 
     Args:
         store: The store.
-        change: What was done.
+        change: The change to undo.
         patience: Seconds to wait for other writers.
 
-    Returns:
-        What this did, which can be undone in turn.
-
     Raises:
-        RefusedError: A row has been changed again since, or its title is another's by now; nothing was changed.
-        StoreBusyError: Others wrote all the time.
+        RefusedError: A row has been changed again since, or another session has its title; nothing was changed.
+        StoreBusyError: Others did not release the store in time.
     """
 
     def work(tx: Transaction) -> tuple[RowChange, ...]:
-        done: list[RowChange] = []
+        undone: list[RowChange] = []
         for row in reversed(change.rows):
-            found = _read(tx, row.session_id, list(row.after))
-            if not found:
+            stored = _read(tx, row.session_id, list(row.after))
+            if not stored:
                 raise RefusedError(
                     _("{session} is not there any more. Nothing was changed.").format(session=row.session_id)
                 )
-            if found != [dict(row.after)]:
+            if stored != [dict(row.after)]:
                 raise RefusedError(
                     _("{session} has been changed since, so it is left as it is. Nothing was changed.").format(
                         session=row.session_id
                     )
                 )
-            _check_free(tx, row)
+            _check_title_is_free(tx, row)
             back = set_columns(tx, row.session_id, row.before)
-            done += [back] if back is not None else []
-        return tuple(done)
+            if back is not None:
+                undone.append(back)
+        return tuple(undone)
 
     if not change.rows:
         return Change("", ())
@@ -153,8 +147,8 @@ def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
     return Change(_("undone: {done}").format(done=change.sentence), rows)
 
 
-def _check_free(tx: Transaction, row: RowChange) -> None:
-    """Refuse to bring back a title that another session has by now; not every store has a unique index on titles."""
+def _check_title_is_free(tx: Transaction, row: RowChange) -> None:
+    """Refuse to restore a title that another session has by now; not every store has a unique index on titles."""
     title = row.before.get("title")
     if title is None:
         return
@@ -169,13 +163,9 @@ def _check_free(tx: Transaction, row: RowChange) -> None:
 
 
 def lineage(tx: Transaction, session_id: str) -> list[str]:
-    """Find the rows that are marked together: up and down over compressed parents, whatever the child is.
+    """Return the ids of all sessions linked with one, up and down, by a compressed parent.
 
-    So a branch or a subagent of a compressed session is marked with it, as in Hermes (0.17 to 0.22).
-
-    Args:
-        tx: The transaction.
-        session_id: Any segment.
+    These include branches and subagents of a compressed session, as in Hermes (0.17 to 0.22).
 
     Raises:
         NotFoundError: There is no such session.
@@ -184,89 +174,92 @@ def lineage(tx: Transaction, session_id: str) -> list[str]:
         raise NotFoundError(
             _("There is no session {session} in this store. Nothing was changed.").format(session=session_id)
         )
-    # UNION drops what it has seen, so that a ring of parents ends too.
-    found = tx.rows(
-        "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
-        "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
-        "WHERE p.end_reason = 'compression'), "
+    rows = tx.rows(
+        f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
         "down(id) AS (SELECT ?1 UNION SELECT c.id FROM down "
         "JOIN sessions p ON p.id = down.id JOIN sessions c ON c.parent_session_id = p.id "
         "WHERE p.end_reason = 'compression') "
         "SELECT id FROM up UNION SELECT id FROM down",
         [session_id],
     )
-    return [str(row[0]) for row in found]
+    return [str(row[0]) for row in rows]
 
 
-def _subject(tx: Transaction, session_ids: Sequence[str]) -> str:
-    """Name the conversations of a write in a few words."""
+def _name_conversations(tx: Transaction, session_ids: Sequence[str]) -> str:
+    """Return the title of a single conversation, or the number of them."""
     ids = list(dict.fromkeys(session_ids))
     if len(ids) != 1:
         return ngettext("1 conversation", "{count:,} conversations", len(ids)).format(count=len(ids))
     title = tx.schema.session("title")
-    found = tx.rows(f"SELECT {title} FROM sessions s WHERE s.id = ?", ids)
-    text = as_text(found[0][0]) if found else None
+    rows = tx.rows(f"SELECT {title} FROM sessions s WHERE s.id = ?", ids)
+    text = as_text(rows[0][0]) if rows else None
     return f"“{one_line(text, _TITLE)}”" if text else ids[0]
 
 
-def _mark(
-    store: Store, session_ids: Sequence[str], column: str, value: int, done: str, spared: Collection[str], wait: float
+def _set_flag(
+    store: Store,
+    session_ids: Sequence[str],
+    column: str,
+    value: int,
+    sentence: str,
+    patience: float,
+    spared: Collection[str] = (),
 ) -> Change:
     def work(tx: Transaction) -> tuple[str, tuple[RowChange, ...]]:
         columns = tx.schema.session_columns
         after: dict[str, Encoded] = {column: value}
         if column == "archived" and "auto_archived" in columns:
-            after["auto_archived"] = 0  # else a resume takes it for archived by Hermes itself, and undoes it (0.22)
+            after["auto_archived"] = 0  # otherwise a resume undoes it as an archive of Hermes' own (0.22)
         if column == "pinned" and value and {"auto_archived", "hidden"} <= columns:
-            after["hidden"] = 0  # since 0.22 a pin shows what was hidden
+            after["hidden"] = 0  # since 0.22 a pin unhides
         changed: dict[str, RowChange] = {}
         for session_id in session_ids:
-            for each in lineage(tx, session_id):
-                row = set_columns(tx, each, after) if each not in spared else None
+            for relative in lineage(tx, session_id):
+                row = set_columns(tx, relative, after) if relative not in spared else None
                 if row is not None:
-                    changed[each] = row
-        return _subject(tx, session_ids), tuple(changed.values())
+                    changed[relative] = row
+        return _name_conversations(tx, session_ids), tuple(changed.values())
 
     needed = frozenset(f"sessions.{name}" for name in ("end_reason", "parent_session_id", column))
-    subject, rows = write(
+    name, rows = write(
         store,
         work,
         lambda reader, result: check_changes(reader, result[1]),
         needs=Needs(frozenset({"sessions"}), needed),
-        patience=wait,
+        patience=patience,
     )
-    return Change(_(done).format(conversation=subject) if rows else "", rows)
+    return Change(_(sentence).format(conversation=name) if rows else "", rows)
 
 
 def archive(
     store: Store, session_ids: Sequence[str], *, spared: Collection[str] = (), patience: float = PATIENCE
 ) -> Change:
-    """Hide conversations from lists; nothing is lost, and `unarchive` brings them back.
+    """Hide conversations from lists, in one transaction; `unarchive` shows them again.
 
     Args:
         store: The store.
-        session_ids: Any segments; their whole lineages are marked, in one transaction.
-        spared: Sessions to leave as they are, though Hermes would mark them along: a bulk write names the protected.
+        session_ids: Any segments; the flag is set on their whole lineages.
+        spared: Members of the lineages to leave unchanged, though Hermes would archive them too.
         patience: Seconds to wait for other writers.
 
     Raises:
         NotFoundError: There is no such session; nothing was changed.
-        RefusedError: This store is not written to, or knows no archive (before 0.16).
-        StoreBusyError: Others wrote all the time.
+        RefusedError: The store must not be written to, or has no archive (before 0.16).
+        StoreBusyError: Others did not release the store in time.
     """
-    return _mark(store, session_ids, "archived", 1, N_("archived {conversation}"), spared, patience)
+    return _set_flag(store, session_ids, "archived", 1, N_("archived {conversation}"), patience, spared)
 
 
 def unarchive(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
-    """Bring archived conversations back; arguments and errors as of `archive`."""
-    return _mark(store, session_ids, "archived", 0, N_("brought back {conversation}"), (), patience)
+    """Show archived conversations in lists again; arguments and errors as of `archive`."""
+    return _set_flag(store, session_ids, "archived", 0, N_("brought back {conversation}"), patience)
 
 
 def pin(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
     """Protect conversations from what Hermes deletes by itself (0.20); arguments and errors as of `archive`."""
-    return _mark(store, session_ids, "pinned", 1, N_("pinned {conversation}"), (), patience)
+    return _set_flag(store, session_ids, "pinned", 1, N_("pinned {conversation}"), patience)
 
 
 def unpin(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
     """Remove pins; arguments and errors as of `archive`."""
-    return _mark(store, session_ids, "pinned", 0, N_("unpinned {conversation}"), (), patience)
+    return _set_flag(store, session_ids, "pinned", 0, N_("unpinned {conversation}"), patience)

@@ -1,4 +1,4 @@
-"""What forbids a write: to a store as a whole, and to conversations that are protected; each with its reason."""
+"""Checks before a write: whether the store may be written to, and which conversations are protected."""
 
 from __future__ import annotations
 
@@ -43,12 +43,7 @@ class Needs:
 
 
 def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
-    """Refuse to write where that is not safe.
-
-    Args:
-        store: The store.
-        reader: An open reader of it.
-        needs: What the operation needs.
+    """Refuse to write to a store if that is not safe.
 
     Raises:
         RefusedError: With the reason.
@@ -66,12 +61,12 @@ def _check_file(store: Store, reader: Reader) -> None:
             _("{path} can only be read, because its folder takes no files. Nothing was changed.").format(path=path),
             remedy=_("Check the permissions of the folder."),
         )
-    target = Path(os.path.realpath(path))  # a link may lead into another folder, and the log is beside the target
+    target = Path(os.path.realpath(path))  # the log lies beside the target of a link
     for place, sentence in (
         (target, _("{path} cannot be written to: the file is read-only. Nothing was changed.")),
         (target.parent, _("{path} cannot be written to: its folder is read-only. Nothing was changed.")),
     ):
-        # Root may write anywhere; even so a file that nobody is allowed to write to is meant to stay as it is.
+        # Root may write anywhere; the mode bits show that a file is meant to stay as it is.
         if not os.access(place, os.W_OK) or not place.stat().st_mode & 0o222:
             raise RefusedError(sentence.format(path=path), remedy=_("Check the permissions."))
     system = _file_system(target)
@@ -86,7 +81,7 @@ def _check_file(store: Store, reader: Reader) -> None:
 
 
 def _file_system(path: Path) -> str:
-    """Return the type of the file system of a file, empty where that cannot be told, as on other systems than Linux."""
+    """Return the file system type of a file; empty if unknown, as on any system but Linux."""
     if not sys.platform.startswith("linux"):
         return ""
     try:
@@ -113,7 +108,7 @@ def _check_schema(reader: Reader, needs: Needs) -> None:
             remedy=_("Update hermes-browse; reading works meanwhile."),
         )
     missing = sorted(needs.tables - schema.tables)
-    missing += sorted(column for column in needs.columns if not _has(reader, column))
+    missing += sorted(column for column in needs.columns if not _has_column(reader, *column.split(".")))
     if missing:
         raise RefusedError(
             _("This store has no {name}, which this needs: its Hermes is too old. Nothing was changed.").format(
@@ -123,20 +118,18 @@ def _check_schema(reader: Reader, needs: Needs) -> None:
         )
 
 
-def _has(reader: Reader, dotted: str) -> bool:
-    table, _dot, column = dotted.partition(".")
+def _has_column(reader: Reader, table: str, column: str) -> bool:
     return column in {row[0] for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])}
 
 
 def _check_triggers(reader: Reader, tables: Iterable[str]) -> None:
-    """Refuse to write where triggers of the tables cannot run, because they need a tokenizer that only Hermes loads.
+    """Refuse to write if triggers of the tables cannot run, because they need a tokenizer that only Hermes loads.
 
-    A trigger that fails makes the write fail with an error that nobody understands, and to drop the trigger would leave
-    the search index behind.
+    Such a trigger makes the write fail with an obscure error; without the trigger the search index would be wrong.
     """
-    wanted = {table.lower() for table in tables}
-    found = reader.rows("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
-    bodies = [str(sql) for table, sql in found if str(table).lower() in wanted]
+    written = {table.lower() for table in tables}
+    triggers = reader.rows("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
+    bodies = [str(sql) for table, sql in triggers if str(table).lower() in written]
     if not bodies:
         return
     words = set(re.findall(r"\w+", " ".join(bodies).lower()))
@@ -144,21 +137,17 @@ def _check_triggers(reader: Reader, tables: Iterable[str]) -> None:
     for name, sql in ((str(name), str(sql)) for name, sql in virtual):
         if name.lower() in words:
             match = f"WHERE {quoted(name)} MATCH 'a' " if "fts5" in sql.lower() else ""
-            # SQLite 3.47 and later make a tokenizer on first use, so that a prepared statement proves nothing.
+            # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is no proof.
             _probe(reader, f"{name[:1].upper()}{name[1:]}", f"SELECT rowid FROM {quoted(name)} {match}LIMIT 1")
-    for table in sorted(wanted):
+    for table in sorted(written):
         columns = [str(row[0]) for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])]
-        settings = ", ".join(f"{quoted(column)} = {quoted(column)}" for column in columns)
+        name, listed = quoted(table), ", ".join(map(quoted, columns))
+        assignments = ", ".join(f"{quoted(column)} = {quoted(column)}" for column in columns)
         trigger = _("A trigger of {table}").format(table=table)
-        # Compiled, not run: SQLite reads the triggers for it and looks for all they refer to.
-        _probe(reader, trigger, f"EXPLAIN UPDATE {quoted(table)} SET {settings}")
-        _probe(reader, trigger, f"EXPLAIN DELETE FROM {quoted(table)}")
-        _probe(
-            reader,
-            trigger,
-            f"EXPLAIN INSERT INTO {quoted(table)} ({', '.join(map(quoted, columns))}) "
-            f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(table)}",
-        )
+        # Compiled, not run: to compile them, SQLite reads the triggers and resolves all names in them.
+        _probe(reader, trigger, f"EXPLAIN UPDATE {name} SET {assignments}")
+        _probe(reader, trigger, f"EXPLAIN DELETE FROM {name}")
+        _probe(reader, trigger, f"EXPLAIN INSERT INTO {name} ({listed}) SELECT {listed} FROM {name}")
 
 
 def _probe(reader: Reader, what: str, sql: str) -> None:
@@ -167,18 +156,17 @@ def _probe(reader: Reader, what: str, sql: str) -> None:
     except (StoreDamagedError, StoreBusyError):
         raise
     except StoreError as error:
-        said = error.__cause__
         raise RefusedError(
             _(
                 "{what} needs something this SQLite does not have ({said}), and a write must keep it true. "
                 "Nothing was changed."
-            ).format(what=what, said=said),
+            ).format(what=what, said=error.__cause__),
             remedy=_("Use Hermes' own commands for this store."),
         ) from error
 
 
 def family_root(forest: Forest, chain: Chain) -> str:
-    """Return the root segment of the conversation that is reached from another over all parent links."""
+    """Return the id of the root segment of the topmost conversation above another."""
     seen = {chain.root.id}
     while (above := forest.parent_chain(chain)) is not None and above.root.id not in seen:
         seen.add(above.root.id)
@@ -187,29 +175,22 @@ def family_root(forest: Forest, chain: Chain) -> str:
 
 
 def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
-    """Return the conversations that no bulk write touches, by the id of their root segment, each with the reason.
+    """Return the reasons why conversations are protected, by the id of their root segment.
 
-    Args:
-        reader: An open reader; leases and locks are read again, since they come and go within a turn.
-        catalog: The conversations.
-        now: Unix seconds.
+    Leases and locks are read again from the store, since they come and go within a turn. `now` is in Unix seconds.
     """
     busy = read_busy(reader, now)
-    found: dict[str, str] = {}
-    for chain in catalog.forest.chains():
-        reason = _reason(catalog.forest, chain, busy, now)
-        if reason:
-            found[chain.root.id] = reason
-    return found
+    reasons = {chain.root.id: _reason_to_protect(catalog.forest, chain, busy, now) for chain in catalog.forest.chains()}
+    return {root: reason for root, reason in reasons.items() if reason}
 
 
-def _reason(forest: Forest, chain: Chain, busy: frozenset[str], now: float) -> str:
+def _reason_to_protect(forest: Forest, chain: Chain, busy: frozenset[str], now: float) -> str:
     if any(segment.pinned for segment in chain.segments):
         return _("it is pinned")
     if any(segment.id in busy for segment in chain.segments):
         return _("a turn or a compression is running in it")
     if busy:
-        # Hermes keys a turn lease by the root it reaches over parent links (0.20): that may be another conversation.
+        # Hermes keys a turn lease by the topmost session over parent links (0.20), maybe of another conversation.
         root = family_root(forest, chain)
         if root in busy:
             return _("a turn is running in its family ({root})").format(root=root)

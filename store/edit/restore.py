@@ -1,7 +1,7 @@
-"""A bundle put back into its store, row by row, and read back; what cannot be put back without loss stays out.
+"""Restore a bundle into its store and read it back; sessions that cannot be restored without loss are left out.
 
-The store may have changed since: columns may have come or gone, ids and titles may be in use, parents may be gone. The
-result has a sentence for each such thing, and the bundle stays in the trash.
+The store may have changed since the delete: columns added or dropped, ids and titles in use, parents missing. The
+result has a sentence for each such difference, and the bundle stays in the trash.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARENT = "parent_session_id"
 
 
 class Restored(NamedTuple):
-    """What a restore did."""
+    """A restore that was done."""
 
     name: str
     """Of the bundle."""
@@ -43,14 +43,14 @@ class Restored(NamedTuple):
     messages: int
     files: int
     verified: bool
-    """Every row was read back and is as it was, or as `notes` say; the search indexes agree, every file is there."""
+    """Every row reads back as it was, or as `notes` say; the search indexes agree, and every file exists."""
     notes: tuple[str, ...]
     there: frozenset[str] = frozenset()
-    """Those of the sessions that were in the store already, as the bundle has them."""
+    """Those of the sessions that were already in the store, as the bundle has them."""
 
     @property
     def sentence(self) -> str:
-        """Says what was done, in the past tense."""
+        """Summary in the past tense."""
         count = len(self.sessions)
         return _("restored {sessions}, {messages}").format(
             sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
@@ -72,31 +72,30 @@ def restore(
     check: bool = True,
     only: Collection[str] | None = None,
 ) -> Restored:
-    """Put a bundle back in one transaction; a second one restores references to parents that were missing before.
+    """Restore a bundle in one transaction; a second one restores references to parents that were missing before.
 
-    It can be repeated: rows that are in the store as the bundle has them count as restored, and only the rest is put
-    back.
+    It can be repeated: rows that the store has as in the bundle count as restored, and only the rest is inserted.
 
     Args:
         store: The store.
         trash: The folder of the bundles.
         name: Of the bundle.
-        now: Unix seconds; those of the clock where not given.
-        sessions_folder: Where Hermes keeps files of sessions; None where there is none.
-        any_store: Whether it may go into another store than the one it is from.
+        now: Unix seconds; default the clock.
+        sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
+        any_store: Allow another store than the one the bundle is from.
         patience: Seconds to wait for other writers.
-        stop: Asked between rows until all are in.
-        tell: Receives reports.
-        check: Whether the search index is compared with the rows; after several bundles `check_index` does so once.
-        only: Ids of the sessions to put back; None for all. The bundle keeps every row whatever is put back of it, and
-            whichever part of a family comes back later is tied to the part that is there.
+        stop: Polled between rows until all are inserted.
+        tell: Receives progress reports.
+        check: Compare the search index with the rows; after several bundles `check_index` does so once.
+        only: Ids of the sessions to restore; None for all. The bundle keeps every row in any case, and a part of a
+            family that is restored later is connected to the part that is in the store.
 
     Raises:
         BundleNotFoundError: There is no such bundle.
-        BundleDamagedError: It differs from its sums; nothing was changed.
-        RefusedError: None of it can be put back; nothing was changed.
+        BundleDamagedError: It differs from its checksums; nothing was changed.
+        RefusedError: None of it can be restored; nothing was changed.
         StoreError: The store cannot be read or written, or is busy.
-        WriteUnverifiedError: It was put back, and does not read back as it should.
+        WriteUnverifiedError: It was restored, and does not read back as it should.
         WriteInDoubtError: The commit failed; the sentence says what the store holds now, and it can be tried again.
     """
     folder, progress = find(trash, name), Progress(stop, tell)
@@ -104,67 +103,67 @@ def restore(
     with store.reader() as reader:
         notes = _check_store(reader, store, manifest, any_store=any_store)
         check_writable(store, reader, NEEDS)
-        found = compare(reader, folder, manifest, progress)
-    asked = frozenset(manifest.sessions) if only is None else frozenset(manifest.sessions).intersection(only)
-    if not asked:
+        comparison = compare(reader, folder, manifest, progress)
+    requested = frozenset(manifest.sessions) if only is None else frozenset(manifest.sessions).intersection(only)
+    if not requested:
         raise RefusedError(_("The bundle {name} holds none of these sessions. Nothing was changed.").format(name=name))
-    found = found.of(asked)
-    if len(found.refused) == len(asked):
-        return _files_alone(manifest, folder, sessions_folder, found, notes)
-    back = asked - found.refused.keys()
-    left = frozenset(manifest.sessions) - back
-    known = family_of(trash, manifest)
-    waiting = {session: bundle for session, bundle in known.bundles.items() if session not in found.refused}
-    rows = RestoredRows(folder, manifest, known._replace(bundles=waiting), left, found.there, progress)
-    wrong: list[str] = []
+    comparison = comparison.of(requested)
+    if len(comparison.refused) == len(requested):
+        return _restore_files_only(manifest, folder, sessions_folder, comparison, notes)
+    restored = requested - comparison.refused.keys()
+    excluded = frozenset(manifest.sessions) - restored
+    family = family_of(trash, manifest)
+    bundles = {session: bundle for session, bundle in family.bundles.items() if session not in comparison.refused}
+    rows = RestoredRows(folder, manifest, family._replace(bundles=bundles), excluded, comparison.there, progress)
+    index_notes: list[str] = []
 
     def work(tx: Transaction) -> None:
         rows.insert(tx)
         if check:
-            wrong.extend(SearchIndexes(tx).compare())
+            index_notes.extend(SearchIndexes(tx).compare())
 
-    write(store, work, lambda again, _done: rows.check(again), needs=NEEDS, patience=patience)
-    unnamed = _name_missing_parents(store, rows.missing_parents, patience)
-    put_back = files.put_back(manifest.files, folder, sessions_folder, back | found.theirs)
-    if not found.refused or only is not None:
-        mark_restored(folder, manifest, now if now is not None else time.time(), back)
+    write(store, work, lambda fresh, _none: rows.check(fresh), needs=NEEDS, patience=patience)
+    parent_notes = _restore_missing_parents(store, rows.missing_parents, patience)
+    put_back = files.put_back(manifest.files, folder, sessions_folder, restored | comparison.file_owners)
+    if not comparison.refused or only is not None:
+        mark_restored(folder, manifest, now if now is not None else time.time(), restored)
     return Restored(
         manifest.name,
-        tuple(each for each in manifest.sessions if each in back),
-        rows.messages + sum(found.messages[each] for each in found.there),
+        tuple(each for each in manifest.sessions if each in restored),
+        rows.messages + sum(comparison.messages[each] for each in comparison.there),
         put_back.there,
-        not (wrong or unnamed or put_back.notes),
-        (*notes, *_left_out(found), *rows.notes, *wrong, *unnamed, *put_back.notes),
-        found.there,
+        not (index_notes or parent_notes or put_back.notes),
+        (*notes, *_refusals(comparison), *rows.notes, *index_notes, *parent_notes, *put_back.notes),
+        comparison.there,
     )
 
 
-def _left_out(found: Comparison) -> list[str]:
-    out = _("Session {session} was not put back: {reason}.")
-    return [out.format(session=session, reason=reason) for session, reason in found.refused.items()]
+def _refusals(comparison: Comparison) -> list[str]:
+    sentence = _("Session {session} was not put back: {reason}.")
+    return [sentence.format(session=session, reason=reason) for session, reason in comparison.refused.items()]
 
 
-def _files_alone(
-    manifest: Manifest, folder: Path, sessions_folder: Path | None, found: Comparison, notes: list[str]
+def _restore_files_only(
+    manifest: Manifest, folder: Path, sessions_folder: Path | None, comparison: Comparison, notes: list[str]
 ) -> Restored:
-    """Put back missing files where no session can be put back: an interrupted restore may have left them out.
+    """Restore missing files, which an interrupted restore may have left out, if no session can be restored.
 
     Raises:
         RefusedError: No file is missing.
     """
-    put_back = files.put_back(manifest.files, folder, sessions_folder, found.theirs)
+    put_back = files.put_back(manifest.files, folder, sessions_folder, comparison.file_owners)
     if not put_back.written:
-        session, reason = next(iter(found.refused.items()))
+        session, reason = next(iter(comparison.refused.items()))
         raise RefusedError(
             _("Session {session} is not put back: {reason}. Nothing was changed.").format(
                 session=session, reason=reason
             )
         )
-    return Restored(manifest.name, (), 0, put_back.there, False, (*notes, *_left_out(found), *put_back.notes))
+    return Restored(manifest.name, (), 0, put_back.there, False, (*notes, *_refusals(comparison), *put_back.notes))
 
 
 def _check_store(reader: Reader, store: Store, manifest: Manifest, *, any_store: bool) -> list[str]:
-    """Refuse a bundle of another store; return a sentence where it may be another one."""
+    """Refuse a bundle of another store; return a note if the store may be another one."""
     origin = manifest.origin
     if is_same_store(origin, origin_of(reader)):
         return []
@@ -177,147 +176,131 @@ def _check_store(reader: Reader, store: Store, manifest: Manifest, *, any_store:
 
 
 def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
-    """Compare the search indexes with the rows after several restores; the whole store is read, so once is enough.
+    """Compare the search indexes with the rows, once after several restores; return a sentence per mismatch.
 
-    Args:
-        store: The store.
-        patience: Seconds to wait for other writers.
-
-    Returns:
-        What is wrong, in sentences; what was put back stays.
+    This reads the whole store. Restored rows stay whatever the result. `patience` is in seconds.
     """
     try:
         return write(
-            store,
-            lambda tx: SearchIndexes(tx).compare(),
-            lambda reader, notes: None,
-            needs=NEEDS,
-            patience=patience,
+            store, lambda tx: SearchIndexes(tx).compare(), lambda _reader, _notes: None, needs=NEEDS, patience=patience
         )
     except BrowseError as error:
         return (_("The search index was not compared with the messages: {reason}").format(reason=error.sentence),)
 
 
 class Comparison(NamedTuple):
-    """What a store has of the sessions of a bundle."""
+    """The sessions of a bundle compared with a store."""
 
     refused: dict[str, str]
-    """Those that cannot be put back, each with the reason."""
+    """Those that cannot be restored, each with the reason."""
     there: frozenset[str]
-    """Those that are in the store as the bundle has them, as after a restore that was interrupted."""
-    theirs: frozenset[str]
-    """Those whose messages are all in the store, whether or not the session has changed since: files belong to them."""
+    """Those in the store as the bundle has them, as after an interrupted restore."""
+    file_owners: frozenset[str]
+    """Those with all their messages in the store, changed since or not: the files belong to them."""
     messages: Mapping[str, int]
-    """How many messages each of `there` has."""
+    """Number of messages of each session in `there`."""
 
     def of(self, sessions: frozenset[str]) -> Comparison:
-        """The same of some of the sessions."""
+        """Return the comparison of some of the sessions."""
         refused = {each: reason for each, reason in self.refused.items() if each in sessions}
-        return self._replace(refused=refused, there=self.there & sessions, theirs=self.theirs & sessions)
+        return self._replace(refused=refused, there=self.there & sessions, file_owners=self.file_owners & sessions)
 
 
 def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress = NOBODY) -> Comparison:
-    """Compare a bundle with a store before it is put back.
-
-    Args:
-        reader: An open reader of the store.
-        folder: Of the bundle.
-        manifest: Of the same bundle.
-        progress: Asked for a stop between statements.
-    """
+    """Compare a bundle, in its folder, with a store before it is restored; `progress` is polled for a stop."""
     tables = Tables(reader)
-    found = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", list(manifest.sessions))
-    present = {str(row[0]) for row in found}
+    rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", list(manifest.sessions))
+    present = {str(row[0]) for row in rows}
     refused: dict[str, str] = {}
     differing: set[str] = set()
-    counts, wanted = Counter[str](), Counter[str]()
+    equal, expected = Counter[str](), Counter[str]()  # messages by session: equal in the store, in the bundle
     lines: Iterator[Line] = (line for line in read_lines(folder) if line.table in ("sessions", "messages"))
     while batch := list(islice(lines, _AT_ONCE)):
         progress.check()
         for line in (each for each in batch if each.table == "sessions"):
             if str(line.row["id"]) in present and not _is_same_session(reader, tables, line):
                 differing.add(str(line.row["id"]))
-        wanted.update(str(line.row["session_id"]) for line in batch if line.table == "messages")
-        messages = {
-            number: line for line in batch if line.table == "messages" and type(number := line.row["id"]) is int
-        }
-        there = _stored(reader, tables, messages)
-        for number, line in messages.items():
+        expected.update(str(line.row["session_id"]) for line in batch if line.table == "messages")
+        messages = {id: line for line in batch if line.table == "messages" and type(id := line.row["id"]) is int}
+        stored = _read_messages(reader, tables, messages)
+        for id, line in messages.items():
             owner = str(line.row["session_id"])
-            if owner not in present and number in there:
-                refused.setdefault(owner, _("message {id} is another one's by now").format(id=number))
+            if owner not in present and id in stored:
+                refused.setdefault(owner, _("message {id} is another one's by now").format(id=id))
             elif owner in present:
-                counts[owner] += there.get(number) == write_line(_known_part(tables, line))
+                equal[owner] += stored.get(id) == write_line(_without_unknown_columns(tables, line))
     rows = reader.rows_in(
         "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY session_id", sorted(present)
     )
-    stored = {str(owner): int(str(count)) for owner, count in rows}
-    theirs = {each for each in present if counts[each] == wanted[each]}
-    same = {each for each in theirs - differing if stored.get(each, 0) == wanted[each]}
-    for each in sorted(present - same):
-        refused[each] = (
+    counts = {str(owner): int(str(count)) for owner, count in rows}
+    complete = {each for each in present if equal[each] == expected[each]}
+    same = {each for each in complete - differing if counts.get(each, 0) == expected[each]}
+    for session in sorted(present - same):
+        refused[session] = (
             _("it is in the store, and has changed since it went to the trash")
-            if each in theirs and wanted[each]
+            if session in complete and expected[session]
             else _("a session of that id is in the store")
         )
-    files_of = frozenset(each for each in theirs if each in same or wanted[each])
-    return Comparison(refused, frozenset(same), files_of, {each: wanted[each] for each in same})
+    file_owners = frozenset(each for each in complete if each in same or expected[each])
+    return Comparison(refused, frozenset(same), file_owners, {each: expected[each] for each in same})
 
 
-def _known_part(tables: Tables, line: Line) -> Line:
-    """Leave out the columns of a row that the store lacks."""
+def _without_unknown_columns(tables: Tables, line: Line) -> Line:
+    """Leave out the rowid, and the columns that the store lacks."""
     columns = frozenset(tables.columns[line.table])
     return Line(line.table, None, {name: value for name, value in line.row.items() if name in columns})
 
 
 def _is_same_session(reader: Reader, tables: Tables, line: Line) -> bool:
-    """Tell whether a session is in the store as in a bundle, apart from what a restore itself may have to change."""
-    row = {name: value for name, value in _known_part(tables, line).row.items() if name not in tables.parents}
+    """Tell whether the store has a session as the bundle has it, apart from what a restore may change."""
+    row = {
+        name: value for name, value in _without_unknown_columns(tables, line).row.items() if name not in tables.parents
+    }
     columns = tuple(row)
-    found = reader.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [line.row["id"]])
-    now = encode_row(columns, found[0])
-    if now.get("title") != row.get("title") and row.get("title") is not None:
+    rows = reader.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [line.row["id"]])
+    stored = encode_row(columns, rows[0])
+    if stored.get("title") != row.get("title") and row.get("title") is not None:
         mark, value = bound(row["title"])
         if reader.rows(f"SELECT 1 FROM sessions WHERE title = {mark} AND id IS NOT ?", [value, line.row["id"]]):
-            # Another session has its title by now, so that this one was renumbered.
+            # Another session has its title by now, so this one was renumbered.
             for name in ("title", "title_source"):
                 row.pop(name, None)
-                now.pop(name, None)
-    return write_line(Line("sessions", None, now)) == write_line(Line("sessions", None, row))
+                stored.pop(name, None)
+    return write_line(Line("sessions", None, stored)) == write_line(Line("sessions", None, row))
 
 
-def _stored(reader: Reader, tables: Tables, messages: Mapping[int, Line]) -> dict[int, bytes]:
-    """Return those of some messages that are in the store, as lines."""
+def _read_messages(reader: Reader, tables: Tables, messages: Mapping[int, Line]) -> dict[int, bytes]:
+    """Return the store's versions of some messages as lines, by id; missing ones are left out."""
     if not messages:
         return {}
-    columns = tuple(_known_part(tables, next(iter(messages.values()))).row)
+    columns = tuple(_without_unknown_columns(tables, next(iter(messages.values()))).row)
     rows = reader.rows_in(f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({{keys}})", list(messages))
     return {int(str(row[0])): write_line(Line("messages", None, encode_row(columns, row[1:]))) for row in rows}
 
 
-def _name_missing_parents(store: Store, found: Sequence[tuple[str, Encoded]], patience: float) -> list[str]:
-    """Restore the reference of sessions to parents that were in no store when the sessions were deleted.
+def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]], patience: float) -> list[str]:
+    """Restore references to parents that were in no store when the sessions were deleted.
 
-    Stores that something changed with foreign keys off, as SQLite has them by default, hold such rows, and Hermes lists
-    them as any other (0.13 to 0.22). With foreign keys on SQLite takes no reference to what is not there, neither at
-    once nor at the commit, and within a transaction they cannot be turned off (https://sqlite.org/foreignkeys.html). So
-    all rows are restored with them on, and this transaction without: it inserts and deletes nothing, and sets only the
-    empty parent of a session that was restored just now to what the bundle has.
+    Stores changed with foreign keys off, the default of SQLite, hold such rows, and Hermes lists them as any other
+    (0.13 to 0.22). With foreign keys on, SQLite accepts no dangling reference, neither at once nor at the commit, and
+    they cannot be turned off within a transaction (https://sqlite.org/foreignkeys.html). So all rows are restored with
+    foreign keys on, and this transaction runs without: it inserts and deletes nothing, and only sets the empty parent
+    of a session that was just restored to the value in the bundle.
 
     Args:
         store: The store.
-        found: Sessions that were restored, each with the parent that is in no store.
+        parents: Restored sessions, each with its missing parent.
         patience: Seconds to wait for other writers.
 
     Returns:
-        A sentence for each that has no parent now.
+        A sentence for each session that has no parent now.
     """
-    if not found:
+    if not parents:
         return []
 
     def work(tx: Transaction) -> list[tuple[str, Encoded]]:
         done: list[tuple[str, Encoded]] = []
-        for session, parent in found:
+        for session, parent in parents:
             mark, value = bound(parent)
             count = tx.execute(
                 f"UPDATE sessions SET {_PARENT} = {mark} WHERE id = ? AND {_PARENT} IS NULL", [value, session]
@@ -339,15 +322,11 @@ def _name_missing_parents(store: Store, found: Sequence[tuple[str, Encoded]], pa
     except WriteUnverifiedError:
         raise
     except WriteInDoubtError as error:
-        doubt = _("Whether {session} names its parent {parent} again is not known: {reason}")
-        return [
-            doubt.format(session=session, parent=text_of(parent), reason=error.sentence) for session, parent in found
-        ]
+        sentence, reason = _("Whether {session} names its parent {parent} again is not known: {reason}"), error.sentence
     except BrowseError as error:
-        lost = _("{session} has no parent: {parent} ({reason})")
-        return [
-            lost.format(session=session, parent=text_of(parent), reason=error.sentence) for session, parent in found
-        ]
-    back = {session for session, _parent in done}
-    other = _("{session} has another parent by now than {parent}, which was in no store.")
-    return [other.format(session=session, parent=text_of(parent)) for session, parent in found if session not in back]
+        sentence, reason = _("{session} has no parent: {parent} ({reason})"), error.sentence
+    else:
+        restored = {session for session, _parent in done}
+        parents = [each for each in parents if each[0] not in restored]
+        sentence, reason = _("{session} has another parent by now than {parent}, which was in no store."), ""
+    return [sentence.format(session=session, parent=text_of(parent), reason=reason) for session, parent in parents]

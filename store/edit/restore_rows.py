@@ -1,4 +1,4 @@
-"""The rows of a bundle inserted into a store: adapted to it, tied to their family, and read back."""
+"""Insert the rows of a bundle into a store: adapt them to it, link them with their family, and read them back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..trash.format import (
     text_of,
     write_line,
 )
-from ..trash.progress import EVERY, NOBODY, Progress, Stage
+from ..trash.progress import EVERY, Progress, Stage
 from ..trash.shelf import Known, loose_children
 from ..trash.tables import Tables, prompt_columns
 from ..wording import _
@@ -34,42 +34,44 @@ from .transaction import Transaction
 _PARENT = "parent_session_id"
 _AT_ONCE = 100
 _LONGEST_TITLE = 100
-"""Code points; Hermes takes no longer one (0.13 to 0.22)."""
+"""Code points, the maximum in Hermes (0.13 to 0.22)."""
 _OWNERS = {"sessions": "id", "messages": "session_id", "state_meta": "key"}
-"""The column that says whose a row is; for other tables their foreign keys do."""
+"""Column with the session that owns a row; in other tables the foreign keys."""
 _NUMBERED = re.compile(r"^(.*?) #(\d{1,9})$", re.DOTALL)
 
 
 class RestoredRows:
-    """One bundle on its way into a store.
+    """The rows of one bundle and the state of their restore.
 
     Args:
         folder: Of the bundle.
         manifest: Of the same bundle.
-        known: What the trash knows of the family of its sessions.
+        family: What the trash knows of the family of its sessions.
         refused: Sessions to leave out.
-        there: Sessions that are in the store as the bundle has them, so that only their parents may be missing.
-        progress: Asked for a stop between rows, and told how far it is.
+        there: Sessions in the store as the bundle has them: at most their parents are restored.
+        progress: Polled for a stop between rows; receives progress reports.
     """
 
     def __init__(
         self,
         folder: Path,
         manifest: Manifest,
-        known: Known,
+        family: Known,
         refused: Collection[str],
-        there: frozenset[str] = frozenset(),
-        progress: Progress = NOBODY,
+        there: frozenset[str],
+        progress: Progress,
     ) -> None:
         self._folder = folder
         self._manifest = manifest
-        self._known = known
-        self._refused, self._there = frozenset(refused), there
-        self._back = frozenset(manifest.sessions) - self._refused
+        self._family = family
+        self._refused = frozenset(refused)
+        self._there = there
+        self._restored = frozenset(manifest.sessions) - self._refused
         self._progress = progress
         self._untitled: list[tuple[str, Encoded]] = []
+        """Sessions whose title another session has, each with that title."""
         self._parents: list[tuple[str, str, Encoded]] = []
-        """Session, column and parent, as the rows of the bundle name them."""
+        """Session, column and parent, as in the rows of the bundle."""
         self._skipped: set[tuple[str, int]] = set()
         """Lines whose key is in use, by table and number."""
         self.changed: dict[str, dict[str, Encoded]] = {}
@@ -77,20 +79,20 @@ class RestoredRows:
         self.missing_parents: list[tuple[str, Encoded]] = []
         """Sessions whose parent was in no store when they were deleted, each with that parent."""
         self.notes: list[str] = []
-        """A sentence for each thing that is not as it was."""
+        """A sentence for each difference from the bundle."""
         self.messages = 0
-        """Rows of messages that were put back."""
+        """Number of inserted messages."""
 
     def _lines(self, tables: Tables, *, without: frozenset[str]) -> Iterator[tuple[int, Line]]:
-        """Yield the rows that have a place in a store with these tables, numbered, without columns it lacks."""
-        out = _with_goals(without)
+        """Yield the rows whose table the store has, numbered, without the columns it lacks and some sessions."""
+        excluded = _with_goals(without)
         for number, line in enumerate(read_lines(self._folder)):
-            known = self._manifest.tables[line.table]
-            if known.fate is Fate.MENTIONED or line.table not in tables.columns:
+            fate = self._manifest.tables[line.table].fate
+            if fate is Fate.MENTIONED or line.table not in tables.columns:
                 continue
-            if known.fate is Fate.TAKEN and out and self._is_out(tables, line, out):
+            if fate is Fate.TAKEN and excluded and self._belongs_to(tables, line, excluded):
                 continue
-            if known.fate is Fate.SHARED and self._refused and str(line.row.get("hash")) in self._unused:
+            if fate is Fate.SHARED and self._refused and str(line.row.get("hash")) in self._unused:
                 continue
             columns = frozenset(tables.columns[line.table])
             row = {name: value for name, value in line.row.items() if name in columns}
@@ -98,45 +100,39 @@ class RestoredRows:
 
     @cached_property
     def _unused(self) -> set[str]:
-        """Hashes of prompts that only sessions use which are left out."""
+        """Hashes of prompts that only excluded sessions use."""
         used: dict[bool, set[str]] = {True: set(), False: set()}
         for line in (each for each in read_lines(self._folder) if each.table == "sessions"):
-            used[str(line.row["id"]) in self._back].update(str(line.row[each]) for each in prompt_columns(line.row))
+            used[str(line.row["id"]) in self._restored].update(str(line.row[each]) for each in prompt_columns(line.row))
         return used[False] - used[True]
 
     @staticmethod
-    def _is_out(tables: Tables, line: Line, out: Container[str]) -> bool:
-        """Tell whether a row belongs to one of these sessions."""
-        names = [each.column for each in tables.references if (each.table, each.target) == (line.table, "sessions")]
+    def _belongs_to(tables: Tables, line: Line, owners: Container[str]) -> bool:
         if line.table in _OWNERS:
-            names = [_OWNERS[line.table]]
-        return any(isinstance(owner := line.row.get(name), str) and owner in out for name in names)
+            columns = [_OWNERS[line.table]]
+        else:
+            columns = [ref.column for ref in tables.references if (ref.table, ref.target) == (line.table, "sessions")]
+        return any(isinstance(owner := line.row.get(column), str) and owner in owners for column in columns)
 
     def _note_losses(self, tables: Tables) -> None:
-        """Note what this store has no place for."""
-        for name, known in self._manifest.tables.items():
-            if known.fate is Fate.MENTIONED:
+        """Note the tables and columns that this store lacks."""
+        for name, table in self._manifest.tables.items():
+            if table.fate is Fate.MENTIONED:
                 continue
             if name not in tables.columns:
-                self.notes.append(
-                    _("This store has no table {table}: {count:,} rows stay in the bundle.").format(
-                        table=name, count=known.rows
-                    )
-                )
+                lost = _("This store has no table {table}: {count:,} rows stay in the bundle.")
+                self.notes.append(lost.format(table=name, count=table.rows))
                 continue
-            gone = [column for column in known.columns if column not in tables.columns[name]]
-            if gone:
-                self.notes.append(
-                    _("This store has no {columns}: what they held stays in the bundle.").format(
-                        columns=", ".join(f"{name}.{column}" for column in gone)
-                    )
-                )
+            missing = [f"{name}.{column}" for column in table.columns if column not in tables.columns[name]]
+            if missing:
+                lost = _("This store has no {columns}: what they held stays in the bundle.")
+                self.notes.append(lost.format(columns=", ".join(missing)))
 
     def insert(self, tx: Transaction) -> None:
-        """Insert all rows, then restore the references to each other and from rows that stayed.
+        """Insert all rows, then restore the references between them and from rows that stayed in the store.
 
         Raises:
-            RefusedError: Something has taken the place of a session or message meanwhile.
+            RefusedError: The key of a session or message has been used by another one meanwhile.
             QueryInterruptedError: It was stopped.
         """
         tables = Tables(tx)
@@ -145,7 +141,7 @@ class RestoredRows:
         there, indexes = _with_goals(self._there), SearchIndexes(tx)
         for number, line in self._lines(tables, without=self._refused):
             self._progress.check()
-            if there and self._is_out(tables, line, there):
+            if there and self._belongs_to(tables, line, there):
                 if line.table == "sessions":
                     self._without_parents(tables, line)
                 continue
@@ -155,15 +151,16 @@ class RestoredRows:
             if line.table == "messages":
                 pending.append(line)
                 continue
-            if line.table == "sessions":  # its parent may follow later or be gone
-                line = self._without_title(tx, line._replace(row=self._without_parents(tables, line)))
+            if line.table == "sessions":  # the parent may follow later or be missing
+                line = self._without_taken_title(tx, line._replace(row=self._without_parents(tables, line)))
             if not self._insert(tx, tables, line):
                 self._note_in_use(line, number)
         self._insert_messages(tx, tables, indexes, pending)
-        self._number_titles(tx)
+        self._renumber_titles(tx)
         self._restore_references(tx, tables)
 
     def _without_parents(self, tables: Tables, line: Line) -> dict[str, Encoded]:
+        """Note the parents of a session; return its row without them."""
         row = dict(line.row)
         for column in tables.parents:
             if row.get(column) is not None:
@@ -171,36 +168,36 @@ class RestoredRows:
                 row[column] = None
         return row
 
-    def _without_title(self, tx: Transaction, line: Line) -> Line:
-        """Leave out a title that another session has by now, because Hermes finds a session by it."""
+    def _without_taken_title(self, tx: Transaction, line: Line) -> Line:
+        """Leave out a title that another session has by now, because Hermes looks sessions up by title."""
         title = line.row.get("title")
         mark, value = bound(title)
         holders = tx.rows(f"SELECT id FROM sessions WHERE title = {mark}", [value]) if title is not None else []
-        alike = "idx_sessions_title_unique" not in tx.schema.indexes  # then a store may hold one twice
-        if not holders or (alike and all(row[0] in self._manifest.sessions for row in holders)):
+        allows_twins = "idx_sessions_title_unique" not in tx.schema.indexes
+        if not holders or (allows_twins and all(row[0] in self._manifest.sessions for row in holders)):
             return line
         self._untitled.append((str(line.row["id"]), title))
         return line._replace(row=line.row | {"title": None})
 
-    def _number_titles(self, tx: Transaction) -> None:
-        """Renumber titles that other sessions have, now that all titles are in the store."""
+    def _renumber_titles(self, tx: Transaction) -> None:
+        """Number the titles that other sessions have, now that all titles are in the store."""
         for session, title in self._untitled:
-            other = _next_title(tx, title)
-            changes: dict[str, Encoded] = {"title": other}
-            if other is None and "title_source" in tx.schema.session_columns:
-                changes["title_source"] = None  # nobody chose to have no title: Hermes may find one
-            pairs = ", ".join(f"{name} = ?" for name in changes)
-            tx.execute(f"UPDATE sessions SET {pairs} WHERE id = ?", [*changes.values(), session])
+            numbered = _next_title(tx, title)
+            changes: dict[str, Encoded] = {"title": numbered}
+            if numbered is None and "title_source" in tx.schema.session_columns:
+                changes["title_source"] = None  # not a person's choice: Hermes may choose a title
+            assignments = ", ".join(f"{name} = ?" for name in changes)
+            tx.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", [*changes.values(), session])
             self.changed.setdefault(session, {}).update(changes)
-            if other is not None:
-                said = _("The title of {session}, “{title}”, is another session's by now: it is “{other}” now.")
+            if numbered is not None:
+                note = _("The title of {session}, “{title}”, is another session's by now: it is “{other}” now.")
             else:
-                said = _("The title of {session}, “{title}”, is another session's by now: it has none now.")
-            self.notes.append(said.format(session=session, title=text_of(title), other=other))
+                note = _("The title of {session}, “{title}”, is another session's by now: it has none now.")
+            self.notes.append(note.format(session=session, title=text_of(title), other=numbered))
 
     @staticmethod
     def _insert(tx: Transaction, tables: Tables, line: Line) -> bool:
-        """Insert one row, under its own rowid where that is free; return False where its key is in use."""
+        """Insert one row, under its own rowid if that is free; return False if its key is in use."""
         columns = [quoted(name) for name in line.row]
         marks, values = bind(line.row)
         rowid, is_column = tables.rowids[line.table]
@@ -208,7 +205,7 @@ class RestoredRows:
             in_use = tx.rows(f"SELECT 1 FROM {quoted(line.table)} WHERE {rowid} = ?", [line.rowid])
             if not in_use:
                 columns, marks, values = [*columns, rowid], [*marks, "?"], [*values, line.rowid]
-        # A key that is in use leaves the row out; anything else that is wrong with it must not go unseen.
+        # OR IGNORE leaves out a row whose key is in use; the caller reports every row that was left out.
         done = tx.execute(
             f"INSERT OR IGNORE INTO {quoted(line.table)} ({', '.join(columns)}) VALUES ({', '.join(marks)})", values
         )
@@ -224,11 +221,11 @@ class RestoredRows:
         self._skipped.add((line.table, number))
         if self._manifest.tables[line.table].fate is Fate.TAKEN:
             key = ", ".join(text_of(line.row.get(name)) or "" for name in self._manifest.tables[line.table].key)
-            there = _("A row of {table} ({key}) is there again, or another one's, and was left as it is.")
-            self.notes.append(there.format(table=line.table, key=key))
+            note = _("A row of {table} ({key}) is there again, or another one's, and was left as it is.")
+            self.notes.append(note.format(table=line.table, key=key))
 
     def _insert_messages(self, tx: Transaction, tables: Tables, indexes: SearchIndexes, lines: Sequence[Line]) -> None:
-        """Insert rows of messages, together with their place in the search indexes."""
+        """Insert messages and update the search indexes."""
         if not lines:
             return
         ids = [line.row["id"] for line in lines]
@@ -244,107 +241,101 @@ class RestoredRows:
 
     @staticmethod
     def _undo_triggers(tx: Transaction, lines: Sequence[Line]) -> None:
-        """Set columns back that a trigger of the store filled on insert (`message_uid`, `display_order`; 0.22)."""
+        """Reset columns that a trigger of the store filled on insert (`message_uid`, `display_order`; 0.22)."""
         columns = tuple(lines[0].row)
         marks = ",".join("?" * len(lines))
-        found = tx.rows(
+        rows = tx.rows(
             f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({marks})", [line.row["id"] for line in lines]
         )
-        stored = {row[0]: encode_row(columns, row[1:]) for row in found}
+        stored_rows = {row[0]: encode_row(columns, row[1:]) for row in rows}
         for line in lines:
-            number = line.row["id"]
-            there = stored.get(number) if isinstance(number, int) else None
-            if there is None or write_line(line._replace(row=there)) == write_line(line):
+            id = line.row["id"]
+            stored = stored_rows.get(id) if isinstance(id, int) else None
+            if stored is None or write_line(line._replace(row=stored)) == write_line(line):
                 continue
             differing = {
-                name: value for name, value in line.row.items() if repr(there[name]) != repr(value) and name != "id"
+                name: value for name, value in line.row.items() if repr(stored[name]) != repr(value) and name != "id"
             }
-            marked, values = bind(differing)
-            pairs = ", ".join(f"{quoted(name)} = {mark}" for name, mark in zip(differing, marked, strict=True))
-            tx.execute(f"UPDATE messages SET {pairs} WHERE id = ?", [*values, number])
+            value_marks, values = bind(differing)
+            pairs = ", ".join(f"{quoted(name)} = {mark}" for name, mark in zip(differing, value_marks, strict=True))
+            tx.execute(f"UPDATE messages SET {pairs} WHERE id = ?", [*values, id])
 
     def _restore_references(self, tx: Transaction, tables: Tables) -> None:
-        """Restore parents within the bundle, references from rows that stayed, and ties that other bundles know of."""
+        """Restore parents within the bundle, references from rows that stayed, and links known from other bundles."""
         for session, column, parent in self._parents:
             self._restore_parent(tx, session, column, parent)
         has_parents = _PARENT in tables.columns["sessions"]
         if has_parents:
-            named = {session for session, column, _was in self._parents if column == _PARENT}
-            for session in sorted(self._back - named):  # its parent was deleted before it was
-                parent = self._known.parents.get(session)
+            with_parent = {session for session, column, _parent in self._parents if column == _PARENT}
+            for session in sorted(self._restored - with_parent):  # its parent may have been deleted before it
+                parent = self._family.parents.get(session)
                 if parent is not None and _set_parent(tx, session, _PARENT, parent):
                     self.changed.setdefault(session, {})[_PARENT] = parent
         for link in self._manifest.links:
             self._restore_link(tx, tables, link)
         if has_parents:
-            for child, parent in loose_children(tx, self._known, sorted(self._back)):
-                if child not in self._back:
+            for child, parent in loose_children(tx, self._family, sorted(self._restored)):
+                if child not in self._restored:
                     _set_parent(tx, child, _PARENT, parent)
 
     def _restore_parent(self, tx: Transaction, session: str, column: str, parent: Encoded) -> None:
-        """Give a session the parent that its row names."""
+        """Set the parent of a session as in its row, or note why not."""
         if _set_parent(tx, session, column, parent):
             return
-        found = tx.rows(f"SELECT {reading([column])} FROM sessions WHERE id = ?", [session])
-        now = encode_row([column], found[0])[column]
-        if now is not None:  # it was there before
-            if now != parent:
+        rows = tx.rows(f"SELECT {reading([column])} FROM sessions WHERE id = ?", [session])
+        current = encode_row([column], rows[0])[column]
+        if current is not None:  # the session was in the store before
+            if current != parent:
                 self._note_elsewhere(session, parent)
             return
         self.changed.setdefault(session, {})[column] = None
         name = text_of(parent) or ""
-        bundle = self._known.bundles.get(name)
+        bundle = self._family.bundles.get(name)
         if session in self._manifest.orphans and column == _PARENT:
             self.missing_parents.append((session, parent))
-        elif bundle is not None and name not in self._back:
-            waiting = _(
+        elif bundle is not None and name not in self._restored:
+            note = _(
                 "{session} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
                 "again."
             )
-            self.notes.append(waiting.format(session=session, parent=name, bundle=bundle))
+            self.notes.append(note.format(session=session, parent=name, bundle=bundle))
         else:
-            gone = _("{session} has no parent: {parent}, which it names, is by now in no store.")
-            self.notes.append(gone.format(session=session, parent=text_of(parent)))
+            note = _("{session} has no parent: {parent}, which it names, is by now in no store.")
+            self.notes.append(note.format(session=session, parent=text_of(parent)))
 
     def _note_elsewhere(self, key: str, parent: Encoded) -> None:
         elsewhere = _("{key} hung on {parent} and is gone or hangs elsewhere by now.")
         self.notes.append(elsewhere.format(key=key, parent=text_of(parent)))
 
     def _restore_link(self, tx: Transaction, tables: Tables, link: Link) -> None:
-        """Restore the reference of a row that stayed, unless it refers to something else by now."""
+        """Restore the reference of a row that stayed, unless it refers to another session by now."""
         columns = tables.columns.get(link.table, ())
         if link.column not in columns or not set(link.key) <= set(columns):
             return
-        target = bound(link.was)
-        if target[1] not in self._back and (link.table == "sessions" or target[1] in self._manifest.sessions):
+        mark, target = bound(link.was)
+        if target not in self._restored and (link.table == "sessions" or target in self._manifest.sessions):
             return
+        table, column = quoted(link.table), quoted(link.column)
         where, values = _where(link.key)
-        done = tx.execute(
-            f"UPDATE {quoted(link.table)} SET {quoted(link.column)} = {target[0]} "
-            f"WHERE {where} AND {quoted(link.column)} IS NULL",
-            [target[1], *values],
-        )
-        if done:
+        parameters = [target, *values]
+        if tx.execute(f"UPDATE {table} SET {column} = {mark} WHERE {where} AND {column} IS NULL", parameters):
             return
-        there = tx.rows(
-            f"SELECT {quoted(link.column)} IS {target[0]} FROM {quoted(link.table)} WHERE {where}",
-            [target[1], *values],
-        )
-        if there and there[0][0]:  # restored before
+        rows = tx.rows(f"SELECT {column} IS {mark} FROM {table} WHERE {where}", parameters)
+        if rows and rows[0][0]:  # restored before
             return
         key = ", ".join(text_of(value) or "" for value in link.key.values())
-        bundle = self._known.bundles.get(key) if link.table == "sessions" and not there else None
+        bundle = self._family.bundles.get(key) if link.table == "sessions" and not rows else None
         if bundle is not None:
-            waiting = _("{key}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again.")
-            self.notes.append(waiting.format(key=key, parent=text_of(link.was), bundle=bundle))
+            note = _("{key}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again.")
+            self.notes.append(note.format(key=key, parent=text_of(link.was), bundle=bundle))
         else:
             self._note_elsewhere(key, link.was)
 
     def check(self, reader: Reader) -> None:
-        """Read every row back and compare it with the bundle, value for value and class for class.
+        """Read every row back and compare values and storage classes with the bundle.
 
         Raises:
-            WriteUnverifiedError: With the first row that differs.
+            WriteUnverifiedError: A row differs.
         """
         tables = Tables(reader)
         for number, line in self._lines(tables, without=self._refused | self._there):
@@ -354,9 +345,9 @@ class RestoredRows:
                 line = line._replace(row=line.row | self.changed.get(str(line.row["id"]), {}))
             columns = tuple(line.row)
             where, values = _where({name: line.row[name] for name in tables.keys[line.table] or columns})
-            found = reader.rows(f"SELECT {reading(columns)} FROM {quoted(line.table)} WHERE {where}", values)
-            wanted = write_line(line)
-            if not any(write_line(line._replace(row=encode_row(columns, each))) == wanted for each in found):
+            rows = reader.rows(f"SELECT {reading(columns)} FROM {quoted(line.table)} WHERE {where}", values)
+            expected = write_line(line)
+            if not any(write_line(line._replace(row=encode_row(columns, row))) == expected for row in rows):
                 key = ", ".join(text_of(line.row[name]) or "" for name in tables.keys[line.table])
                 raise WriteUnverifiedError(
                     _("A row of {table} ({key}) does not read back as it stands in the bundle.").format(
@@ -367,34 +358,34 @@ class RestoredRows:
 
 
 def _set_parent(tx: Transaction, session: str, column: str, parent: Encoded) -> bool:
-    """Name a parent that is in the store where there is none; return False where nothing was done."""
+    """Set an empty parent of a session to one that is in the store; return False if nothing was changed."""
     mark, value = bound(parent)
-    done = tx.execute(
+    count = tx.execute(
         f"UPDATE sessions SET {quoted(column)} = {mark} WHERE id = ? AND {quoted(column)} IS NULL "
         f"AND EXISTS (SELECT 1 FROM sessions p WHERE p.id = {mark})",
         [value, session, value],
     )
-    return done == 1
+    return count == 1
 
 
 def _where(key: Mapping[str, Encoded]) -> tuple[str, list[object]]:
-    """Return SQL and values that find a row by some columns."""
+    """Return a condition that matches some columns, and the values to bind."""
     marks, values = bind(key)
     return " AND ".join(f"{quoted(name)} IS {mark}" for name, mark in zip(key, marks, strict=True)), values
 
 
 def _with_goals(sessions: frozenset[str]) -> frozenset[str]:
-    """Add the keys of what sessions were told to pursue to their ids."""
+    """Add the `state_meta` keys of the sessions' goals to their ids."""
     return sessions | {f"goal:{session}" for session in sessions}
 
 
 def _next_title(tx: Transaction, title: Encoded) -> str | None:
-    """Return the next `title #n`, as Hermes numbers them (0.13 to 0.22); None where that would be too long for it."""
+    """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22); None if it would be too long."""
     if not isinstance(title, str):
         return None
     numbered = _NUMBERED.match(title)
     start = f"{numbered[1] if numbered else title} #"
     rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
-    numbers = [int(found[2]) for found in (_NUMBERED.match(str(row[0])) for row in rows) if found]
-    tried = f"{start}{max(numbers, default=1) + 1}"
-    return tried if len(tried) <= _LONGEST_TITLE else None
+    numbers = [int(match[2]) for match in (_NUMBERED.match(str(row[0])) for row in rows) if match]
+    following = f"{start}{max(numbers, default=1) + 1}"
+    return following if len(following) <= _LONGEST_TITLE else None

@@ -1,8 +1,8 @@
-"""Keeping the search indexes of a store in step with its messages where no trigger does so.
+"""Update the search indexes of a store together with its messages if no trigger does so.
 
-Hermes has triggers for it (0.13 to 0.22). A store may lack them: a salvaged one, one that something else made, or one
-whose Hermes has detached the index. Then a delete removes the words from the index itself, and a restore adds them, as
-the columns of the index say: an inline index has a text of its own, an external one reads `messages` or a view over it
+Hermes has triggers for it (0.13 to 0.22). A salvaged store may lack them, or one made by another program, or one whose
+Hermes has detached the index. Then a delete removes the messages from the index, and a restore adds them: an inline
+index stores its own text, an external one reads `messages` or a view over it
 (https://sqlite.org/fts5.html#external_content_tables).
 """
 
@@ -19,10 +19,10 @@ from ..wording import _
 from .transaction import Transaction
 
 _CHECKED = 256 * 1024 * 1024
-"""Bytes of a store up to which its search index is compared whole; a larger one would keep Hermes waiting."""
+"""Size in bytes of the largest store whose index is compared as a whole; a larger one would keep Hermes waiting."""
 _EVENT = re.compile(r"\b(INSERT|DELETE|UPDATE)\b.*?\bON\b", re.IGNORECASE | re.DOTALL)
 _JOINED = ("content", "tool_name", "tool_calls")
-"""What an inline index of one column holds, joined by spaces (schema 11 to 22, and upgraded files)."""
+"""Columns in an inline index of one column, joined by spaces (schema 11 to 22, and upgraded files)."""
 
 
 def _marks(count: int) -> str:
@@ -30,26 +30,21 @@ def _marks(count: int) -> str:
 
 
 class SearchIndexes:
-    """The search indexes of one store in one transaction.
-
-    Args:
-        tx: The transaction.
-    """
+    """The search indexes of one store in one transaction; methods take ids of messages."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        found = (tx.schema.fts, tx.schema.trigram)
-        self._indexes = [each for each in found if each is not None]
+        self._indexes = [index for index in (tx.schema.fts, tx.schema.trigram) if index is not None]
         self._is_stale = tx.schema.note("fts_stale") is not None
         rows = tx.rows("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = 'messages'")
-        tended = {(event, name) for (sql,) in rows for event, name in self._tends(str(sql))}
-        self._unfilled = [each for each in self._indexes if ("INSERT", each.name) not in tended]
-        self._uncleared = [each for each in self._indexes if ("DELETE", each.name) not in tended]
-        self.is_ours = bool(self._unfilled or self._uncleared)
-        """Whether a trigger is missing, so that we must keep an index in step."""
+        triggers = {pair for (sql,) in rows for pair in self._updated_by(str(sql))}
+        self._without_insert = [each for each in self._indexes if ("INSERT", each.name) not in triggers]
+        self._without_delete = [each for each in self._indexes if ("DELETE", each.name) not in triggers]
+        self.is_ours = bool(self._without_insert or self._without_delete)
+        """Whether a trigger is missing, so that an index must be updated here."""
 
-    def _tends(self, sql: str) -> list[tuple[str, str]]:
-        """Return the event of a trigger with each index that its body names."""
+    def _updated_by(self, sql: str) -> list[tuple[str, str]]:
+        """Return the event of a trigger with the name of each index in its body."""
         header, _begin, body = re.sub(r"--[^\n]*", "", sql).partition("BEGIN")
         event = _EVENT.search(header)
         if event is None:
@@ -59,90 +54,78 @@ class SearchIndexes:
         ]
 
     def before_delete(self, ids: Sequence[object]) -> None:
-        """Remove messages from indexes that have no trigger for it, while the rows are still there.
-
-        Args:
-            ids: Of messages.
-        """
+        """Remove messages, whose rows still exist, from indexes without a delete trigger."""
         if self._is_stale:  # Hermes will rebuild it
             return
-        for some in chunks(ids):
-            for index in self._uncleared:
+        for chunk in chunks(ids):
+            for index in self._without_delete:
                 if index.kind is not FtsKind.CONTENTLESS:
-                    # What is not in it must not be removed: FTS5 would still subtract it from its counts.
-                    held = [row[0] for row in self._tx.rows(self._held(index, len(some)), some)]
-                    self._tx.execute(f"DELETE FROM {quoted(index.name)} WHERE rowid IN ({_marks(len(held))})", held)
-            for index in self._unfilled:  # a delete trigger that removes what was never added breaks the index
-                if index not in self._uncleared and index.kind is FtsKind.EXTERNAL:
-                    self._fill(index, some)
+                    # Only what is in the index: FTS5 would subtract anything else from its counts too.
+                    indexed = [row[0] for row in self._tx.rows(self._select_indexed(index, len(chunk)), chunk)]
+                    self._tx.execute(
+                        f"DELETE FROM {quoted(index.name)} WHERE rowid IN ({_marks(len(indexed))})", indexed
+                    )
+            for index in self._without_insert:  # a delete trigger that removes what was never added breaks the index
+                if index not in self._without_delete and index.kind is FtsKind.EXTERNAL:
+                    self._add_missing(index, chunk)
 
     def before_insert(self, ids: Sequence[Encoded]) -> None:
-        """Remove what an index still holds of messages that were deleted while it had no delete trigger.
+        """Remove entries of messages that were deleted while an index had no delete trigger.
 
-        This matters only for an index with a text of its own, where the insert trigger would find the rowid in use.
-
-        Args:
-            ids: Of messages.
+        This matters only for an inline index, where the insert trigger would find the rowid in use.
         """
         for index in self._indexes:
             if index.kind is FtsKind.INLINE:
-                for row in self._tx.rows(self._held(index, len(ids)), ids):
+                for row in self._tx.rows(self._select_indexed(index, len(ids)), ids):
                     self._tx.execute(f"DELETE FROM {quoted(index.name)} WHERE rowid = ?", row)
 
     def after_insert(self, ids: Sequence[Encoded]) -> None:
-        """Add messages to indexes that have no trigger for it.
-
-        Args:
-            ids: Of messages that are in the store.
-        """
+        """Add messages to indexes without an insert trigger."""
         if not self._is_stale:
-            for index in self._unfilled:
-                self._fill(index, ids)
+            for index in self._without_insert:
+                self._add_missing(index, ids)
 
-    def _held(self, index: FtsIndex, count: int) -> str:
-        """Return SQL for those of `count` messages that an index has; an external one must find them where it reads."""
+    def _select_indexed(self, index: FtsIndex, count: int) -> str:
+        """Return SQL that selects which of `count` messages are in an index, and for an external one in its source."""
         shadow = f"{index.name}_{'content' if index.kind is FtsKind.INLINE else 'docsize'}"
-        held = f"SELECT id FROM {quoted(shadow)} WHERE id IN ({_marks(count)})"
-        if shadow not in self._tx.schema.tables:  # made without (`columnsize=0`): nothing tells what it holds
-            held = f"SELECT id FROM messages WHERE id IN ({_marks(count)})"
+        # Without a shadow table (`columnsize=0`) nothing tells what the index holds: take all messages.
+        source = quoted(shadow) if shadow in self._tx.schema.tables else "messages"
+        select = f"SELECT id FROM {source} WHERE id IN ({_marks(count)})"
         if index.kind is FtsKind.EXTERNAL:
-            read = f"SELECT {index.rowid} FROM {quoted(index.content)} WHERE {index.rowid} IN ({_marks(count)})"
-            held += f" AND id IN ({read})"
-        return held
+            readable = f"SELECT {index.rowid} FROM {quoted(index.content)} WHERE {index.rowid} IN ({_marks(count)})"
+            select += f" AND id IN ({readable})"
+        return select
 
-    def _fill(self, index: FtsIndex, ids: Sequence[object]) -> None:
-        """Add to an index those of some messages that it does not have."""
+    def _add_missing(self, index: FtsIndex, ids: Sequence[object]) -> None:
+        """Add those of some messages to an index that it does not have."""
         if index.kind is FtsKind.CONTENTLESS:
             return
-        held = {row[0] for row in self._tx.rows(self._held(index, len(ids)), ids)}
-        missing = [each for each in ids if each not in held]
+        indexed = {row[0] for row in self._tx.rows(self._select_indexed(index, len(ids)), ids)}
+        missing = [each for each in ids if each not in indexed]
         if index.kind is FtsKind.EXTERNAL:
             source, key = index.content, index.rowid
             values = [quoted(column) for column in index.columns]
         else:
             source, key = "messages", "id"
-            values = [self._text(index, column) for column in index.columns]
+            values = [self._text_of(index, column) for column in index.columns]
         self._tx.execute(
             f"INSERT INTO {quoted(index.name)} (rowid, {', '.join(map(quoted, index.columns))}) "
             f"SELECT {key}, {', '.join(values)} FROM {quoted(source)} WHERE {key} IN ({_marks(len(missing))})",
             missing,
         )
 
-    def _text(self, index: FtsIndex, column: str) -> str:
-        """Return SQL for what an inline index holds in a column."""
-        wanted = _JOINED if index.columns == ("content",) else (column,)
-        parts = [f"COALESCE({quoted(name)}, '')" for name in wanted if name in self._tx.schema.message_columns]
+    def _text_of(self, index: FtsIndex, column: str) -> str:
+        """Return SQL for the text in a column of an inline index."""
+        names = _JOINED if index.columns == ("content",) else (column,)
+        parts = [f"COALESCE({quoted(name)}, '')" for name in names if name in self._tx.schema.message_columns]
         return " || ' ' || ".join(parts) or "''"
 
     def compare(self) -> tuple[str, ...]:
-        """Let SQLite compare the search indexes with the rows, where that does not take long.
+        """Let SQLite check the search indexes against the rows, unless that takes long; return a sentence per mismatch.
 
-        An index that does not agree is no reason to take rows back: Hermes can rebuild it.
-
-        Returns:
-            A sentence for each that does not agree.
+        A mismatch is no reason to roll back: Hermes can rebuild the index.
         """
-        if self._is_stale and self._unfilled:
+        if self._is_stale and self._without_insert:
             return (_("The search index is out of date until Hermes rebuilds it."),)
         if self._is_stale or self._tx.schema.note("fts_rebuild_high_water") is not None:
             return ()

@@ -1,14 +1,14 @@
-"""The one place that opens a store for writing: one transaction, read back once it is committed.
+"""The only module that opens a store for writing: one transaction per write, read back after the commit.
 
-The last connection to a store in WAL mode that closes removes the log (https://sqlite.org/wal.html, 2.2). A gateway
-whose POSIX locks were dropped does not count as a connection: the log would go from under it, and its next statement
-would fail with "disk I/O error" (observed, SQLite 3.40). So a read connection that has read, and holds its shared lock
-from then on, is opened before the write connection and closed after it: the write connection is never the last one. It
-never checkpoints by itself either; that is Hermes' business.
+In WAL mode the last connection that closes deletes the log (https://sqlite.org/wal.html, 2.2). A gateway whose POSIX
+locks were dropped does not count as a connection: it would lose the log while it uses it, and its next statement would
+fail with "disk I/O error" (observed, SQLite 3.40). So a read connection that holds its shared lock is opened before the
+write connection and closed after it: the write connection is never the last one. It never checkpoints either; Hermes
+does that.
 
-A commit that fails is not a commit that did nothing. In WAL mode the frames may be in the log before the sync fails
+A failed COMMIT may still have changed the store. In WAL mode the frames may be in the log before the sync fails
 (observed, SQLite 3.40, EIO from `fdatasync`), and the next process that opens the store finds a whole transaction. So
-after an error in COMMIT the store is read again, and the sentence says what was found.
+after an error in COMMIT the store is read again, and the error says what was found.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ PATIENCE = 5.0
 """Seconds to wait for other writers."""
 
 _ATTEMPT = 0.2
-_PAUSES = (0.02, 0.15)  # as long as Hermes sleeps between its own tries (0.13 to 0.22)
+_PAUSES = (0.02, 0.15)  # as Hermes sleeps between its own attempts (0.13 to 0.22)
+
+_NO_NEEDS = Needs()
 
 T = TypeVar("T")
 
 
 class Transaction:
-    """One transaction, passed to the work that is done in it.
+    """An open transaction, passed to the work done in it.
 
-    Args:
-        connection: With the transaction begun.
-        path: The store, for sentences.
-        schema: What this file has, as the reading connection found it.
+    Ids, titles and other stored text are always bound as parameters, never part of a statement. Errors of SQLite are
+    raised as BrowseError.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
@@ -66,15 +66,7 @@ class Transaction:
         """Columns, tables and search indexes of this file."""
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
-        """Run one statement and fetch all of it.
-
-        Args:
-            sql: A SELECT or PRAGMA.
-            parameters: Values to bind; ids and titles are never part of the statement.
-
-        Raises:
-            BrowseError: With the sentence for what SQLite said.
-        """
+        """Run a SELECT or PRAGMA and fetch all its rows."""
         return _run(self._connection, sql, self._path, parameters)
 
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
@@ -82,17 +74,10 @@ class Transaction:
         return rows_in(self.rows, sql, keys, before)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
-        """Run one statement that changes rows.
-
-        Args:
-            sql: An INSERT, UPDATE or DELETE.
-            parameters: Values to bind; ids and titles are never part of the statement.
+        """Run an INSERT, UPDATE or DELETE.
 
         Returns:
-            How many rows it changed itself, triggers and cascades not counted.
-
-        Raises:
-            BrowseError: With the sentence for what SQLite said.
+            Number of rows changed by the statement itself, without triggers and cascades.
         """
         try:
             return max(0, self._connection.execute(sql, parameters).rowcount)
@@ -105,28 +90,28 @@ def write(
     work: Callable[[Transaction], T],
     verify: Callable[[Reader, T], None],
     *,
-    needs: Needs | None = None,
+    needs: Needs = _NO_NEEDS,
     patience: float = PATIENCE,
     stop: Callable[[], bool] = never,
     foreign_keys: bool = True,
     beside: Reader | None = None,
     in_doubt: str = "",
 ) -> T:
-    """Do some work in one transaction, and read back what was committed.
+    """Run `work` in one transaction, commit, and verify what was committed.
 
     Args:
         store: The store.
-        work: Changes rows; whatever it raises takes all of it back.
-        verify: Reads what was committed and raises WriteUnverifiedError where it is not as it should be.
-        needs: What the store must have for this.
+        work: Changes rows; any exception it raises rolls the transaction back.
+        verify: Reads what was committed; raises WriteUnverifiedError if it is not as intended.
+        needs: Tables and columns that the store must have.
         patience: Seconds to wait for other writers.
-        stop: Asked while waiting and before the commit.
-        foreign_keys: False for one thing alone, to put back a reference that pointed nowhere before.
-        beside: A reader that the caller has open; it is closed before the store is read again after a failed commit.
-        in_doubt: What to do when the commit failed; a general remedy where not given.
+        stop: Polled while waiting for the lock and before the commit; True cancels.
+        foreign_keys: False only to restore a reference whose target was missing before.
+        beside: An open reader of the caller, closed before the store is read again after a failed commit.
+        in_doubt: The remedy to name after a failed commit; a general one if empty.
 
     Returns:
-        What the work returns.
+        The result of `work`.
 
     Raises:
         RefusedError: It is not safe to write to this store; nothing was changed.
@@ -135,21 +120,21 @@ def write(
         WriteUnverifiedError: It was committed and does not read back.
         WriteInDoubtError: The commit failed; the sentence says what the store holds now.
     """
-    place, has_begun = place_of(store.path), False
+    identity, has_begun = file_identity(store.path), False
     try:
         with store.reader() as reader:
             # Opening has read already; this makes sure that the connection holds its lock, however it was opened.
-            cookie = reader.value("PRAGMA schema_version")
+            schema_version = reader.value("PRAGMA schema_version")
             reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
             try:
-                check_writable(store, reader, needs or Needs())
+                check_writable(store, reader, needs)
             except StoreError as error:
-                raise _and_nothing_changed(error) from error.__cause__
-            with _connection(store.path, patience, foreign_keys) as connection:
+                raise _add_nothing_changed(error) from error.__cause__
+            with _open_for_writing(store.path, patience, foreign_keys) as connection:
                 _begin(connection, store.path, patience, stop)
                 has_begun = True
                 try:
-                    _check_same(connection, store.path, place, cookie)
+                    _check_unchanged(connection, store.path, identity, schema_version)
                     result = work(Transaction(connection, store.path, reader.schema))
                     if stop():
                         raise QueryInterruptedError(_("Stopped. Nothing was changed."))
@@ -157,26 +142,21 @@ def write(
                 except BaseException:
                     _roll_back(connection)
                     raise
-            _verify(reader, store.path, place, verify, result)
+            _verify(reader, store.path, identity, verify, result)
     except _CommitFailedError as failed:
         _finish_rollback(store)
         if beside is not None:
             beside.close()
         raise settle(store, failed, verify, in_doubt) from failed
     except BaseException:
-        if has_begun:  # a journal that was there before is not ours: the store could not have been read
+        if has_begun:  # only then a journal is ours; with one from before, the store could not have been read
             _finish_rollback(store)
         raise
     return result
 
 
 class _CommitFailedError(Exception):
-    """COMMIT raised, and the transaction is over: nobody knows yet how it ended.
-
-    Args:
-        result: What the work returned.
-        reason: What was raised, in a few words.
-    """
+    """COMMIT failed and the transaction is closed; whether it was committed is unknown."""
 
     def __init__(self, result: object, reason: str) -> None:
         super().__init__(reason)
@@ -185,10 +165,10 @@ class _CommitFailedError(Exception):
 
 
 def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
-    """Commit; a transaction that SQLite still has open after an error is certainly not committed."""
+    """Commit; if SQLite still has the transaction open after an error, it is certainly not committed."""
     try:
         connection.execute("COMMIT")
-    except BaseException as error:  # a key that interrupts may come before the commit, or behind it
+    except BaseException as error:  # KeyboardInterrupt may arrive before the commit or after it
         if connection.in_transaction:
             if isinstance(error, sqlite3.Error):
                 raise failure(error, path) from error
@@ -197,28 +177,28 @@ def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
 
 
 def _finish_rollback(store: Store) -> None:
-    """Let SQLite take back what a failed write of ours left in a journal, which readers may not do."""
+    """Let SQLite roll back the journal that a failed write left, which a read-only connection cannot do."""
     try:
         if not store.journal_path.stat().st_size:
             return
-        with _connection(store.path, _ATTEMPT, True) as connection:
+        with _open_for_writing(store.path, _ATTEMPT, True) as connection:
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
     except (BrowseError, OSError, sqlite3.Error):
-        return  # there is no journal, or whoever opens the store next tries again
+        return  # there is no journal, or the next process that opens the store rolls it back
 
 
-def place_of(path: Path) -> tuple[int, int]:
-    """Return device and inode of a file, zeros where there is none."""
+def file_identity(path: Path) -> tuple[int, int]:
+    """Return device and inode of a file; zeros if there is none."""
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except OSError:
         return 0, 0
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 @contextmanager
-def _connection(path: Path, patience: float, foreign_keys: bool) -> Iterator[sqlite3.Connection]:
-    """Open a connection that may write, and close it at the end; it never makes a file and never moves the log."""
+def _open_for_writing(path: Path, patience: float, foreign_keys: bool) -> Iterator[sqlite3.Connection]:
+    """Open a connection that may write; it never creates a file and never checkpoints the log."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=rw",
@@ -246,8 +226,8 @@ def _run(connection: sqlite3.Connection, sql: str, path: Path, parameters: Seque
 
 
 def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Callable[[], bool]) -> None:
-    """Take the write lock in short tries: a writer that waits long in one of them is overtaken by all others."""
-    until = time.monotonic() + patience
+    """Take the write lock in short attempts: during one long wait, all other writers would get ahead."""
+    deadline = time.monotonic() + patience
     while True:
         if stop():
             raise QueryInterruptedError(_("Stopped. Nothing was changed."))
@@ -255,23 +235,25 @@ def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Ca
             _run(connection, "BEGIN IMMEDIATE", path)  # not shown
         except StoreBusyError:
             pause = random.uniform(*_PAUSES)
-            if time.monotonic() + pause >= until:
+            if time.monotonic() + pause >= deadline:
                 raise
             time.sleep(pause)
         else:
             break
-    # The lock is ours. In DELETE mode the commit still waits for readers, and while it does it lets no new ones in.
+    # The lock is held. In DELETE mode the commit still waits for readers and admits no new ones meanwhile.
     _run(connection, f"PRAGMA busy_timeout={round(patience * 1000)}", path)
 
 
-def _check_same(connection: sqlite3.Connection, path: Path, place: tuple[int, int], cookie: object) -> None:
-    """Check that this is still the file, with the tables, that the guards looked at."""
-    if place_of(path) != place:
+def _check_unchanged(
+    connection: sqlite3.Connection, path: Path, identity: tuple[int, int], schema_version: object
+) -> None:
+    """Check that file and schema are still those that the guards have checked."""
+    if file_identity(path) != identity:
         raise RefusedError(
             _("{path} was replaced by another file meanwhile. Nothing was changed.").format(path=path),
             remedy=_("Try again."),
         )
-    if _run(connection, "PRAGMA schema_version", path)[0][0] != cookie:
+    if _run(connection, "PRAGMA schema_version", path)[0][0] != schema_version:
         raise RefusedError(
             _("The tables of {path} have just been changed by another process. Nothing was changed.").format(path=path),
             remedy=_("Try again."),
@@ -279,16 +261,18 @@ def _check_same(connection: sqlite3.Connection, path: Path, place: tuple[int, in
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
-    """Take the work back, unless SQLite has done so already, as it does after some failures."""
+    """Roll back, unless SQLite has done so already, as it does after some failures."""
     if connection.in_transaction:
         try:
             connection.execute("ROLLBACK")
         except sqlite3.Error:
-            return  # closing the connection takes it back as well
+            return  # closing the connection rolls back as well
 
 
-def _verify(reader: Reader, path: Path, place: tuple[int, int], verify: Callable[[Reader, T], None], result: T) -> None:
-    if place_of(path) != place:
+def _verify(
+    reader: Reader, path: Path, identity: tuple[int, int], verify: Callable[[Reader, T], None], result: T
+) -> None:
+    if file_identity(path) != identity:
         raise WriteUnverifiedError(
             _("{path} was replaced by another file while it was written to.").format(path=path),
             remedy=_("Look whether it has the change."),
@@ -305,12 +289,7 @@ def _verify(reader: Reader, path: Path, place: tuple[int, int], verify: Callable
 
 
 def failure(error: sqlite3.Error, path: Path) -> BrowseError:
-    """Translate what SQLite raised into the sentence for a write that did not happen.
-
-    Args:
-        error: What SQLite raised.
-        path: The store.
-    """
+    """Translate an error of SQLite into the error for a write that did not happen."""
     code, said = getattr(error, "sqlite_errorcode", 0) & 0xFF, str(error)
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -331,13 +310,13 @@ def failure(error: sqlite3.Error, path: Path) -> BrowseError:
                 remedy=_("Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."),
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_INTERRUPT:
-            return _and_nothing_changed(translate(error, path))
+            return _add_nothing_changed(translate(error, path))
         case _:
             sentence = _("{path} could not be written to: SQLite says “{said}”. Nothing was changed.")
             return WriteFailedError(sentence.format(path=path, said=said))
 
 
-def _and_nothing_changed(error: BrowseError) -> BrowseError:
+def _add_nothing_changed(error: BrowseError) -> BrowseError:
     error.sentence = _("{sentence} Nothing was changed.").format(sentence=error.sentence)
     return error
 
@@ -345,18 +324,12 @@ def _and_nothing_changed(error: BrowseError) -> BrowseError:
 def settle(
     store: Store, failed: _CommitFailedError, verify: Callable[[Reader, T], None], remedy: str = ""
 ) -> WriteInDoubtError:
-    """Read the store again after a failed commit, through a new connection, and say what it holds.
+    """Read the store again after a failed commit, through a new connection, and return an error that says what it has.
 
-    Where no other connection is open, opening it decides what becomes of a log that was not synced; else that may
-    happen later.
-
-    Args:
-        store: The store.
-        failed: What became of the commit.
-        verify: As it was given with the work.
-        remedy: What to do; a general one where not given.
+    If no other connection is open, opening the store decides whether a log that was not synced is kept; otherwise that
+    may be decided later.
     """
-    told = {"path": store.path, "said": failed.reason}
+    fields = {"path": store.path, "said": failed.reason}
     try:
         with store.reader() as reader:
             verify(reader, failed.result)  # type: ignore[arg-type]
@@ -366,7 +339,7 @@ def settle(
             "but it may still appear when the store is next opened."
         )
     except BrowseError as error:
-        told["reason"] = error.sentence
+        fields["reason"] = error.sentence
         sentence = _(
             "The last step of writing to {path} failed (“{said}”). The store could not be read again, so it is not "
             "known whether it has the change: {reason}"
@@ -377,6 +350,6 @@ def settle(
             "may not keep it."
         )
     return WriteInDoubtError(
-        sentence.format(**told),
+        sentence.format(**fields),
         remedy=remedy or _("Check the disk, then look at the store again before you repeat this."),
     )

@@ -1,5 +1,5 @@
-"""Conversations taken out of the store: Markdown to read, HTML to show, JSON lines for Hermes to import again.
+"""Export conversations: Markdown to read, HTML to show, JSON lines for Hermes to import.
 
-`files.export_pieces` gives any of them as pieces of text, `files.write_file` puts pieces into a file, and a
-`redact.Redactor` takes the secrets out on the way.
+`files.export_pieces` yields any of them as pieces of text, redacted by a `redact.Redactor`; `files.write_file` writes
+pieces to a file.
 """

@@ -1,4 +1,4 @@
-"""Exports as files: which formats there are, safe names out of any title, and writing that loses nothing."""
+"""Export conversations to files: formats, safe file names, and atomic writing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .redact import Redactor
 from .source import Source, Tally
 
 NAME_BYTES = 120
-"""The most bytes of a file name without its extension; file systems take 255, some tools add to them."""
+"""Maximum bytes of a file name without its extension; file systems allow 255, some tools add to them."""
 
 _UNSAFE = re.compile(r'[/\\:*?"<>|\ufffd\u2400-\u2426]')
 _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(?:\..*)?")
@@ -53,17 +53,17 @@ def export_pieces(
     now: float,
     everything: bool = False,
 ) -> Iterator[str]:
-    """One document of conversations, in pieces; connections are opened and closed along the way.
+    """Yield an export of conversations in pieces, with no connection open between windows of messages.
 
     Args:
-        store: Where they are.
-        conversations: With details, in the order of the document; whole, all segments.
-        form: Markdown documents hold one conversation each, one after the other.
-        redactor: Takes the secrets out and counts them.
-        tally: Counts sessions and messages along.
+        store: The store.
+        conversations: With details and all segments, in the order of the document.
+        form: Markdown yields one document after the other, the other formats a single one.
+        redactor: Replaces and counts secrets.
+        tally: Counts sessions and messages.
         exporter: Name and version of the program.
         now: Unix seconds, the time of the export.
-        everything: Write rewound and hidden rows too. Without it JSON lines hold live rows alone.
+        everything: Include rewound and hidden rows, and in JSON lines all that are not live.
     """
     if form is Format.JSONL:
         ids = [segment.id for each in conversations for segment in each.segments]
@@ -79,7 +79,7 @@ def export_pieces(
 
 
 def _cut(text: str, most: int) -> str:
-    """The text in at most so many bytes of UTF-8, whole characters only."""
+    """Cut a text to a number of bytes of UTF-8, between whole characters."""
     cut = text.encode("utf-8")[:most].decode("utf-8", "ignore")
     while cut != text and cut and (cut[-1] in "\u200d\ufe0f" or unicodedata.combining(cut[-1])):
         cut = cut[:-1]
@@ -87,14 +87,10 @@ def _cut(text: str, most: int) -> str:
 
 
 def file_stem(title: str, most: int = NAME_BYTES) -> str:
-    """A file name without extension that any system takes and no shell stumbles over.
+    """Return a file name without extension that is safe on any system and in any shell; `most` in bytes.
 
-    No separators, no leading dot or dash, no device names of Windows, no trailing dots or spaces;
-    what is left of a hostile title may be nothing, then it is `conversation`.
-
-    Args:
-        title: Any text.
-        most: Bytes.
+    No separators, no leading dot or dash, no device names of Windows, no trailing dots or spaces. If nothing is left of
+    a title, the name is `conversation`.
     """
     name = unicodedata.normalize("NFC", one_line(title, 4 * most))
     name = re.sub(r"\s+", " ", _UNSAFE.sub(" ", name)).lstrip(" .-~").rstrip(" .")
@@ -104,37 +100,37 @@ def file_stem(title: str, most: int = NAME_BYTES) -> str:
     return name or "conversation"
 
 
-def _key(name: str) -> str:
-    """Equal for names that some file system takes for the same."""
+def _folded(name: str) -> str:
+    """Return the same text for names that some file system does not distinguish."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]:
-    """File names for several conversations in one folder, no two alike on any file system.
+    """Return file names for conversations in one folder, distinct on any file system.
 
     Args:
-        titles: Title and id of each; ids tell conversations with the same title apart.
+        titles: Title and id of each; ids distinguish conversations with the same title.
         extension: With its dot.
     """
     stems = [file_stem(title) for title, _session in titles]
-    counts = Counter(map(_key, stems))
+    counts = Counter(map(_folded, stems))
     used: set[str] = set()
     names: list[str] = []
     for stem, (_title, session_id) in zip(stems, titles, strict=True):
-        name, number = stem, 1
-        if counts[_key(stem)] > 1:
-            name = f"{_cut(stem, NAME_BYTES - 40).rstrip(' .')} ({_cut(file_stem(session_id[-20:]), 30)})"
-        wanted = name
-        while _key(name) in used:
+        base = stem
+        if counts[_folded(stem)] > 1:
+            base = f"{_cut(stem, NAME_BYTES - 40).rstrip(' .')} ({_cut(file_stem(session_id[-20:]), 30)})"
+        name, number = base, 1
+        while _folded(name) in used:
             number += 1
-            name = f"{wanted} {number}"
-        used.add(_key(name))
+            name = f"{base} {number}"
+        used.add(_folded(name))
         names.append(name + extension)
     return names
 
 
 def _failed(path: Path, error: OSError, left: Path | None = None) -> BrowseError:
-    """The error for a file that was not written; `left` is a temporary file that could not be removed."""
+    """Return the error for a file that was not written; `left` is a temporary file that could not be removed."""
     return BrowseError(
         _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror or error),
         remedy=_("{path} was left behind.").format(path=left) if left else _("Nothing was left half done."),
@@ -142,31 +138,31 @@ def _failed(path: Path, error: OSError, left: Path | None = None) -> BrowseError
 
 
 def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
-    """Refuse a path before anything is read for it.
+    """Check the path of an export before anything is read.
 
     Args:
-        path: Where a file is to be.
-        force: Whether a file that is there may be replaced.
-        keep: Files that may never be, whatever is said: the store and what belongs to it.
+        path: Of the file to write.
+        force: Allow to replace a file.
+        keep: Files never to replace: the store and what belongs to it.
 
     Raises:
-        RefusedError: It is there already, is no plain file, or is one to keep.
-        BrowseError: The place cannot be looked at.
+        RefusedError: It exists, is not a regular file, or is one to keep.
+        BrowseError: It cannot be examined.
     """
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return
     except OSError as error:
         raise _failed(path, error) from error
     resolved = os.path.realpath(path)
-    if any(os.path.realpath(each) == resolved or _same(found, each) for each in keep):
+    if any(os.path.realpath(each) == resolved or _is_same_file(status, each) for each in keep):
         raise RefusedError(_("{path} belongs to the session store: nothing is written there.").format(path=path))
-    other = _("Name a file, or `-` for standard output.")
-    if stat.S_ISDIR(found.st_mode):
-        raise RefusedError(_("{path} is a folder.").format(path=path), remedy=other)
-    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
-        raise RefusedError(_("{path} is no plain file.").format(path=path), remedy=other)
+    remedy = _("Name a file, or `-` for standard output.")
+    if stat.S_ISDIR(status.st_mode):
+        raise RefusedError(_("{path} is a folder.").format(path=path), remedy=remedy)
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
+        raise RefusedError(_("{path} is no plain file.").format(path=path), remedy=remedy)
     if not force:
         raise RefusedError(
             _("{path} is there already.").format(path=path),
@@ -174,20 +170,19 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         )
 
 
-def _same(found: os.stat_result, other: Path) -> bool:
+def _is_same_file(status: os.stat_result, path: Path) -> bool:
     try:
-        known = os.stat(other)
+        return os.path.samestat(status, os.stat(path))
     except OSError:
         return False
-    return (found.st_dev, found.st_ino) == (known.st_dev, known.st_ino)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder for several files, for its owner alone; one that is there is taken as it is.
+    """Create a private folder for several files, unless it exists.
 
     Raises:
-        RefusedError: There is something else.
-        BrowseError: It cannot be made.
+        RefusedError: There is a file of that name.
+        BrowseError: It cannot be created.
     """
     try:
         path.mkdir(mode=0o700, exist_ok=True)
@@ -201,7 +196,7 @@ def make_folder(path: Path) -> None:
 
 def _sync_folder(path: Path) -> None:
     if os.name != "posix":
-        return  # a folder cannot be opened there
+        return  # Windows cannot open a folder
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -209,8 +204,8 @@ def _sync_folder(path: Path) -> None:
         os.close(handle)
 
 
-def _put(temporary: Path, path: Path, *, force: bool) -> None:
-    """Give the finished file its name; without force only if nobody has taken that meanwhile."""
+def _publish(temporary: Path, path: Path, *, force: bool) -> None:
+    """Give the finished file its name; without `force` only if no such file has appeared meanwhile."""
     if force:
         os.replace(temporary, path)
         return
@@ -218,7 +213,7 @@ def _put(temporary: Path, path: Path, *, force: bool) -> None:
         os.link(temporary, path)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links: take the name first, then the place
+    except OSError:  # no hard links on this file system: reserve the name first, then replace the file
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
             os.replace(temporary, path)
@@ -228,7 +223,7 @@ def _put(temporary: Path, path: Path, *, force: bool) -> None:
 
 
 def _discard(temporary: Path | None) -> Path | None:
-    """Remove the temporary file after a failure; returns it when it stays."""
+    """Remove the temporary file after a failure; return it if that fails."""
     try:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -238,7 +233,7 @@ def _discard(temporary: Path | None) -> Path | None:
 
 
 def _finish(temporary: Path, path: Path) -> None:
-    """Take the temporary name away, which a link leaves, and sync the folder; the file itself is there already.
+    """Remove the temporary name, which a hard link leaves, and sync the folder, after the file has been published.
 
     Raises:
         BrowseError: One of them failed; it says that the file was exported all the same.
@@ -246,34 +241,31 @@ def _finish(temporary: Path, path: Path) -> None:
     try:
         temporary.unlink(missing_ok=True)
     except OSError as error:
-        said = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
-        raise BrowseError(said.format(path=path, other=temporary, reason=error.strerror or error)) from error
+        sentence = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
+        raise BrowseError(sentence.format(path=path, other=temporary, reason=error.strerror or error)) from error
     try:
         _sync_folder(path.parent)
     except OSError as error:
-        said = _("{path} was exported, but its folder could not be synced: {reason}.")
+        sentence = _("{path} was exported, but its folder could not be synced: {reason}.")
         remedy = _("After a power cut, look whether it is there.")
-        raise BrowseError(said.format(path=path, reason=error.strerror or error), remedy=remedy) from error
+        raise BrowseError(sentence.format(path=path, reason=error.strerror or error), remedy=remedy) from error
 
 
 def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: Iterable[Path] = ()) -> int:
-    """Write a file whole or not at all, for its owner alone (0600).
+    """Write a private file (0600) completely or not at all; return its size in bytes.
 
-    Pieces go to a temporary file beside it, which is synced and then renamed; what fails leaves
-    nothing behind (else the error names it) and what was there before untouched.
+    Pieces go to a temporary file beside it, which is synced and then renamed. A failure leaves nothing behind (else the
+    error names it), and an existing file unchanged.
 
     Args:
-        path: Where.
-        pieces: The text, in order; UTF-8.
-        force: Replace a file that is there.
-        keep: Files that may never be replaced.
-
-    Returns:
-        Bytes written.
+        path: The file.
+        pieces: The text, encoded as UTF-8.
+        force: Replace an existing file.
+        keep: Files never to replace.
 
     Raises:
-        RefusedError: As `check_target`, also when the file appeared meanwhile.
-        BrowseError: It cannot be written; or it was, but something after it failed, and then it says so.
+        RefusedError: As `check_target`, also if the file has appeared meanwhile.
+        BrowseError: It cannot be written; or it was, but a later step failed, and then the error says so.
     """
     check_target(path, force=force, keep=keep)
     temporary: Path | None = None
@@ -286,7 +278,7 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
                 size += file.write(piece.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
-        _put(temporary, path, force=force)
+        _publish(temporary, path, force=force)
     except FileExistsError:
         _discard(temporary)
         raise RefusedError(

@@ -1,6 +1,6 @@
-"""Conversations as one HTML file that needs nothing else: read, searched and folded from disk, without a network.
+"""Export conversations as one self-contained HTML page, with search and folding, that needs no network.
 
-The page around them, its style and its script are `page.html`, `page.css` and `page.js` beside this file.
+`page.html`, `page.css` and `page.js` beside this file are its frame, style and script.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from ..text import one_line
 from ..wording import N_, _, language, pgettext
 from .markdown import split_fences
-from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
+from .source import Block, Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
 
 _FOLDER = Path(__file__).resolve().parent
 STYLE = "\n" + (_FOLDER / "page.css").read_text(encoding="utf-8")
 SCRIPT = "\n" + (_FOLDER / "page.js").read_text(encoding="utf-8")
-"""In English; see `script`."""
+"""In English; `script` translates it."""
 _HEAD, _FOOT = map(string.Template, (_FOLDER / "page.html").read_text(encoding="utf-8").split("$conversations\n"))
 
 _ROLES = ("user", "assistant", "tool", "system")
@@ -31,7 +31,7 @@ _INLINE = re.compile(r"`([^`\n]{1,400})`|\*\*((?:[^*`\n]|`[^`\n]{1,400}`){1,400}
 
 
 def _theme_words() -> dict[str, str]:
-    """The name of each theme in the language that is spoken."""
+    """Return the name of each theme in the current language."""
     return {
         "auto": pgettext("theme of a page", "auto"),
         "light": pgettext("theme of a page", "light"),
@@ -40,7 +40,7 @@ def _theme_words() -> dict[str, str]:
 
 
 def _expression(message: str, **values: str) -> str:
-    """A text as an expression of the script, with an expression for each of its fields."""
+    """Return a text as a JavaScript expression, with one for each of its fields."""
     parts: list[str] = []
     for text, name, _spec, _conversion in string.Formatter().parse(message):
         parts += [json.dumps(text, ensure_ascii=False)] if text else []
@@ -49,19 +49,19 @@ def _expression(message: str, **values: str) -> str:
 
 
 def script() -> str:
-    """The script with its words in the language that is spoken."""
+    """Return the script with its texts in the current language."""
     words = _theme_words()
     is_english = all(key == word for key, word in words.items())
     name = "name" if is_english else f"{json.dumps(words, ensure_ascii=False)}[name]"
-    found = _expression(_("{shown} of {total} messages"), shown="shown", total="items.length")
-    said = SCRIPT.replace('shown + " of " + items.length + " messages"', found)
+    count = _expression(_("{shown} of {total} messages"), shown="shown", total="items.length")
+    translated = SCRIPT.replace('shown + " of " + items.length + " messages"', count)
     for button in (N_("Fold all"), N_("Unfold all")):
-        said = said.replace(f'"{button}"', _expression(_(button)))
-    return said.replace('"Theme: " + name', _expression(_("Theme: {name}"), name=name))
+        translated = translated.replace(f'"{button}"', _expression(_(button)))
+    return translated.replace('"Theme: " + name', _expression(_("Theme: {name}"), name=name))
 
 
 def _policy() -> str:
-    """No network, no other style or script than these two, told by their hashes (https://www.w3.org/TR/CSP3/)."""
+    """Return a policy without network, style and script but these two, by their hashes (https://www.w3.org/TR/CSP3/)."""
     style, code = (
         "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
         for text in (STYLE, script())
@@ -76,42 +76,41 @@ def _inline(match: re.Match[str]) -> str:
 
 
 def _prose(text: str) -> str:
-    """Escaped text with its inline code and bold words; white space is kept by the style sheet."""
+    """Return escaped text with inline code and bold words; the style sheet preserves white space."""
     return _INLINE.sub(_inline, escape(text))
 
 
-def _said(text: str) -> str:
-    """Spoken text: code blocks as such, the rest as it was written."""
-    found: list[str] = []
+def _text(text: str) -> str:
+    """Return the text of a message: code blocks, and the rest as written."""
+    parts: list[str] = []
     for fence, block, is_closed in split_fences(text):
         if fence:
-            found.append(_pre("\n".join(block[1:-1] if is_closed else block[1:])))
-        elif said := "\n".join(block).strip("\n"):
-            found.append(f'<div class="said">{_prose(said)}</div>')  # not shown
-    return "\n".join(found)
+            parts.append(_pre("\n".join(block[1:-1] if is_closed else block[1:])))
+        elif prose := "\n".join(block).strip("\n"):
+            parts.append(f'<div class="said">{_prose(prose)}</div>')  # not shown
+    return "\n".join(parts)
 
 
 def _pre(text: str) -> str:
-    # A line end right after the tag is not part of the text (HTML, "pre"): one more, and none is lost.
+    # HTML drops a line end right after the tag, so one is added.
     return f"<pre><code>\n{escape(text)}</code></pre>"
 
 
 def _block(block: Block) -> str:
-    """A block: spoken text is open; tools, reasoning and summaries are folded."""
+    """Return a block: the text open; tools, reasoning and summaries folded."""
     if block.kind == "said":
-        return _said(block.text)
+        return _text(block.text)
     if block.kind == "result":
         hint, body = one_line(block.text, _HINT) or _("no output"), _pre(block.text)
     elif block.kind == "call":
-        hint, body = f"→ {block.title(_HINT)}".rstrip(), _pre(laid_out(block.text) or block.text)
+        hint, body = f"→ {block.title(_HINT)}".rstrip(), _pre(indented_json(block.text) or block.text)
     else:
-        hint, body = block.title(), _said(block.text)
+        hint, body = block.title(), _text(block.text)
     return f'<details class="{block.kind}"><summary>{escape(hint)}</summary>\n{body}\n</details>'  # not shown
 
 
-def _article(telling: Telling) -> str:
-    """One chat message."""
-    message = telling.message
+def _article(rendered: RenderedMessage) -> str:
+    message = rendered.message
     role = message.role if message.role in _ROLES else "other"
     state, moment, clock = state_word(message.state), local_time(message.timestamp), ""
     if state:
@@ -120,18 +119,18 @@ def _article(telling: Telling) -> str:
         clock = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'  # not shown
     return (
         f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'  # not shown
-        f"<header><strong>{escape(speaker(telling))}</strong>{clock}{state}</header>\n"
-        '<div class="body">\n' + "\n".join(map(_block, telling.blocks)) + "\n</div>\n</article>\n"
+        f"<header><strong>{escape(speaker(rendered))}</strong>{clock}{state}</header>\n"
+        '<div class="body">\n' + "\n".join(map(_block, rendered.blocks)) + "\n</div>\n</article>\n"
     )
 
 
-def _several(sources: Sequence[Source]) -> str:
+def _count(sources: Sequence[Source]) -> str:
     return _("{count:,} conversations").format(count=len(sources))
 
 
 def _index(sources: Sequence[Source]) -> str:
-    named, several = escape(_("Conversations")), escape(_several(sources))
-    lines = [f'<nav class="index" aria-label="{named}">\n<h1>{several}</h1>\n<ol>\n']  # not shown
+    label, count = escape(_("Conversations")), escape(_count(sources))
+    lines = [f'<nav class="index" aria-label="{label}">\n<h1>{count}</h1>\n<ol>\n']  # not shown
     for number, source in enumerate(sources, 1):
         day = local_time(source.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
@@ -159,12 +158,12 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
 
 
 def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iterator[str]:
-    """One or more conversations as one HTML document, in pieces of a message each; `now` in Unix seconds."""
+    """Yield conversations as one HTML document, a message at a time; `now` in Unix seconds."""
     several = len(sources) > 1
     yield _HEAD.substitute(
         language=language().replace("_", "-"),
         policy=escape(_policy()),
-        title=escape(_several(sources) if several else sources[0].name),
+        title=escape(_count(sources) if several else sources[0].name),
         style=STYLE,
         press=escape(_("Search: press /")),
         search=escape(_("Search the messages")),
@@ -180,6 +179,6 @@ def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iter
         yield from _conversation(source, number, 2 if several else 1)
     yield "</main>\n"
     moment = local_time(now)
-    kept = _("secrets redacted where known") if sources[0].redactor.active else _("secrets kept")
-    made = f"{moment:%Y-%m-%d %H:%M}" if moment else ""
-    yield _FOOT.substitute(about=f"{escape(exporter)} · {made} · {escape(kept)}", script=script())
+    secrets = _("secrets redacted where known") if sources[0].redactor.active else _("secrets kept")
+    time = f"{moment:%Y-%m-%d %H:%M}" if moment else ""
+    yield _FOOT.substitute(about=f"{escape(exporter)} · {time} · {escape(secrets)}", script=script())

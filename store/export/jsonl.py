@@ -1,15 +1,15 @@
-"""Sessions as JSON lines under the keys of Hermes' own export, so that Hermes can import them again.
+"""Export sessions as JSON lines with the keys of Hermes' own export, so that Hermes can import them.
 
-One object for each session (a conversation of three segments is three lines, root first): every column of `sessions`
-as it is stored, the fields Hermes derives from them, then `messages`: every column of each row except those in
-`_INTERNAL`, with content and tool calls decoded and other JSON as text.
+Each session is one object (a conversation of three segments is three lines, root first): every column of `sessions` as
+stored, the fields that Hermes derives from them, then `messages`: every column of each row except those in `_INTERNAL`,
+with content and tool calls decoded and other JSON as text.
 
-Hermes up to 0.21.5 imports every row as a live one, so the model would see again what was rewound or summarised away.
-The export of 0.19 therefore holds live rows alone, and so does ours unless everything is asked for. The export of 0.22
-holds all rows, and its import keeps their state. (Run with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
+Hermes up to 0.21.5 imports every row as a live one, so the model would see rewound and compacted messages again.
+Therefore the export of 0.19 has only live rows, and so has this one unless `everything` is requested. The export of
+0.22 has all rows, and its import keeps their state. (Run with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
 
-Derived as Hermes does it: `last_active` (`export_all`, 0.13 and later), `timings` since 0.21.4, and the
-markers `_reset_from` and `_branched_from` beside the settings they stand in since 0.22.
+Derived fields as in Hermes: `last_active` (`export_all`, 0.13 and later), `timings` since 0.21.4, and since 0.22 the
+markers `_reset_from` and `_branched_from`, which are also in the settings.
 """
 
 from __future__ import annotations
@@ -34,28 +34,27 @@ from .source import Tally
 
 _SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
-"""Columns of `messages` that Hermes 0.22 keeps to itself: derived by triggers."""
+"""Columns of `messages` that Hermes 0.22 does not export: derived by triggers."""
 _DECODED = frozenset(("content", "tool_calls", "display_metadata"))
-"""Columns of `messages` that are written decoded; other JSON stays a text."""
+"""Columns of `messages` that are exported decoded; other JSON stays a text."""
 _SUMMARY = "_compressed_summary"
-"""The column of `messages` that Hermes 0.22 names last, and only where it is set."""
+"""The column of `messages` that Hermes 0.22 exports last, and only if it is set."""
 
-_TIMES = 30
-"""The first schema whose Hermes writes `timings` (0.21.4; 0.21.3, of the same schema, does not yet)."""
-_LIFTS_MARKERS = 31
-"""The first schema whose Hermes writes the markers beside the settings (0.22)."""
+_TIMINGS_SINCE = 30
+"""The first schema whose Hermes exports `timings` (0.21.4; 0.21.3, of the same schema, does not yet)."""
+_MARKERS_SINCE = 31
+"""The first schema whose Hermes exports the markers beside the settings (0.22)."""
 _MARKERS = ("_reset_from", "_branched_from")
 _LATEST = 4_200_000_000.0
-"""Seconds: a later time counts as none (`EPOCH_MAX` of 0.22)."""
+"""Unix seconds; a later time is ignored (`EPOCH_MAX` of 0.22)."""
 
 _REFERENCES = frozenset(
     ("id", "session_id", "parent_session_id", "role", "source", "end_reason", "system_prompt_hash",
      "tool_call_id", "message_uid", "tool_call_uid", "tool_call_uids", "absorbed_message_uids")
 )  # fmt: skip
-"""Columns that tie rows together or name one of a few words: no secrets, and nothing works once they change."""
+"""Keys and enumerations, never redacted: they hold no secrets, and the import depends on them."""
 
-# Legal inside JSON, but a terminal would act on them, and what splits a file at every "line end" of Unicode would
-# take one line for two.
+# Legal in JSON, but terminals act on some, and programs that split lines at every line end of Unicode at others.
 _AWKWARD = re.compile(
     "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
 )
@@ -67,26 +66,26 @@ def _dumps(value: object) -> str:
 
 
 def _columns(reader: Reader, table: str) -> list[str]:
-    """Names of the columns in the order of the file, which is the order of Hermes' export."""
+    """List the columns in the order of the file, as in Hermes' export."""
     rows = reader.rows("SELECT name FROM pragma_table_info(?)", [table])
     return [name for name in (as_text(row[0]) for row in rows) if name is not None and name not in _INTERNAL]
 
 
 def _select(reader: Reader, table: str, columns: Iterable[str]) -> str:
-    found = []
+    expressions = []
     for name in columns:
         expression = 't."' + name.replace('"', '""') + '"'
-        # Since 0.20 prompts stand in a table of their own, since 0.22 the names of the tools, too; Hermes exports the
+        # Since 0.20 prompts are in a table of their own, since 0.22 the names of the tools too; Hermes exports the
         # text in either case.
         shared = {"system_prompt": "system_prompt_hash", "tool_names": "tool_names"}.get(name)
         if shared and table == "sessions" and "system_prompts" in reader.schema.tables:
             expression = f"COALESCE((SELECT p.prompt FROM system_prompts p WHERE p.hash = t.{shared}), {expression})"
-        found.append(expression)
-    return ", ".join(found)
+        expressions.append(expression)
+    return ", ".join(expressions)
 
 
 def _stored(name: str, value: object, redactor: Redactor) -> object:
-    """A column's value as JSON holds it."""
+    """Return the value of a column for JSON, redacted."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, int):
@@ -98,10 +97,10 @@ def _stored(name: str, value: object, redactor: Redactor) -> object:
 
 
 def _decoded(name: str, value: object, redactor: Redactor) -> object:
-    """A column that Hermes' export decodes.
+    """Return the value of a column that Hermes' export decodes, redacted.
 
-    Content that is no valid multimodal JSON is given as it stands, with its sentinel; tool calls that cannot be read
-    are `[]`, and none stay none; what a message is displayed with (0.20) stays a text unless it is an object.
+    Content that is not valid multimodal JSON stays as stored, with its sentinel; invalid tool calls become `[]`;
+    `display_metadata` (0.20) stays a text unless it is an object.
     """
     text = as_text(value)
     if text is None or (name == "tool_calls" and not text):
@@ -118,28 +117,28 @@ def _decoded(name: str, value: object, redactor: Redactor) -> object:
 
 
 def _message(columns: list[str], row: Row, redactor: Redactor) -> tuple[dict[str, object], str]:
-    """A row decoded, and as JSON."""
-    found: dict[str, object] = {}
+    """Return a decoded row, and its JSON."""
+    message: dict[str, object] = {}
     for name, value in zip(columns, row, strict=True):
         if name != _SUMMARY:
-            found[name] = (_decoded if name in _DECODED else _stored)(name, value, redactor)
+            message[name] = (_decoded if name in _DECODED else _stored)(name, value, redactor)
     if _SUMMARY in columns and as_flag(row[columns.index(_SUMMARY)]):
-        found[_SUMMARY] = True
+        message[_SUMMARY] = True
     try:
-        return found, _dumps(found)
-    except RecursionError:  # nested just deep enough to be read, too deep to be written
-        found = {name: redactor.optional(as_text(value)) for name, value in zip(columns, row, strict=True)}
-        return found, _dumps(found)
+        return message, _dumps(message)
+    except RecursionError:  # JSON may be decoded at a depth at which it cannot be encoded
+        message = {name: redactor.optional(as_text(value)) for name, value in zip(columns, row, strict=True)}
+        return message, _dumps(message)
 
 
-def _moment(value: object) -> float | None:
-    """A time that Hermes 0.22 trusts (`coerce_epoch`)."""
+def _trusted_time(value: object) -> float | None:
+    """Return a time that Hermes 0.22 accepts (`coerce_epoch`)."""
     moment = as_time(value)
     return moment if moment is not None and 0.0 <= moment <= _LATEST else None
 
 
 class _Timings:
-    """When the messages of an export were written, without a word of them (`_export_timings`, 0.21.4 and later)."""
+    """The times of the exported messages, without their text (`_export_timings`, 0.21.4 and later)."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[object, object, float]] = []
@@ -147,21 +146,21 @@ class _Timings:
         self._calls = 0
 
     def add(self, message: dict[str, object]) -> None:
-        """Take a message along, in order."""
+        """Add the next message."""
         role, calls = message.get("role"), message.get("tool_calls")
         self._roles[str(role or "unknown")] += 1
         if calls:
             self._calls += len(calls) if isinstance(calls, list) else 1
-        moment = _moment(message.get("timestamp"))
+        moment = _trusted_time(message.get("timestamp"))
         if moment is not None:
             self._rows.append((message.get("id"), role, moment))
 
     def pieces(self) -> Iterator[str]:
-        """The object as JSON."""
+        """Yield the object as JSON."""
         rows = self._rows
         ends = [rows[0][2], rows[-1][2]] if rows else []
         gaps = [_gap(one[2], other[2]) for one, other in pairwise(rows)]
-        told: dict[str, object] = {
+        summary: dict[str, object] = {
             "source": "message_timestamps",
             "available": bool(rows),
             "complete": False,
@@ -175,7 +174,7 @@ class _Timings:
             "tool_result_count": self._roles["tool"],
             "tool_calls_emitted": self._calls,
         }
-        yield _dumps(told)[:-1] + ', "intervals": ['
+        yield _dumps(summary)[:-1] + ', "intervals": ['
         names = ("from_message_id", "to_message_id", "from_role", "to_role", "gap_ms")
         for number, ((one, other), gap) in enumerate(zip(pairwise(rows), gaps, strict=True)):
             values = (one[0], other[0], one[1], other[1], gap)
@@ -184,7 +183,7 @@ class _Timings:
 
 
 def _gap(one: float, other: float) -> int:
-    """Milliseconds from one moment to another; clocks step backwards, gaps do not."""
+    """Return the milliseconds from one moment to another, 0 if the clock stepped back."""
     return max(0, round((other - one) * 1000))
 
 
@@ -193,7 +192,7 @@ def _iso(moment: float) -> str:
 
 
 def _derived(reader: Reader, session_id: str, session: Mapping[str, object]) -> dict[str, object]:
-    """The fields of Hermes' export that are no columns of the session."""
+    """Return the fields of Hermes' export that are not columns of `sessions`."""
     version = reader.schema.version or 0
     newest = None
     if "timestamp" in reader.schema.message_columns:
@@ -201,19 +200,19 @@ def _derived(reader: Reader, session_id: str, session: Mapping[str, object]) -> 
         newest = reader.value(
             f"SELECT max(m.timestamp) FROM messages m WHERE m.session_id = ? AND {trusted}", [session_id]
         )
-    known = [moment for value in (newest, session.get("last_activity_at")) if (moment := _moment(value)) is not None]
-    found: dict[str, object] = {"last_active": max(known) if known else _moment(session.get("started_at"))}
-    if version >= _LIFTS_MARKERS:
+    times = [time for value in (newest, session.get("last_activity_at")) if (time := _trusted_time(value)) is not None]
+    fields: dict[str, object] = {"last_active": max(times) if times else _trusted_time(session.get("started_at"))}
+    if version >= _MARKERS_SINCE:
         settings = as_mapping(session.get("model_config"))
         markers = {name: settings.get(name) for name in _MARKERS}
-        found |= {name: value.strip() for name, value in markers.items() if isinstance(value, str) and value.strip()}
-    return {name: value for name, value in found.items() if name not in session}
+        fields |= {name: value.strip() for name, value in markers.items() if isinstance(value, str) and value.strip()}
+    return {name: value for name, value in fields.items() if name not in session}
 
 
 def _ids(reader: Reader, session_id: str, tally: Tally, *, everything: bool) -> list[object]:
-    """Ids of the rows to write, in order; the others are counted."""
+    """List the ids of the rows to export, in order, and count those that are not live."""
     schema = reader.schema
-    found: list[object] = []
+    ids: list[object] = []
     for message_id, active, compacted in reader.rows(
         f"SELECT m.id, {schema.active()}, {schema.compacted()} FROM messages m WHERE m.session_id = ? ORDER BY m.id",
         [session_id],
@@ -222,14 +221,14 @@ def _ids(reader: Reader, session_id: str, tally: Tally, *, everything: bool) -> 
         if state is not State.LIVE:
             tally.not_live[state] += 1
         if everything or state is State.LIVE:
-            found.append(message_id)
-    return found
+            ids.append(message_id)
+    return ids
 
 
 def _session_pieces(
     store: Store, session_id: str, redactor: Redactor, tally: Tally, *, everything: bool
 ) -> Iterator[str]:
-    """One session as one line, in pieces of bounded size."""
+    """Yield a session as one line, in pieces of bounded size."""
     with store.reader() as reader:
         columns = _columns(reader, "sessions")
         rows = reader.rows(
@@ -241,7 +240,7 @@ def _session_pieces(
             )
         session = {name: _stored(name, value, redactor) for name, value in zip(columns, rows[0], strict=True)}
         session |= _derived(reader, session_id, session)
-        timings = _Timings() if (reader.schema.version or 0) >= _TIMES and "timings" not in session else None
+        timings = _Timings() if (reader.schema.version or 0) >= _TIMINGS_SINCE and "timings" not in session else None
         ids = _ids(reader, session_id, tally, everything=everything)
         message_columns = _columns(reader, "messages")
         statement = (
@@ -252,8 +251,8 @@ def _session_pieces(
     separator = ""
     for start in range(0, len(ids), _SLICE):
         with store.reader() as reader:
-            found = sorted(reader.rows_in(statement, ids[start : start + _SLICE]), key=lambda row: int(str(row[0])))
-        for row in found:
+            rows = sorted(reader.rows_in(statement, ids[start : start + _SLICE]), key=lambda row: int(str(row[0])))
+        for row in rows:
             tally.messages += 1
             message, text = _message(message_columns, row[1:], redactor)
             if timings is not None:
@@ -270,14 +269,7 @@ def _session_pieces(
 def jsonl_pieces(
     store: Store, session_ids: Iterable[str], redactor: Redactor, tally: Tally, *, everything: bool = False
 ) -> Iterator[str]:
-    """Sessions as JSON lines, in pieces of bounded size; see the module.
-
-    Args:
-        store: Where they are.
-        session_ids: In the order of the lines.
-        redactor: Takes the secrets out.
-        tally: Counts along.
-        everything: Rewound and compacted rows, too; only Hermes 0.22 imports them as such.
+    """Yield sessions as JSON lines, in pieces of bounded size; arguments as of `files.export_pieces`.
 
     Raises:
         NotFoundError: One has been deleted meanwhile.

@@ -1,9 +1,8 @@
-"""A conversation as Markdown to be read, and what others wrote made harmless inside of it.
+"""Export a conversation as Markdown, with foreign text in it made harmless.
 
-All segments with their seams; tools, reasoning and summaries are folded. A message is Markdown itself and is shown as
-such. Two things in it would affect the text after it: a code fence that is never closed, and HTML (`</details>`,
-`<!--`, `<script>`). They are closed and escaped; code keeps what only looks like them
-(https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
+Tools, reasoning and summaries are folded. A message is Markdown itself and stays so. Two things in it would affect the
+text after it: a code fence that is never closed, and HTML (`</details>`, `<!--`, `<script>`). Fences are closed and
+HTML is escaped, but not in code (https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from itertools import groupby
 
 from ..text import HOSTILE, STRAY, fenced, longest_run
 from ..wording import _, ngettext
-from .source import Block, Day, Seam, Source, Telling, day_name, laid_out, local_time, speaker, state_word
+from .source import Block, Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
 
 _AS_CODE = ("id", "folder", "branch")
 _HINT = 80
-# What YAML does not take as it is, what it takes for a line end, and what a terminal would act on.
+# Characters that YAML does not allow, that it treats as line ends, and that terminals act on.
 _BEYOND_YAML = re.compile(f"{HOSTILE}|{STRAY}|[\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[\\`*\[\]<>|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|#(?=#*$)")
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
@@ -31,23 +30,23 @@ _TICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """One line of printable text as Markdown that shows it as it is."""
+    """Escape one line of printable text for Markdown."""
     return _PUNCTUATION.sub(lambda match: "\\" + match[0], text)
 
 
 def code(text: str) -> str:
-    """One line of printable text as a code span, whatever backticks are in it."""
+    """Return one line of printable text as a code span, whatever backticks it has."""
     ticks = "`" * (longest_run(text) + 1)
     return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
 
 
 def yaml_value(value: object) -> str:
-    """A text, number, flag, None or list of such as YAML 1.1 and 1.2 read it back: JSON, escaped a little more."""
+    """Return a text, number, boolean, None or list as YAML 1.1 and 1.2: JSON with more escapes."""
     if isinstance(value, list):
         return "[" + ", ".join(map(yaml_value, value)) + "]"
     text = json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and "." not in text:
-        return text.replace("e", ".0e")  # YAML 1.1 takes 1e-06 for a word
+        return text.replace("e", ".0e")  # in YAML 1.1, 1e-06 is a text
     return _BEYOND_YAML.sub(lambda match: f"\\U{ord(match[0]):08X}", text)
 
 
@@ -60,10 +59,10 @@ def _closes(match: re.Match[str] | None, fence: str) -> bool:
 
 
 def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
-    """The blocks of a text: what is fenced at the margin, and what is between.
+    """Split a text at code fences that are not indented.
 
     Yields:
-        The fence that closes a block (empty between them), its lines with the fences, and whether it is closed.
+        The fence that closes a block (empty outside of code), its lines with the fences, and whether it is closed.
     """
     block: list[str] = []
     fence = ""
@@ -83,12 +82,12 @@ def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
 
 
 def _escaped(text: str) -> str:
-    """Angle brackets that could begin HTML made literal; those behind a backslash already are."""
+    """Escape angle brackets that could begin HTML, except those after a backslash."""
     return _TAG.sub(lambda match: match[0] if len(match[1]) % 2 else f"{match[1]}\\<", text)
 
 
 def _escaped_around_code(line: str) -> str | None:
-    """A line escaped outside of its code spans; None when a backtick of it is left over or not to be trusted."""
+    """Escape a line outside of its code spans; None if a backtick is unpaired or ambiguous."""
     if "\\`" in line:
         return None
     runs = [match.span() for match in _TICKS.finditer(line)]
@@ -96,9 +95,9 @@ def _escaped_around_code(line: str) -> str | None:
     index = last = 0
     while index < len(runs):
         start, end = runs[index]
-        # Lines of thousands of unequal runs are nobody's prose: look at a few, and trust nothing beyond.
-        ahead = range(index + 1, min(len(runs), index + 20))
-        closing = next((other for other in ahead if runs[other][1] - runs[other][0] == end - start), None)
+        # Bounded, since a hostile line may have thousands of unequal runs.
+        candidates = range(index + 1, min(len(runs), index + 20))
+        closing = next((each for each in candidates if runs[each][1] - runs[each][0] == end - start), None)
         if closing is None or "|" in line[start : runs[closing][1]]:
             return None
         parts += [_escaped(line[last:start]), line[start : runs[closing][1]]]
@@ -107,20 +106,20 @@ def _escaped_around_code(line: str) -> str | None:
 
 
 def _paragraph(lines: list[str]) -> list[str]:
-    """Lines without a blank one between, escaped outside of code spans.
+    """Escape lines of one paragraph outside of code spans.
 
-    Spans are trusted only where every line closes its own: then no span can reach from one line into the next, and
-    what looks like code here is code to every reader.
+    Spans are trusted only if every line closes its own: then none extends into the next line, and every Markdown parser
+    finds the same spans.
     """
-    found = [each for line in lines if (each := _escaped_around_code(line)) is not None]
-    return found if len(found) == len(lines) else [_escaped(line) for line in lines]
+    escaped = [each for line in lines if (each := _escaped_around_code(line)) is not None]
+    return escaped if len(escaped) == len(lines) else [_escaped(line) for line in lines]
 
 
-def _pair_up(lines: list[str]) -> bool:
-    """Whether indented fences certainly end where they seem to, whatever list they are in.
+def _fences_pair_up(lines: list[str]) -> bool:
+    """Tell whether indented fences surely end where they seem to, whatever list they are in.
 
-    They do if the opening and the closing line are indented by the same number of spaces and no line between them by
-    fewer: then both belong to the same item, or neither is a fence.
+    They do if the opening and the closing line have the same indentation and no line between them has less: then both
+    belong to the same item, or neither is a fence.
     """
     fence, indent = "", 0
     for line in lines:
@@ -140,27 +139,26 @@ def _pair_up(lines: list[str]) -> bool:
 
 
 def neutral(text: str) -> str:
-    """A printable text as Markdown that cannot reach beyond its end: fences closed, HTML literal outside of code.
+    """Return printable text as Markdown that cannot affect what follows: close fences, escape HTML outside of code.
 
-    Fences inside of lists end in more ways than a line can tell, so code there is escaped as well: a backslash too
-    many is better than a tag at work. Where not even their end is sure, the whole text becomes a quotation, and every
-    fence in it ends with the quotation.
+    Fences in lists can end in many ways, so code there is escaped as well: a backslash too many is better than an
+    active tag. If not even their end is sure, the whole text becomes a quotation, which ends every fence in it.
     """
     lines = text.split("\n")
     fences = [line for line in lines if _ANY_FENCE.match(line)]
-    # Some readers take a fence with a bar in it for the head of a table.
+    # Some parsers treat a fence with a bar in it as the head of a table.
     is_unsure = any("|" in line for line in fences)
-    if is_unsure or (not all(line[0] in "`~" for line in fences) and not _pair_up(lines)):
+    if is_unsure or (not all(line[0] in "`~" for line in fences) and not _fences_pair_up(lines)):
         return "\n".join(f"> {_escaped(line)}".rstrip() for line in lines)
-    found: list[str] = []
+    result: list[str] = []
     for fence, block, is_closed in split_fences(text):
         if fence:
-            found += block if is_closed else [*block, fence]
+            result += block if is_closed else [*block, fence]
             continue
         for is_blank, group in groupby(block, key=lambda line: not line.strip()):
             part = list(group)
-            found += part if is_blank else _paragraph(part)
-    return "\n".join(found)
+            result += part if is_blank else _paragraph(part)
+    return "\n".join(result)
 
 
 def _iso(moment: float | None) -> str | None:
@@ -173,7 +171,7 @@ def _iso(moment: float | None) -> str | None:
 
 
 def _front_matter(source: Source, exporter: str, now: float) -> str:
-    """The facts of the conversation for programs, as YAML."""
+    """Return the facts of the conversation as YAML, for programs."""
     each = source.conversation
     clean = source.redactor.optional
     fields: dict[str, object] = {
@@ -203,35 +201,35 @@ def _front_matter(source: Source, exporter: str, now: float) -> str:
 
 
 def _fold(summary: str, body: str) -> str:
-    """A section that is closed until someone opens it; the summary line is HTML and escaped as such."""
+    """Return a folded section; its summary line is HTML."""
     return f"<details>\n<summary>{html.escape(summary)}</summary>\n\n{body}\n\n</details>\n"
 
 
-def _heading(telling: Telling) -> str:
-    moment = local_time(telling.message.timestamp)
-    state = state_word(telling.message.state)
+def _heading(rendered: RenderedMessage) -> str:
+    moment = local_time(rendered.message.timestamp)
+    state = state_word(rendered.message.state)
     clock = moment.strftime(" · %H:%M:%S") if moment else ""
-    return f"### {plain(speaker(telling))}{clock}{f' ({state})' if state else ''}\n"
+    return f"### {plain(speaker(rendered))}{clock}{f' ({state})' if state else ''}\n"
 
 
 def _block(block: Block) -> str:
-    """A block: spoken text is open, everything else is folded."""
+    """Return a block: the text open, everything else folded."""
     if block.kind == "said":
         return neutral(block.text) + "\n"
     if block.kind == "call":
-        arguments = laid_out(block.text)
+        arguments = indented_json(block.text)
         return _fold(block.title(_HINT), fenced(block.text) if arguments is None else fenced(arguments, "json"))
     if block.kind != "result":
         return _fold(block.title(), neutral(block.text))
     if not block.text:
         return f"*{_('no output')}*\n"
     lines = block.text.count("\n") + 1
-    said = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
-    return _fold(said.format(tool=block.name, count=lines), fenced(block.text))
+    summary = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
+    return _fold(summary.format(tool=block.name, count=lines), fenced(block.text))
 
 
 def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[str]:
-    """A conversation as a Markdown document, in pieces of a message each; `now` in Unix seconds."""
+    """Yield a conversation as a Markdown document, a message at a time; `now` in Unix seconds."""
     yield _front_matter(source, exporter, now)
     facts = " · ".join(code(text) if label in _AS_CODE else plain(text) for label, text in source.facts())
     yield f"\n# {plain(source.name)}\n\n{facts}\n"

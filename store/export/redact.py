@@ -1,7 +1,7 @@
-"""Secrets taken out of texts before they leave the machine, and counted by kind.
+"""Redact secrets in exported texts, and count them by kind.
 
-What is known by its form or by the name before it (`secrets`), and the values of the person's own `.env` files, are
-replaced by `[REDACTED:kind]`. A secret of no known form goes through, so whoever shares a file still reads it first.
+Secrets that are known by their form or by the name before them (`secrets`), and the values of the user's own `.env`
+files, are replaced by `[REDACTED:kind]`. Other secrets remain, so a file must still be read before it is shared.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ LABELS = {
     "telegram-token": N_("Telegram bot token"),
     "url-password": N_("password in an address"),
 }
-"""The name of each kind for people."""
+"""By kind: its name for people."""
 
 LEAST = 8
-"""Code points of the shortest value that is looked for: shorter ones would be found in ordinary words."""
+"""Minimum code points of a `.env` value: shorter ones would be found in ordinary words."""
 
 _MOST_BYTES = 1_000_000
 _LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.\-]*)[ \t]*=[ \t]*(.*)")
@@ -67,34 +67,32 @@ _URL = re.compile(r"(?i)[a-z][a-z0-9+.\-]{1,20}://")
 
 
 class Redactor:
-    """Takes secrets out of many texts and keeps count.
-
-    Time is linear in the length of a text, whatever it holds. Doing it twice changes nothing more.
+    """Redacts texts in linear time and counts the secrets; redacting twice changes nothing more.
 
     Args:
-        values: Texts that are secret as such, looked for in every spelling (JSON, addresses).
-        active: False keeps everything as it is, for who asks for that.
+        values: Secret texts, also found as JSON and in URLs.
+        active: False leaves all texts unchanged.
     """
 
     def __init__(self, values: Iterable[str] = (), *, active: bool = True) -> None:
         self.values = frozenset(values)
-        """Texts that are secret as such."""
+        """Secret texts."""
         self.active = active
-        """Whether anything is taken out."""
+        """Whether secrets are replaced."""
         self.counts: Counter[str] = Counter()
-        """Secrets taken out so far, by kind."""
-        known = {spelling for value in self.values if value for spelling in _spellings(value)}
-        # The longest first: one value may begin with another.
-        self._values = sorted(known, key=lambda value: (-len(value), value))
+        """Redacted secrets so far, by kind."""
+        spellings = {spelling for value in self.values if value for spelling in _spellings(value)}
+        # Longest first: one value may begin with another.
+        self._values = sorted(spellings, key=lambda value: (-len(value), value))
         self._pattern = re.compile("|".join(map(re.escape, self._values)))
 
     @property
     def total(self) -> int:
-        """Secrets taken out so far."""
+        """Number of redacted secrets so far."""
         return self.counts.total()
 
     def text(self, text: str) -> str:
-        """The text without its secrets."""
+        """Redact a text."""
         if not self.active or not text:
             return text
         if any(value in text for value in self._values):
@@ -113,7 +111,7 @@ class Redactor:
         return text
 
     def _replaced(self, text: str, spans: Iterable[tuple[int, int]], kind: str) -> str:
-        """The text with ranges, in order and apart, replaced by the mark of a kind."""
+        """Replace ranges, sorted and disjoint, by the mark of a kind."""
         parts: list[str] = []
         last = 0
         for start, end in spans:
@@ -123,14 +121,11 @@ class Redactor:
         return "".join([*parts, text[last:]]) if parts else text
 
     def optional(self, text: str | None) -> str | None:
-        """The same for a text that may be missing."""
+        """Redact a text that may be missing."""
         return None if text is None else self.text(text)
 
     def json_text(self, text: str) -> str:
-        """A JSON text without the secrets in its strings: still JSON, and unchanged where there were none.
-
-        What is no JSON is taken as plain text.
-        """
+        """Redact the strings of a JSON text, so that it remains JSON; any other text as plain text."""
         if not self.active or not text:
             return text
         counts = self.counts.copy()
@@ -145,10 +140,10 @@ class Redactor:
             return self.text(text)
 
     def value(self, value: object) -> object:
-        """A decoded JSON value without the secrets in its strings, in keys too; what no JSON holds becomes null.
+        """Redact the strings of a decoded JSON value, in keys too; infinities and NaN become null.
 
         Raises:
-            RecursionError: It is nested deeper than Python can follow.
+            RecursionError: It is nested too deep.
         """
         if isinstance(value, str):
             text = as_text(value) or ""
@@ -160,11 +155,11 @@ class Redactor:
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     def _named(self, key: object, value: object) -> object:
-        """The value of a key: one that a secret's name stands before goes whole."""
-        found = self.value(value)
-        if self.active and isinstance(found, str) and MARK not in found and names_secret(str(key)) and is_value(found):
-            return self._replaced(found, [(0, len(found))], NAMED_SECRET)
-        return found
+        """Redact the value of a key; as a whole if the key names a secret."""
+        text = self.value(value)
+        if self.active and isinstance(text, str) and MARK not in text and names_secret(str(key)) and is_value(text):
+            return self._replaced(text, [(0, len(text))], NAMED_SECRET)
+        return text
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
@@ -172,7 +167,7 @@ def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
 
 
 def _spellings(value: str) -> Iterator[str]:
-    """A value as it may stand in a text: as it is, in JSON, in JSON within JSON, in an address."""
+    """Yield the forms of a value: plain, in JSON, in JSON within JSON, in a URL."""
     yield value
     for text in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
         yield text
@@ -181,8 +176,8 @@ def _spellings(value: str) -> Iterator[str]:
 
 
 def parse_env(text: str) -> list[tuple[str, str]]:
-    """Names and values of the text of a `.env` file, without quotes and comments; a quoted value may have line ends."""
-    found: list[tuple[str, str]] = []
+    """Parse the text of a `.env` file into names and values, without quotes; quoted values may span lines."""
+    pairs: list[tuple[str, str]] = []
     lines = iter(text.removeprefix("\ufeff").splitlines())
     for line in lines:
         match = _LINE.match(line)
@@ -191,22 +186,19 @@ def parse_env(text: str) -> list[tuple[str, str]]:
         name, value = match[1], match[2].strip()
         if value[:1] in ('"', "'"):
             mark, body = value[0], value[1:]
-            while mark not in body:
-                following = next(lines, None)
-                if following is None:
-                    break
+            while mark not in body and (following := next(lines, None)) is not None:
                 body += "\n" + following
             value = body.partition(mark)[0]
         else:
             value = re.split(r"[ \t]#", value, maxsplit=1)[0].rstrip()
-        found.append((name, value))
-    return found
+        pairs.append((name, value))
+    return pairs
 
 
-def is_telling(name: str, value: str) -> bool:
-    """Whether a value is worth hiding: long enough, and no path, plain address or ordinary words.
+def is_secret_value(name: str, value: str) -> bool:
+    """Tell whether a `.env` value is worth hiding: long enough, and not a path, a plain URL or ordinary words.
 
-    A name that speaks of secrets makes all but the commonest words worth it.
+    If the name suggests a secret, all but the most common words are.
     """
     if len(value) < LEAST or value.lower() in COMMON_SETTINGS or len(set(value)) < 3 or value.lower() in MARK.lower():
         return False
@@ -221,20 +213,21 @@ def is_telling(name: str, value: str) -> bool:
     return not (is_plain and (len(words) == 1 or "/" in value or _SETTING_NAME.search(name)))
 
 
-def telling_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The values to look for among names and values of `.env` files; parts of lists and lines of long ones too."""
-    found: set[str] = set()
-    for name, value in pairs:
-        parts = [value, *value.split(","), *value.splitlines()]
-        found.update(part.strip() for part in parts if is_telling(name, part.strip()))
-    return frozenset(found)
+def secret_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return the values of `.env` files to redact, with the items of lists and the lines of long values."""
+    return frozenset(
+        part.strip()
+        for name, value in pairs
+        for part in (value, *value.split(","), *value.splitlines())
+        if is_secret_value(name, part.strip())
+    )
 
 
 def read_env(path: Path) -> list[tuple[str, str]]:
-    """The names and values of a file; empty when there is none. No more than a megabyte of it is read.
+    """Read the names and values of a `.env` file, at most a megabyte of it; empty if it is missing.
 
     Raises:
-        OSError: It is there and cannot be read.
+        OSError: It exists and cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -245,7 +238,7 @@ def read_env(path: Path) -> list[tuple[str, str]]:
 
 
 def describe(counts: Counter[str]) -> str:
-    """Counts of secrets by kind in words: `OpenAI-style key × 2, .env value × 1`."""
+    """Return counts of secrets as text: `OpenAI-style key × 2, .env value × 1`."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     labels = {kind: _(label) for kind, label in LABELS.items()}
     return _(", ").join(f"{labels.get(kind, kind)} × {count:,}" for kind, count in ordered)

@@ -1,13 +1,13 @@
-"""Finds secrets: by their form, or by the name before them (`API_KEY=…`, `"password": "…"`, `--secret …`).
+"""Find secrets by their form, or by the name before them (`API_KEY=…`, `"password": "…"`, `--secret …`).
 
-By form there is a rule for each kind of key, token and header in `secrets.toml`. Every pattern is linear on hostile
-text: what follows a fixed beginning is bounded or possessive, and where a run of letters may be long, only the
-beginning of the run can match. Texts are mostly without secrets, so each pattern begins with letters that the regular
-expression engine finds at once, and is tried only where a word of its rule is in the text at all.
+`secrets.toml` has a rule for the form of each kind of key, token and header. Every pattern is linear on hostile text:
+whatever follows a fixed prefix is bounded or possessive, and a long run of letters can only match at its start. Most
+texts have no secrets, so each pattern begins with a literal prefix, which is found fast, and is only tried if a word of
+its rule is in the text.
 
 For a named secret the name is found first, then the end of the value: it may be quoted, and the quotes may be escaped
-any number of times, as in JSON within JSON. Rules of thumb then decide: `max_tokens=4096`, `token = get_token()` and
-`"key": "Enter"` are no secrets.
+any number of times, as in JSON within JSON. Heuristics then decide: `max_tokens=4096`, `token = get_token()` and
+`"key": "Enter"` are not secrets.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import NamedTuple
 _DATA = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encoding="utf-8"))
 
 MARK = "[REDACTED:"
-"""The beginning of what replaces a secret; its kind and a bracket follow."""
-NEEDLES = ("key", "token", "secret", "passw", "passphrase", "pwd", "credential", "auth", "_pass", "pass")
-"""A text that contains none of these in lower case names no secret."""
+"""Start of the replacement of a secret, before its kind and `]`."""
+NEEDLES = ("key", "token", "secret", "pass", "pwd", "credential", "auth")
+"""A text without any of these, in lower case, names no secret."""
 COMMON_SETTINGS = frozenset(_DATA["common_settings"].split())
 """Values of settings that are ordinary words."""
 
@@ -33,17 +33,17 @@ class Rule(NamedTuple):
 
     kind: str
     needle: str
-    """The pattern is tried only where this is in the text; where `folded`, in the lowered text."""
+    """The pattern is only tried if the text, or with `folded` its lower case, contains this."""
     pattern: re.Pattern[str]
-    """The secret is group 1 where there is one, else the whole match."""
+    """The secret is group 1 if there is one, else the whole match."""
     folded: bool = False
 
 
 def _start(width: int, word: str = "A-Za-z0-9_") -> str:
-    """A pattern that holds where a word began so many letters ago.
+    """Return a pattern that matches where a word began `width` letters before.
 
-    In tool output a word begins also after an escaped line end (`\\n` in JSON within text), a percent escape, and the
-    colours of a terminal, whose last letter looks like part of a word.
+    In tool output a word also begins after an escaped line end (`\\n` in JSON within text), a percent escape, and a
+    colour sequence of a terminal, whose last letter looks like part of a word.
     """
     behind = f"[^\\n]{{{width}}}"
     escapes = (
@@ -68,12 +68,12 @@ def _keys() -> Iterator[Rule]:
 RULES = (*_forms("first"), *_keys(), *_forms("then"))
 
 AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?![0-9a-f]{40}(?![A-Za-z0-9/+=]))[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
-"""Forty letters of base64 that are no SHA-1: a secret key if an access key is in the same text."""
+"""Forty letters of base64, but not a SHA-1: a secret key if an access key is in the same text."""
 
 _CORE = re.compile("key|token|secret|passw(?:or)?d|passphrase|pass|pwd|credentials?|auth")
 _STRONG_KEYS = ("api", "access", "secret", "private", "encryption", "signing", "master", "auth", "account", "license",
                 "service", "webhook")  # fmt: skip
-"""Words that make a `key` after them a secret."""
+"""Words before `key` that make it name a secret."""
 _AFTER = re.compile(
     r"(?P<tail>(?:[_\-][A-Za-z0-9_\-]{1,32}+|(?<=[a-z])[A-Z][A-Za-z0-9_]{0,32}+|[0-9]{1,3})?)"
     r"(?:\\{0,7}[\"'`])?[ \t]{0,4}(?P<sep>:=|=>|=(?!=)|:(?![:/]))[ \t]{0,4}(?P<open>\\{0,7}[\"'`])?"
@@ -87,7 +87,7 @@ _REST = re.compile(r"[^\s\"'`,;&|<>\\)}\]]*+")
 _CODE = re.compile(r"[A-Za-z_][\w.]*[\[(]")
 _TEMPLATE = ("${", "$(", "{{", "%(", "%{", "#{", "...", "…", MARK, "os.", "process.env", "env.", "config.", "settings.",
              "self.", "args.", "getenv", "secrets.", "vars.")  # fmt: skip
-"""How templates and lookups begin."""
+"""Prefixes of templates and lookups."""
 _QUOTED_MOST = 4096
 _LEAST = 6
 _HARMLESS_NAMES = frozenset(_DATA["harmless_names"].split())
@@ -99,13 +99,13 @@ _IDENTIFIER = re.compile(r"(?i)[a-z_\-.]*(?:key|token|secret|passw|credential|au
 
 
 def _is_placeholder(value: str) -> bool:
-    """Whether a value only stands for a secret: a template, a lookup, the name of a type, a row of stars."""
+    """Tell whether a value only stands for a secret: a template, a lookup, the name of a type, a row of stars."""
     is_known = value.startswith(_TEMPLATE) or value.lower() in _PLACEHOLDERS
     return is_known or _PLACEHOLDER.fullmatch(value[:200]) is not None
 
 
 def _is_code(value: str) -> bool:
-    """A call, a subscript, or a name that itself speaks of secrets: what programs write without quotes."""
+    """Tell whether an unquoted value is a call, a subscript, or the name of a secret in a program."""
     return _CODE.match(value) is not None or _IDENTIFIER.fullmatch(value[:200]) is not None
 
 
@@ -113,45 +113,45 @@ def _is_mixed(value: str) -> bool:
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-def _names_no_secret(tail: str) -> bool:
+def _is_harmless(tail: str) -> bool:
     words = re.split(r"[_\-]", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", tail).lower())
     return words[-1] in _HARMLESS_NAMES
 
 
 class _Name(NamedTuple):
-    """A name that something is assigned to."""
+    """A name with an assigned value."""
 
     core: str
-    """The word that speaks of a secret, as it stands in the text."""
+    """The word that suggests a secret, as in the text."""
     before: str
-    """The letter before it, empty at the beginning."""
+    """The letter before it, empty at the start of the text."""
     is_strong: bool
-    """The name alone says that its value is a secret."""
+    """The name alone proves that its value is a secret."""
     match: re.Match[str]
-    """Of `_AFTER`, which follows the word; the value begins where it ends."""
+    """Of `_AFTER`, after the word; the value starts at its end."""
 
 
 def _names(text: str) -> Iterator[_Name]:
-    low, place = text.lower(), 0
+    low, position = text.lower(), 0
     if len(low) != len(text):
-        # The one letter of Unicode that grows by it (https://www.unicode.org/Public/UNIDATA/SpecialCasing.txt).
+        # The only letter whose lower case is longer (https://www.unicode.org/Public/UNIDATA/SpecialCasing.txt).
         low = text.replace("\u0130", "I").lower()
-    while found := _CORE.search(low, place):
-        start, end = found.span()
+    while core := _CORE.search(low, position):
+        start, end = core.span()
         match = _AFTER.match(text, end)
-        place = end if match else start + 1
+        position = end if match else start + 1
         if match:
-            ahead = low[max(start - 12, 0) : start]
-            is_strong = found[0] not in ("key", "pass") or (
-                found[0] == "key"
-                and (ahead[:-1] if ahead[-1:] in ("_", "-", ".", " ") else ahead).endswith(_STRONG_KEYS)
+            before = low[max(start - 12, 0) : start]
+            is_strong = core[0] not in ("key", "pass") or (
+                core[0] == "key"
+                and (before[:-1] if before[-1:] in ("_", "-", ".", " ") else before).endswith(_STRONG_KEYS)
             )
             yield _Name(text[start:end], text[start - 1] if start else "", is_strong, match)
 
 
 def _is_secret(text: str, name: _Name, value: str, *, quoted: bool) -> bool:
-    """Whether the value of a name is a secret; of a value without quotes only the beginning is given."""
-    if len(value) < _LEAST or value.isspace() or _is_placeholder(value) or _names_no_secret(name.match["tail"]):
+    """Tell whether the value of a name is a secret; of an unquoted value only the start is given."""
+    if len(value) < _LEAST or value.isspace() or _is_placeholder(value) or _is_harmless(name.match["tail"]):
         return False
     core, before, sep = name.core.lower(), name.before, name.match["sep"]
     if not name.is_strong:
@@ -175,70 +175,70 @@ def _is_secret(text: str, name: _Name, value: str, *, quoted: bool) -> bool:
 
 
 def _quoted_end(text: str, start: int, opener: str) -> int:
-    """Where a quoted value ends, before the backslashes of its closing quote; -1 when it is not closed nearby."""
+    """Return the end of a quoted value, before the backslashes of its closing quote; -1 if it is not closed nearby."""
     level, quote = len(opener) - 1, opener[-1]
-    place, stop = start, start + _QUOTED_MOST
-    while (found := text.find(quote, place, stop)) >= 0:
+    position, stop = start, start + _QUOTED_MOST
+    while (close := text.find(quote, position, stop)) >= 0:
         slashes = 0
-        while found - slashes > start and text[found - slashes - 1] == "\\":
+        while close - slashes > start and text[close - slashes - 1] == "\\":
             slashes += 1
         if slashes <= level or (level == 0 and slashes % 2 == 0):
-            end = found - min(slashes, level)
+            end = close - min(slashes, level)
             return -1 if "\n" in text[start:end] else end
-        place = found + 1
+        position = close + 1
     return -1
 
 
-def _value(text: str, start: int, opener: str | None) -> tuple[int, bool]:
-    """The end of a value and whether it is quoted; without quotes the end of its first 64 letters."""
+def _value_end(text: str, start: int, opener: str | None) -> tuple[int, bool]:
+    """Return the end of a value and whether it is quoted; without quotes the end of its first 64 letters."""
     if opener:
         end = _quoted_end(text, start, opener)
         if end >= 0:
             return end, True
-    found = _UNQUOTED.match(text, start)
-    return (found.end() if found else start), False
+    match = _UNQUOTED.match(text, start)
+    return (match.end() if match else start), False
 
 
-def _whole(text: str, end: int, *, quoted: bool) -> int:
-    """The end of the whole value, of which `end` may be the end of the beginning."""
-    found = None if quoted else _REST.match(text, end)
-    return found.end() if found else end
+def _whole_end(text: str, end: int, *, quoted: bool) -> int:
+    """Return the end of the whole value, of which `_value_end` may have found only the start."""
+    match = None if quoted else _REST.match(text, end)
+    return match.end() if match else end
 
 
 def find_assignments(text: str) -> Iterator[tuple[int, int]]:
-    """Half-open ranges of the values that a name gives away, in order."""
-    place = 0
+    """Yield half-open ranges of the secret values that are assigned to names, in order."""
+    position = 0
     for name in _names(text):
         start = name.match.end()
-        if name.match.start() < place:
-            continue  # a word of the value before
-        end, quoted = _value(text, start, name.match["open"])
+        if name.match.start() < position:
+            continue  # inside the value before
+        end, quoted = _value_end(text, start, name.match["open"])
         if end > start and _is_secret(text, name, text[start:end], quoted=quoted):
-            place = _whole(text, end, quoted=quoted)
-            yield start, place
+            position = _whole_end(text, end, quoted=quoted)
+            yield start, position
 
 
 def find_flags(text: str) -> Iterator[tuple[int, int]]:
-    """Half-open ranges of the values of `--password`, `--token` and their like, in order."""
-    place = 0
-    while match := _FLAG.search(text, place):
-        start = place = match.end()
-        end, quoted = _value(text, start, match["open"])
+    """Yield half-open ranges of the values of `--password`, `--token` and similar options, in order."""
+    position = 0
+    while match := _FLAG.search(text, position):
+        start = position = match.end()
+        end, quoted = _value_end(text, start, match["open"])
         value = text[start:end]
         if len(value) >= _LEAST and not _is_placeholder(value) and not _is_code(value):
-            place = _whole(text, end, quoted=quoted)
-            yield start, place
+            position = _whole_end(text, end, quoted=quoted)
+            yield start, position
 
 
 def names_secret(key: str) -> bool:
-    """Whether a key of a JSON object says that its value is a secret."""
+    """Tell whether a key of a JSON object names a secret."""
     text = f"{key[-80:]}=x"
     for name in _names(text):
         if name.is_strong and name.match.end("sep") == len(text) - 1:
-            return not _names_no_secret(name.match["tail"])
+            return not _is_harmless(name.match["tail"])
     return False
 
 
 def is_value(value: str) -> bool:
-    """Whether the whole value of a key that names a secret may be one."""
+    """Tell whether the value of a key that names a secret may be one."""
     return len(value) >= _LEAST and not _is_placeholder(value) and " " not in value

@@ -1,7 +1,7 @@
-"""Conversations read a window at a time, each by a connection of its own, and told as blocks of printable text.
+"""Read conversations for an export in windows of messages, as blocks of printable text without secrets.
 
-The reader of an export may be slow (a pager, a full pipe). Hermes 0.22 refuses to tidy up while anybody holds the store
-open, so no connection is open while text is handed on, and fifty thousand messages are never in memory at once.
+The consumer of an export may be slow (a pager, a full pipe). Hermes 0.22 does no maintenance while another process has
+the store open, so no connection is open while text is passed on; memory is bounded by the window.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..wording import N_, _
 from .redact import Redactor
 
 WINDOW = 200
-"""Chat messages read at once."""
+"""Chat messages per window."""
 
 _TITLES = {"summary": N_("Compaction summary"), "reasoning": N_("Reasoning")}
 _NAMES = {"user": N_("You"), "assistant": N_("Assistant"), "system": N_("System")}
@@ -34,65 +34,65 @@ _WEEKDAYS = (
 
 
 class Day(NamedTuple):
-    """A new day begins, in the time zone of this machine."""
+    """The start of a day in local time."""
 
     date: date
 
 
 class Seam(NamedTuple):
-    """Hermes compressed here and went on in another session."""
+    """A compression, after which Hermes continued in another session."""
 
     session_id: str
 
 
 class Block(NamedTuple):
-    """A part of a chat message; all formats show the same ones in the same order."""
+    """A part of a chat message; all formats have the same blocks in the same order."""
 
     kind: Literal["summary", "reasoning", "result", "said", "call"]
     text: str
-    """Printable, without secrets: of a call its arguments, of a tool its output, which may be empty."""
+    """Printable, without secrets: the arguments of a call, the output of a tool, which may be empty, and so on."""
     name: str = ""
-    """The tool, of a call and its result."""
+    """The tool of a call or result."""
 
     def title(self, limit: int = 0) -> str:
-        """The line that stands for a folded block; of a call its name and arguments, cut to a number of letters."""
+        """Return the line of a folded block; for a call its name and arguments, of at most `limit` characters."""
         if self.kind == "call":
             return f"{self.name} {one_line(self.text, limit)}".rstrip()
         return _(_TITLES[self.kind])
 
 
-class Telling(NamedTuple):
-    """A chat message as it is told."""
+class RenderedMessage(NamedTuple):
+    """A chat message with its blocks."""
 
     message: ChatMessage
     tool: str
-    """The tool a result is from, else empty."""
+    """The tool of a result, else empty."""
     blocks: tuple[Block, ...]
 
 
-Event = Day | Seam | Telling
+Event = Day | Seam | RenderedMessage
 
 
 @dataclass
 class Tally:
-    """Counts of an export; filled while it is written."""
+    """Counts of an export, updated while it is written."""
 
     sessions: int = 0
     messages: int = 0
     not_live: Counter[State] = field(default_factory=Counter)
-    """Rewound rows, and in JSON lines compacted ones: left out, or written where everything was asked for."""
+    """Rewound rows, and in JSON lines compacted ones, whether exported or not."""
 
 
 @dataclass
 class Source:
-    """A conversation to be told.
+    """A conversation to export.
 
     Args:
-        store: Where it is.
+        store: The store.
         conversation: With details.
-        redactor: Takes the secrets out.
-        tally: Counts along.
-        reading: Which messages to tell.
+        redactor: Replaces and counts secrets.
+        tally: Counts sessions and messages.
+        reading: Which messages to export.
     """
 
     store: Store
@@ -108,7 +108,7 @@ class Source:
         return one_line(self.redactor.text(each.title or each.preview or each.id))
 
     def facts(self) -> list[tuple[str, str]]:
-        """Facts beside the name, each a word for the program and a line for people."""
+        """Return facts about the conversation, each with its key and printable text."""
         each = self.conversation
         count = len(each.segments)
         pairs = [
@@ -137,25 +137,25 @@ class Source:
     def _clean(self, text: str | None) -> str:
         return printable(self.redactor.text(text)) if text else ""
 
-    def _tell(self, message: ChatMessage) -> Telling:
-        """A chat message in blocks, every text of it without secrets and printable."""
-        summary, said = split_summary(without_injections(message.text))
+    def _render(self, message: ChatMessage) -> RenderedMessage:
+        summary, text = split_summary(without_injections(message.text))
         if message.is_summary and not summary:
-            summary, said = said, ""
+            summary, text = text, ""
         blocks = [Block("summary", self._clean(summary)), Block("reasoning", self._clean(message.reasoning))]
         tool = ""
         if message.role == "tool":
             tool = one_line(self.redactor.text(message.tool_name or "")) or "tool"
-            blocks.append(Block("result", opened_up(printable(self.redactor.json_text(said))), tool))
+            blocks.append(Block("result", readable_result(printable(self.redactor.json_text(text))), tool))
         else:
-            blocks.append(Block("said", self._clean(said)))
+            blocks.append(Block("said", self._clean(text)))
         for call in message.tool_calls:
             name, arguments = one_line(self.redactor.text(call.name)), self.redactor.json_text(call.arguments)
             blocks.append(Block("call", printable(arguments), name))
-        return Telling(message, tool, tuple(each for each in blocks if each.text or each.kind in ("result", "call")))
+        shown = tuple(each for each in blocks if each.text or each.kind in ("result", "call"))
+        return RenderedMessage(message, tool, shown)
 
     def events(self) -> Iterator[Event]:
-        """The conversation in reading order, with a `Day` where the date changes and a `Seam` where the session does.
+        """Yield the conversation in order, with a `Day` at each change of date and a `Seam` at each change of session.
 
         Raises:
             StoreError: The store cannot be read any more.
@@ -172,11 +172,11 @@ class Source:
             if moment is not None and moment.date() != day:
                 day = moment.date()
                 yield Day(day)
-            yield self._tell(message)
+            yield self._render(message)
 
 
 def local_time(moment: float | None) -> datetime | None:
-    """A moment in the zone of this machine, None for none."""
+    """Return the local time of Unix seconds; None if missing or out of range."""
     if moment is None:
         return None
     try:
@@ -185,19 +185,16 @@ def local_time(moment: float | None) -> datetime | None:
         return None
 
 
-def laid_out(arguments: str) -> str | None:
-    """Arguments of a call as indented JSON; None when they are none. Printable: what escapes stand for may not be."""
+def indented_json(arguments: str) -> str | None:
+    """Return the arguments of a call as indented, printable JSON; None if they are not JSON."""
     try:
         return printable(json.dumps(json.loads(arguments), ensure_ascii=False, indent=2))
     except (ValueError, RecursionError):
         return None
 
 
-def opened_up(result: str) -> str:
-    """The printable result of a tool as a person reads it.
-
-    Most are JSON objects whose texts hold the real output with its line ends escaped; others stay as they are.
-    """
+def readable_result(result: str) -> str:
+    """Return the printable result of a tool with line ends unescaped, if it is a JSON object; others unchanged."""
     if not result.startswith("{"):
         return result
     try:
@@ -216,19 +213,19 @@ def opened_up(result: str) -> str:
     return printable("\n".join(lines)) or result
 
 
-def speaker(telling: Telling) -> str:
-    """The speaker on one line: a person, a model, a tool, or a role as it is stored."""
-    if telling.tool:
-        return one_line(_("Tool {name}").format(name=telling.tool))
-    role = telling.message.role
+def speaker(rendered: RenderedMessage) -> str:
+    """Return the name of the speaker on one line: user, assistant, a tool, or the role as stored."""
+    if rendered.tool:
+        return one_line(_("Tool {name}").format(name=rendered.tool))
+    role = rendered.message.role
     return _(_NAMES[role]) if role in _NAMES else one_line(role)
 
 
 def state_word(state: State) -> str:
-    """A word for the state of a message, empty for one that the model sees."""
+    """Return a word for the state of a message; empty for a live one."""
     return _(_STATES[state]) if state in _STATES else ""
 
 
 def day_name(day: date) -> str:
-    """`Thursday, 2026-01-01`, in the language that is spoken, whatever the locale of dates."""
+    """Return `Thursday, 2026-01-01` in the current language, independent of the locale."""
     return _("{weekday}, {date}").format(weekday=_(_WEEKDAYS[day.weekday()]), date=day.isoformat())

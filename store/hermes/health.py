@@ -1,4 +1,4 @@
-"""What is known of a store as a whole, and what is wrong with it: the facts behind `doctor`."""
+"""Summarize a store and list its problems, for `doctor`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..wording import _
 from .homes import Location
 
 if TYPE_CHECKING:
-    from .index_health import SearchHealth  # loads the search, which counting does without
+    from .index_health import SearchHealth  # loads the search, which a summary does not need
 
 _DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSummary:
-    """The store in numbers."""
+    """Facts and numbers about a store."""
 
     path: Path
     profile: str | None
@@ -35,10 +35,10 @@ class StoreSummary:
     sessions: int | None
     messages: int | None
     read_only: bool
-    """The file, or the way we had to open it, allows reading only."""
+    """The file is read-only, or could only be opened as a snapshot."""
     warnings: tuple[str, ...] = ()
     remedies: tuple[str, ...] = ()
-    """What can be done about each of the warnings."""
+    """One for each of the warnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,50 +52,39 @@ class Problem:
     remedy: str = ""
 
 
-def _warnings(reader: Reader) -> list[tuple[str, str]]:
-    """Sentences about this file that every reader of it should know, each with what can be done."""
-    schema, found = reader.schema, list[tuple[str, str]]()
+def warnings_of(reader: Reader) -> list[tuple[str, str]]:
+    """List what every user of this file should know, as sentences, each with a remedy."""
+    schema, warnings = reader.schema, list[tuple[str, str]]()
     if schema.is_newer:
         text = _(
             "Schema {version} is newer than the newest known one ({known}): "
             "what is known of it is shown, nothing of it is changed."
         ).format(version=schema.version, known=NEWEST_KNOWN)
-        found.append((text, _("A newer hermes-browse may know it.")))
+        warnings.append((text, _("A newer hermes-browse may know it.")))
     if schema.version is None:
         text = _("The store does not say which schema it has: its columns were looked at instead.")
-        found.append((text, _("Hermes writes it down when it opens the store next.")))
+        warnings.append((text, _("Hermes writes it down when it opens the store next.")))
     nameless = int(str(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL") or 0))
     if nameless:
         text = _("{count:,} damaged sessions have no id: nothing can refer to them, so they are not shown.")
         remedy = _("They do no harm; `hermes sessions repair` looks through the store (0.20 and later).")
-        found.append((text.format(count=nameless), remedy))
+        warnings.append((text.format(count=nameless), remedy))
     if reader.snapshot:
         text = _("The folder cannot be written to: this is a snapshot that may miss what is written meanwhile.")
-        found.append((text, _("Open it as the user who runs Hermes, or look at a copy.")))
+        warnings.append((text, _("Open it as the user who runs Hermes, or look at a copy.")))
     if schema.note("fts_stale"):
         text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
-        found.append((text, _("`hermes sessions optimize` makes it anew.")))
+        warnings.append((text, _("`hermes sessions optimize` makes it anew.")))
     elif schema.fts is None:
         text = _("The store has no search index: searches scan the rows themselves.")
-        found.append((text, _("Hermes makes one when it opens the store next, where its SQLite has FTS5.")))
-    return found
-
-
-def warnings_of(reader: Reader) -> tuple[str, ...]:
-    """Sentences about this file that every reader of it should know."""
-    return tuple(text for text, remedy in _warnings(reader))
+        warnings.append((text, _("Hermes makes one when it opens the store next, where its SQLite has FTS5.")))
+    return warnings
 
 
 def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
-    """Count what is in a store.
-
-    Args:
-        reader: An open reader of the store.
-        store: The same store.
-        location: Where it is.
-    """
+    """Summarize a store at a location, through an open reader of it."""
     size, wal_size = store.sizes()
-    warnings = _warnings(reader)
+    warnings = warnings_of(reader)
     mode = reader.value("PRAGMA journal_mode")
     return StoreSummary(
         path=location.path,
@@ -107,18 +96,15 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
         sessions=int(str(reader.value("SELECT count(*) FROM sessions") or 0)),
         messages=int(str(reader.value("SELECT count(*) FROM messages") or 0)),
         read_only=reader.snapshot or not os.access(location.path, os.W_OK),
-        warnings=tuple(text for text, remedy in warnings),
-        remedies=tuple(remedy for text, remedy in warnings),
+        warnings=tuple(text for text, _remedy in warnings),
+        remedies=tuple(remedy for _text, remedy in warnings),
     )
 
 
 def hermes_version(executable: str) -> str | None:
-    """Find the version of an installed Hermes beside its launcher.
+    """Return the version of an installed Hermes, from the packages beside its program (given by its full path).
 
-    `hermes --version` would make folders in HERMES_HOME (observed, 0.19), which looking must not do.
-
-    Args:
-        executable: Full path of the `hermes` program.
+    `hermes --version` would create folders in HERMES_HOME (observed, 0.19), and a diagnosis must not change anything.
     """
     prefix = Path(executable).resolve().parent.parent
     for folder in (*prefix.glob("lib/python3*/site-packages"), prefix / "Lib" / "site-packages"):
@@ -130,44 +116,28 @@ def hermes_version(executable: str) -> str | None:
 
 
 def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | None) -> Sequence[Problem]:
-    """List what is wrong or worth knowing."""
-    found: list[Problem] = []
-    remedies = (*summary.remedies, *[""] * len(summary.warnings))
-    found += [Problem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=False)]
+    """List what is wrong with a store and its search index, and whether `hermes` is missing."""
+    remedies = summary.remedies or [""] * len(summary.warnings)
+    problems = [Problem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=True)]
     if search.failure:
         text = _("Searches do without the index: {reason}").format(reason=search.failure)
-        found.append(Problem("warning", "index-broken", text, search.remedy))
+        problems.append(Problem("warning", "index-broken", text, search.remedy))
     elif not search.fts:
-        found.append(Problem("warning", "no-index", _("There is no search index: searches scan."), search.remedy))
+        problems.append(Problem("warning", "no-index", _("There is no search index: searches scan."), search.remedy))
     elif search.indexed < search.messages:
         text = _("{missing:,} of {count:,} messages are not in the search index.")
         text = text.format(missing=search.messages - search.indexed, count=search.messages)
-        found.append(Problem("warning", "index-incomplete", text, search.remedy))
+        problems.append(Problem("warning", "index-incomplete", text, search.remedy))
     if not search.trigram:
-        found.append(
-            Problem(
-                "info",
-                "no-trigram",
-                _("There is no substring index: Chinese, Japanese and Korean are scanned for."),
-                _("Hermes makes one where its SQLite is 3.34 or newer; until then searches are slower, not poorer."),
-            )
-        )
+        text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
+        remedy = _("Hermes makes one where its SQLite is 3.34 or newer; until then searches are slower, not poorer.")
+        problems.append(Problem("info", "no-trigram", text, remedy))
     if summary.wal_size > 256 * 1024 * 1024:
-        found.append(
-            Problem(
-                "warning",
-                "wal-large",
-                _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6),
-                _("It shrinks when the last Hermes process ends; a process may be stuck in a long read."),
-            )
-        )
+        text = _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6)
+        remedy = _("It shrinks when the last Hermes process ends; a process may be stuck in a long read.")
+        problems.append(Problem("warning", "wal-large", text, remedy))
     if executable is None:
-        found.append(
-            Problem(
-                "warning",
-                "no-hermes",
-                _("There is no `hermes` on PATH: conversations cannot be resumed from here."),
-                _("Put its folder on PATH, or install Hermes Agent."),
-            )
-        )
-    return found
+        text = _("There is no `hermes` on PATH: conversations cannot be resumed from here.")
+        remedy = _("Put its folder on PATH, or install Hermes Agent.")
+        problems.append(Problem("warning", "no-hermes", text, remedy))
+    return problems

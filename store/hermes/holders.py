@@ -1,4 +1,4 @@
-"""Which other processes have a store open, as far as the system tells: `/proc` of Linux, elsewhere `lsof`."""
+"""List the other processes that have a store open: from `/proc` on Linux, from `lsof` elsewhere."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..text import one_line
 from ..wording import _
 
 _PROCESSES = Path("/proc")
-_GONE = " (deleted)"
+_DELETED = " (deleted)"
 _PATIENCE = 5.0
-"""Seconds `lsof` may take; a network drive can keep it for ever."""
+"""Seconds; `lsof` may hang on a network drive."""
 
 
 class Holder(NamedTuple):
@@ -22,39 +22,39 @@ class Holder(NamedTuple):
 
     pid: int
     name: str
-    """What it is called, printable; for Hermes with what it was told to do."""
+    """Name of the program, printable; for Hermes with its command."""
     is_gone: bool
-    """The file it holds has been removed or replaced: what it writes is seen by nobody."""
+    """The file it holds has been removed or replaced: nobody sees what it writes."""
 
 
 def _name(process: Path) -> str:
-    """What a process is called: no more of its words than that, they may hold a secret."""
+    """Return the name of a process, without its arguments, which may hold a secret."""
     try:
         words = [os.fsdecode(word) for word in (process / "cmdline").read_bytes().split(b"\0")[:6]]
         for index, word in enumerate(words):
             if os.path.basename(word).startswith("hermes"):
-                told = words[index + 1 : index + 2]
-                return one_line(" ".join([os.path.basename(word), *(each for each in told if each.isalpha())]), 60)
+                command = [each for each in words[index + 1 : index + 2] if each.isalpha()]
+                return one_line(" ".join([os.path.basename(word), *command]), 60)
         return one_line((process / "comm").read_text(errors="replace").strip(), 60) or _("a process")
     except OSError:
         return _("a process")
 
 
-def _held(process: Path, path: str) -> bool | None:
-    """Whether the store a process holds is gone; None when it holds none."""
+def _holds_deleted(process: Path, path: str) -> bool | None:
+    """Tell whether the store that a process holds has been removed; None if it does not hold it."""
     links: set[str] = set()
     for descriptor in (process / "fd").iterdir():
         with contextlib.suppress(OSError):  # closed meanwhile
             links.add(os.readlink(descriptor))
     if path in links:
         return False
-    if f"{path}{_GONE}" in links:  # what SQLite keeps beside it may have kept its name
+    if f"{path}{_DELETED}" in links:  # the -wal and -shm files may still exist
         return True
     return False if links & {f"{path}-wal", f"{path}-shm"} else None
 
 
 def _by_lsof(path: str) -> list[Holder] | None:
-    """The same from `lsof` (macOS, the BSDs); None where there is none, or where it fails."""
+    """List the processes from `lsof` (macOS, the BSDs); None if it is missing or fails."""
     program = shutil.which("lsof")
     if program is None:
         return None
@@ -62,8 +62,8 @@ def _by_lsof(path: str) -> list[Holder] | None:
 
     names = [each for each in (path, f"{path}-wal", f"{path}-shm") if os.path.exists(each)]
     try:
-        ended = subprocess.run(
-            # Fields by letters, one a line: p the process, c its name (lsof(8), "output for other programs").
+        result = subprocess.run(
+            # One field per line: p for the process, c for its name (lsof(8), "output for other programs").
             [program, "-w", "-F", "pc", "--", *names],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -73,46 +73,39 @@ def _by_lsof(path: str) -> list[Holder] | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    if not names or (ended.returncode > 1) or (ended.returncode == 1 and ended.stderr.strip()):
-        return None  # 1 alone says that nobody has one of the files open
-    found: dict[int, str] = {}
-    number = 0
-    for line in ended.stdout.splitlines():
+    if not names or (result.returncode > 1) or (result.returncode == 1 and result.stderr.strip()):
+        return None  # 1 without a message means that nobody has a file open
+    programs: dict[int, str] = {}
+    pid = 0
+    for line in result.stdout.splitlines():
         if line[:1] == "p" and line[1:].isdecimal():
-            number = int(line[1:])
-        elif line[:1] == "c" and number not in (0, os.getpid()):
-            found[number] = one_line(line[1:], 60) or _("a process")
-    return [Holder(each, found[each], False) for each in sorted(found)]
+            pid = int(line[1:])
+        elif line[:1] == "c" and pid not in (0, os.getpid()):
+            programs[pid] = one_line(line[1:], 60) or _("a process")
+    return [Holder(pid, name, False) for pid, name in sorted(programs.items())]
 
 
 def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
-    """Other processes that have the store, or what SQLite keeps beside it, open.
+    """List the other processes with the store, its log or its shared memory open, by process id.
 
-    Those of other users are seen by root alone.
-
-    Args:
-        path: The store.
-        processes: The folder of processes.
-
-    Returns:
-        By process id; None where the system does not tell.
+    Only root sees those of other users. None if the system does not tell.
     """
     real = os.path.realpath(path)
     found: list[Holder] = []
     try:
-        numbers = sorted(int(entry.name) for entry in processes.iterdir() if entry.name.isdecimal())
+        pids = sorted(int(entry.name) for entry in processes.iterdir() if entry.name.isdecimal())
     except OSError:
-        numbers = []
-    if not numbers:
+        pids = []
+    if not pids:
         return _by_lsof(real)
-    for number in numbers:
-        if number == os.getpid():
+    for pid in pids:
+        if pid == os.getpid():
             continue
-        process = processes / str(number)
+        process = processes / str(pid)
         try:
-            is_gone = _held(process, real)
+            is_gone = _holds_deleted(process, real)
         except OSError:  # ended meanwhile, or another user's
             continue
         if is_gone is not None:
-            found.append(Holder(number, _name(process), is_gone))
+            found.append(Holder(pid, _name(process), is_gone))
     return found

@@ -1,4 +1,4 @@
-"""Where stores are: the Hermes root, its profiles, and which one a command means.
+"""Locate stores: the Hermes root, its profiles, and the store that a command selects.
 
 Facts of Hermes 0.13 to 0.22 (`hermes_constants.py`, `_apply_profile_override`): HERMES_HOME, else
 `~/.hermes` (`%LOCALAPPDATA%\\hermes` on Windows); profiles under `<root>/profiles/<name>`; a sticky
@@ -22,32 +22,30 @@ _PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class Location(NamedTuple):
-    """A store and what Hermes calls it."""
+    """A store, with its Hermes root and profile."""
 
     path: Path
     root: Path | None = None
-    """The Hermes root; None for a file that is no root's or profile's own."""
+    """The Hermes root; None for a file that is not the store of a root or profile."""
     profile: str | None = None
     """Profile name, `default` for the root's; None for a loose file."""
     demo: bool = False
     """The built-in sample store."""
     note: str = ""
-    """Why it is this one, for the screen."""
+    """Why this store was chosen, for the screen."""
     old_files: Path | None = None
-    """The folder of transcripts that this store was made from; None for a store of Hermes' own."""
+    """The folder of transcripts that this store was made from; None for a store of Hermes."""
     label: str = ""
-    """What the screen calls it, where that is neither a profile nor the file."""
+    """Its name on the screen, if neither the profile nor the file name is right."""
 
     @property
     def home(self) -> Path | None:
-        """What HERMES_HOME must be for Hermes to open this very store."""
-        if self.root is None or self.profile is None:
-            return None
-        return self.root
+        """The HERMES_HOME with which Hermes opens this store."""
+        return self.root if self.profile is not None else None
 
     @property
     def name(self) -> str:
-        """What the screen calls it."""
+        """Name on the screen."""
         if self.demo:
             return "demo"
         if self.old_files is not None:
@@ -55,14 +53,7 @@ class Location(NamedTuple):
         return self.label or self.profile or self.path.name
 
     def refuse_without_home(self, what: str) -> None:
-        """Refuse what needs Hermes on a store that Hermes would not open.
-
-        Args:
-            what: `resume` or `make smaller`.
-
-        Raises:
-            RefusedError: With the reason.
-        """
+        """Raise RefusedError if Hermes would not open this store; `what` is `resume` or `make smaller`."""
         cannot = {
             "resume": pgettext("Hermes cannot …", "resume"),
             "make smaller": pgettext("Hermes cannot …", "make smaller"),  # not shown
@@ -89,7 +80,7 @@ class Location(NamedTuple):
 
 
 def default_root() -> Path:
-    """The root Hermes takes when HERMES_HOME is not set."""
+    """Return Hermes' root if HERMES_HOME is not set."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA")
         return Path(base) / "hermes" if base else Path.home() / "AppData" / "Local" / "hermes"
@@ -97,16 +88,16 @@ def default_root() -> Path:
 
 
 def root_of(home: Path) -> Path:
-    """The root a home belongs to: a profile's home names its grandparent."""
+    """Return the root of a home: of a profile's home, its grandparent."""
     named = home.parent.name == "profiles" and _PROFILE_NAME.fullmatch(home.name)
     return home.parent.parent if named else home
 
 
 def is_root(folder: Path) -> bool:
-    """Whether Hermes, given this folder as HERMES_HOME and a profile, stays in it.
+    """Tell whether Hermes uses this folder if it is HERMES_HOME and a profile is given.
 
-    For any folder below the default root it goes to that root instead (`get_default_hermes_root`, 0.19),
-    so a backup kept there is no root; nor is what lies in a folder `profiles`. Links are followed, as Hermes does.
+    For any folder below the default root it uses that root instead (`get_default_hermes_root`, 0.19), so a backup
+    there is not a root; nor is a folder in `profiles`. Links are followed, as by Hermes.
     """
     if folder.parent.name == "profiles":
         return False
@@ -115,7 +106,7 @@ def is_root(folder: Path) -> bool:
 
 
 def _path(text: str) -> Path:
-    """A path as a shell reads it: a `~name` of nobody stays as it is."""
+    """Return an absolute path with `~` expanded; a `~name` of no user stays as it is."""
     path = Path(text)
     try:
         return path.expanduser().absolute()
@@ -124,7 +115,7 @@ def _path(text: str) -> Path:
 
 
 def active_profile(root: Path) -> str | None:
-    """The sticky profile of a root, None when none is set."""
+    """Return the sticky profile of a root; None if none is set."""
     try:
         name = (root / "active_profile").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
@@ -133,26 +124,25 @@ def active_profile(root: Path) -> str | None:
 
 
 def profile_home(root: Path, name: str) -> Path:
-    """The folder of a profile; `default` is the root itself."""
+    """Return the folder of a profile; `default` is the root itself."""
     return root if name == DEFAULT_PROFILE else root / "profiles" / name
 
 
 def profiles(root: Path) -> list[Location]:
-    """The root's own store and those of its profiles, whether or not they have a file yet."""
-    found = [Location(root / DATABASE, root, DEFAULT_PROFILE)]
+    """List the stores of a root and of its profiles, whether or not the files exist."""
     try:
-        folders = sorted(entry for entry in (root / "profiles").iterdir() if entry.is_dir())
+        names = sorted(entry.name for entry in (root / "profiles").iterdir() if entry.is_dir())
     except OSError:
-        return found
-    names = [folder.name for folder in folders if _PROFILE_NAME.fullmatch(folder.name)]
-    return found + [Location(root / "profiles" / name / DATABASE, root, name) for name in names]
+        names = []
+    names = [DEFAULT_PROFILE, *(name for name in names if _PROFILE_NAME.fullmatch(name))]
+    return [Location(profile_home(root, name) / DATABASE, root, name) for name in names]
 
 
 def locate_file(path: Path) -> Location:
-    """What a store file is to Hermes.
+    """Return the location of a store file, with its root and profile if Hermes would open it.
 
-    A folder below the default root that is no profile (a backup, say) is not a root: `hermes -p
-    default` would open the default root's store instead (observed, 0.19).
+    For a folder below the default root that is not a profile (a backup, for example), `hermes -p default` would open
+    the default root's store instead (observed, 0.19).
     """
     absolute = _path(str(path))
     if absolute.name != DATABASE:
@@ -165,12 +155,7 @@ def locate_file(path: Path) -> Location:
 
 
 def locate(*, home: str | None = None, profile: str | None = None, database: str | None = None) -> Location:
-    """The store a command means.
-
-    Args:
-        home: `--home`: a Hermes root.
-        profile: `--profile`: one of its profiles.
-        database: `--db`: any store file.
+    """Return the store that the options `--home`, `--profile` and `--db` of a command select.
 
     Raises:
         NotFoundError: There is no such profile.

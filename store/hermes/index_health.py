@@ -1,4 +1,4 @@
-"""Whether the search index can be used, what it holds, and what mends it: for `doctor`."""
+"""Check the search index of a store, for `doctor`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..text import as_text
 from ..wording import _
 
 _WORD = re.compile(r"[^\W_]+")
-_TRIED, _TRIED_TEXT = 20, 400
-"""The index is tried with words from so many of the newest messages, and so many code points of each."""
+_SAMPLE, _SAMPLE_TEXT = 20, 400
+"""Number of newest messages, and code points of each, whose words are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHealth:
-    """What the search index holds."""
+    """The state of the search index."""
 
     fts: bool
     trigram: bool
@@ -28,13 +28,13 @@ class SearchHealth:
     """Rows in the word index."""
     messages: int
     failure: str = ""
-    """Why the word index cannot be used, in SQLite's words; empty if it can."""
+    """SQLite's reason why the word index cannot be used; empty if it can."""
     remedy: str = ""
-    """What mends it; empty if all is well."""
+    """How to repair it; empty if it is complete."""
 
 
 def search_health(reader: Reader) -> SearchHealth:
-    """Tell whether the word index can be used, and how many of the messages it holds."""
+    """Check whether the word index works, and how many of the messages it holds."""
     schema = reader.schema
     messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
     index = schema.fts
@@ -42,30 +42,28 @@ def search_health(reader: Reader) -> SearchHealth:
     if index is None:
         return SearchHealth(False, trigram, 0, messages, remedy=remedy(schema, Damage.MISSING, reader.path))
     if f"{index.name}_docsize" not in schema.tables:
-        gone = _("{table} is missing.").format(table=f"{index.name}_docsize")
-        return SearchHealth(True, trigram, 0, messages, gone, remedy(schema, Damage.BROKEN, reader.path))
+        missing = _("{table} is missing.").format(table=f"{index.name}_docsize")
+        return SearchHealth(True, trigram, 0, messages, missing, remedy(schema, Damage.BROKEN, reader.path))
     indexed = int(str(reader.value(f"SELECT count(*) FROM {index.name}_docsize") or 0))
     try:
         _try_index(reader, index)
     except StoreDamagedError as error:
-        return SearchHealth(
-            True, trigram, indexed, messages, error.sentence, remedy(schema, damage_of(error), reader.path)
-        )
-    mends = remedy(schema, Damage.HOLES, reader.path) if indexed < messages else ""
+        repair = remedy(schema, damage_of(error), reader.path)
+        return SearchHealth(True, trigram, indexed, messages, error.sentence, repair)
+    repair = remedy(schema, Damage.HOLES, reader.path) if indexed < messages else ""
     if schema.note("fts_stale") is not None:
-        mends = _(STALE)
-    return SearchHealth(True, trigram, indexed, messages, remedy=mends)
+        repair = _(STALE)
+    return SearchHealth(True, trigram, indexed, messages, remedy=repair)
 
 
 def _try_index(reader: Reader, index: FtsIndex) -> None:
-    """Look up some words that the word index should hold, as damage shows only when its pages are read.
+    """Look up words of the newest messages, because damage shows only when the pages of the index are read.
 
     Raises:
         StoreDamagedError: The index cannot be used.
     """
-    rows = reader.rows(
-        f"SELECT {reader.schema.message('content')} FROM messages m ORDER BY m.id DESC LIMIT ?", [_TRIED]
-    )
-    words = {word for row in rows for word in _WORD.findall((as_text(row[0]) or "")[:_TRIED_TEXT])}
-    for word in sorted(words)[:_TRIED]:
+    content = reader.schema.message("content")
+    rows = reader.rows(f"SELECT {content} FROM messages m ORDER BY m.id DESC LIMIT ?", [_SAMPLE])
+    words = {word for row in rows for word in _WORD.findall((as_text(row[0]) or "")[:_SAMPLE_TEXT])}
+    for word in sorted(words)[:_SAMPLE]:
         reader.rows(f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"'])

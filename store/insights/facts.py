@@ -1,6 +1,6 @@
-"""What sums are made of, read once: the cost and project of each session, its use by model, its messages, its tools.
+"""Read the data for sums once: cost, project, use by model, messages and tools of each session.
 
-After that any period and any grouping is a matter of adding up, without the store.
+`sums` then adds it up for any period and grouping without the store.
 """
 
 from __future__ import annotations
@@ -20,25 +20,24 @@ from ..text import as_text
 from .periods import QUARTER
 
 UNKNOWN = "unknown"
-"""The key of what has no model, tool, directory or time."""
+"""Key for a missing model, tool, directory or time."""
 
 _SLICE = 1000
 _TOOL_SLICE = 400
 _MOST_MESSAGES = 20_000
-"""A statement covers as many sessions as have so many messages by their counters."""
-_FIRST = -(2**63)
+"""Messages per statement, by the counters of the sessions."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 Tell = Callable[[float], None]
-"""Takes how far the work is, from 0 to 1."""
+"""Receives the share done, 0 to 1."""
 
 
-def silent(share: float) -> None:
-    """A `Tell` for work nobody watches."""
+def _silent(share: float) -> None:
+    """Ignore a report."""
 
 
 class Money(NamedTuple):
-    """What a session cost, as Hermes recorded it."""
+    """Cost of a session as recorded by Hermes."""
 
     estimated_usd: float | None
     actual_usd: float | None
@@ -50,7 +49,7 @@ NO_MONEY = Money(None, None, "")
 
 
 class Used(NamedTuple):
-    """What one session used of one model for one task (`session_model_usage`, 0.19 and later)."""
+    """Use of one model by one session for one task (`session_model_usage`, 0.19 and later)."""
 
     model: str
     tokens: Tokens
@@ -59,7 +58,7 @@ class Used(NamedTuple):
 
     @property
     def cost_usd(self) -> float:
-        """The actual cost, else the estimate. Both are 0 by default, so an actual cost of 0 was never asked for."""
+        """The actual cost, else the estimate. Both default to 0, so an actual cost of 0 is missing."""
         return self.actual_usd or self.estimated_usd
 
 
@@ -67,30 +66,30 @@ class Moment(NamedTuple):
     """The messages of one session in one quarter of an hour."""
 
     quarter: int | None
-    """Since 1970; None without a usable time."""
+    """Number since 1970; None without a usable time."""
     messages: int
     bytes: int
-    """0 where they were not asked for."""
+    """0 unless requested."""
 
 
 class Facts(NamedTuple):
-    """Everything there is to add up."""
+    """The data for `make_report` and `split_report`."""
 
     catalog: Catalog
     money: dict[str, Money]
-    """By session id, without those of which nothing is recorded."""
+    """By session id; sessions without a record are left out."""
     projects: dict[str, str]
-    """The root of the repository, else the working directory, by session id."""
+    """Root of the repository, else working directory, by session id."""
     usage: dict[str, list[Used]]
     """By session id; empty in stores older than 0.19."""
     moments: dict[str, list[Moment]]
     """By session id."""
     strays: int
-    """Messages of no session at all."""
+    """Number of messages without a session."""
 
 
 class ToolFacts(NamedTuple):
-    """Calls, answers and failures."""
+    """The data for `tool_report` and `split_tools`."""
 
     catalog: Catalog
     counts: dict[tuple[str, int | None, str], tuple[int, int, int, int]]
@@ -98,7 +97,7 @@ class ToolFacts(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a session, or its use of one model, comes to."""
+    """Tokens and cost (USD) of a session, or of its use of one model."""
 
     model: str
     tokens: Tokens
@@ -109,18 +108,18 @@ class Part(NamedTuple):
 
 
 def as_a_whole(facts: Facts, session: Session) -> Part:
-    """A session by its own counters."""
+    """Return a session's own counters as one part."""
     estimated, actual, status = facts.money.get(session.id, NO_MONEY)
     tokens, is_included = session.tokens, status == "included"
     cost = actual if actual is not None else estimated
     unpriced = cost is None or (not cost and status == "unknown")
     is_unknown = bool(tokens.total) and unpriced and not is_included
-    guess = (estimated or 0.0) if actual is None else 0.0
-    return Part(session.model or UNKNOWN, tokens, guess, actual or 0.0, is_unknown, is_included)
+    estimate = (estimated or 0.0) if actual is None else 0.0
+    return Part(session.model or UNKNOWN, tokens, estimate, actual or 0.0, is_unknown, is_included)
 
 
 def by_model(facts: Facts, session: Session) -> Iterator[Part]:
-    """Split a session by model; what the rows per model leave of its own counters goes to the model it names."""
+    """Split a session by model; the rest of its own counters goes to the model in its own row."""
     whole, used = as_a_whole(facts, session), facts.usage.get(session.id)
     if not used:
         yield whole
@@ -132,35 +131,35 @@ def by_model(facts: Facts, session: Session) -> Iterator[Part]:
         and abs(one.cost_usd - cost) <= 1e-9
         and (one.actual_usd > 0) == (whole.actual > 0)
         and whole.is_unknown == (not one.cost_usd and bool(one.tokens.total) and not whole.is_included)
-    ):  # the row has all there is, as for most sessions
+    ):  # one row covers everything, as for most sessions
         yield whole._replace(model=one.model)
         return
     parts: dict[str, Part] = {}
 
-    def take(model: str, tokens: Tokens, estimated: float, actual: float, unpriced: bool) -> None:
-        have = parts.get(model) or Part(model, Tokens(), 0.0, 0.0, True, whole.is_included)
-        sums = Tokens(*map(add, have.tokens, tokens)), have.estimated + estimated, have.actual + actual
-        parts[model] = Part(model, *sums, have.is_unknown and unpriced, have.is_included)
+    def add_part(model: str, tokens: Tokens, estimated: float, actual: float, unpriced: bool) -> None:
+        part = parts.get(model) or Part(model, Tokens(), 0.0, 0.0, True, whole.is_included)
+        sums = Tokens(*map(add, part.tokens, tokens)), part.estimated + estimated, part.actual + actual
+        parts[model] = Part(model, *sums, part.is_unknown and unpriced, part.is_included)
 
-    left = list(whole.tokens)
+    rest = list(whole.tokens)
     for each in used:
         estimated = 0.0 if each.actual_usd else each.estimated_usd
-        take(each.model, each.tokens, estimated, each.actual_usd, not each.cost_usd)
-        left = [max(0, have - gone) for have, gone in zip(left, each.tokens, strict=True)]
+        add_part(each.model, each.tokens, estimated, each.actual_usd, not each.cost_usd)
+        rest = [max(0, total - part) for total, part in zip(rest, each.tokens, strict=True)]
         cost = max(0.0, cost - each.cost_usd)
     cost = cost if cost > 1e-9 else 0.0
-    if any(left) or cost:
+    if any(rest) or cost:
         is_actual = facts.money.get(session.id, NO_MONEY).actual_usd is not None
         estimated, actual = (0.0, cost) if is_actual else (cost, 0.0)
-        take(whole.model, Tokens(*left), estimated, actual, whole.is_unknown)
+        add_part(whole.model, Tokens(*rest), estimated, actual, whole.is_unknown)
     for part in parts.values():
         yield part._replace(is_unknown=part.is_unknown and bool(part.tokens.total) and not part.is_included)
 
 
 def _slices(reader: Reader, columns: str, table: str, key: str, size: int, stopped: Stopped) -> Iterator[list[Row]]:
-    """The rows of a table, a slice at a time; the first column is the key they are read by."""
+    """Yield the rows of a table in slices, ordered by an integer key, which is their first column."""
     statement = f"SELECT {key}, {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {size}"
-    last: object = _FIRST
+    last: object = -(2**63)
     while True:
         check(stopped)
         rows = reader.rows(statement, [last])
@@ -181,41 +180,41 @@ def _read_sessions(reader: Reader, stopped: Stopped) -> tuple[dict[str, Money], 
                 continue
             if project := as_text(root) or as_text(cwd):
                 projects[session_id] = project
-            found = Money(as_money(estimated), as_money(actual), as_text(status) or "")
-            if found != NO_MONEY:
-                money[session_id] = found
+            cost = Money(as_money(estimated), as_money(actual), as_text(status) or "")
+            if cost != NO_MONEY:
+                money[session_id] = cost
     return money, projects
 
 
 def _read_usage(reader: Reader, stopped: Stopped) -> dict[str, list[Used]]:
-    found: dict[str, list[Used]] = {}
-    if "session_model_usage" not in reader.schema.tables:
-        return found
-    there = {str(row[1]) for row in reader.rows("PRAGMA table_info(session_model_usage)")}
-    if not {"session_id", "model"} <= there:
-        return found
-    names = [name if name in there else "0" for name in (*_TOKENS, "estimated_cost_usd", "actual_cost_usd")]
+    usage: dict[str, list[Used]] = {}
+    existing = {str(row[1]) for row in reader.rows("PRAGMA table_info(session_model_usage)")}
+    if not {"session_id", "model"} <= existing:
+        return usage
+    names = [name if name in existing else "0" for name in (*_TOKENS, "estimated_cost_usd", "actual_cost_usd")]
     columns = f"u.session_id, u.model, {', '.join(names)}"
     for rows in _slices(reader, columns, "session_model_usage u", "u.rowid", _SLICE, stopped):
         for row in rows:
             tokens = Tokens(*map(as_count, row[3:8]))
             used = Used(as_text(row[2]) or UNKNOWN, tokens, as_money(row[8]) or 0.0, as_money(row[9]) or 0.0)
-            found.setdefault(as_text(row[1]) or "", []).append(used)
-    return found
+            usage.setdefault(as_text(row[1]) or "", []).append(used)
+    return usage
 
 
-def _counted(reader: Reader, sessions: Sequence[Session], sizes: bool, stopped: Stopped, tell: Tell) -> Iterator[Row]:
-    """Messages by session and quarter of an hour, added up by SQLite.
+def _read_moments(
+    reader: Reader, sessions: Sequence[Session], sizes: bool, stopped: Stopped, tell: Tell
+) -> Iterator[Row]:
+    """Yield session, quarter of an hour, unusual time, count and bytes of messages, added up by SQLite.
 
-    Counts come from the index on session and time. Bytes are in the rows, which are read in the order they lie in.
+    Counts come from the index on session and time. Bytes are read from the rows, in the order of the file.
     """
     message = reader.schema.message
     stamp = message("timestamp")
-    plain = f"typeof({stamp}) IN ('integer', 'real') AND {stamp} >= 0 AND {stamp} < 1e11"
+    usual = f"typeof({stamp}) IN ('integer', 'real') AND {stamp} >= 0 AND {stamp} < 1e11"
     size = " + ".join(bytes_sql(message(name)) for name in ("content", "tool_calls", "api_content", *REASONING))
     select = (
-        f"SELECT m.session_id, CASE WHEN {plain} THEN CAST({stamp} / {QUARTER}.0 AS INTEGER) END, "
-        f"CASE WHEN NOT ({plain}) THEN {stamp} END, count(*), {f'sum({size})' if sizes else '0'} FROM messages m "
+        f"SELECT m.session_id, CASE WHEN {usual} THEN CAST({stamp} / {QUARTER}.0 AS INTEGER) END, "
+        f"CASE WHEN NOT ({usual}) THEN {stamp} END, count(*), {f'sum({size})' if sizes else '0'} FROM messages m "
     )
     if sizes:
         statement = f"{select} WHERE m.id BETWEEN ? AND ? GROUP BY 1, 2, 3"
@@ -224,7 +223,7 @@ def _counted(reader: Reader, sessions: Sequence[Session], sizes: bool, stopped: 
                 yield from reader.rows(statement, [ids[0][0], ids[-1][0]])
         return
     done, counters = 0, {session.id: session.message_count for session in sessions}
-    for chunk in batches(list(counters), counters, _MOST_MESSAGES):
+    for chunk in batches(counters, counters.__getitem__, _MOST_MESSAGES):
         check(stopped)
         yield from reader.rows_in(f"{select} WHERE m.session_id IN ({{keys}}) GROUP BY 1, 2, 3", chunk)
         done += len(chunk)
@@ -232,84 +231,87 @@ def _counted(reader: Reader, sessions: Sequence[Session], sizes: bool, stopped: 
 
 
 def read_facts(
-    reader: Reader, catalog: Catalog, *, sizes: bool = False, stopped: Stopped = never, tell: Tell = silent
+    reader: Reader, catalog: Catalog, *, sizes: bool = False, stopped: Stopped = never, tell: Tell = _silent
 ) -> Facts:
-    """Read everything there is to add up, in short statements.
+    """Read the data for sums, in short statements.
 
     Args:
         reader: An open reader.
         catalog: Of the whole store.
-        sizes: Read the bytes of all messages too, and the messages of no session under the id they name.
-        stopped: Looked at between statements.
-        tell: Takes how far it is.
+        sizes: Also read the bytes of all messages, and messages without a session, under the session id in them.
+        stopped: Polled between statements.
+        tell: Receives progress reports.
 
     Raises:
-        QueryInterruptedError: `stopped` said so.
+        QueryInterruptedError: `stopped` returned True.
     """
     money, projects = _read_sessions(reader, stopped)
     usage = _read_usage(reader, stopped)
     sessions = catalog.forest.sessions
     moments: dict[str, list[Moment]] = {}
-    known = 0
-    for stored, quarter, odd, count, size in _counted(reader, list(sessions.values()), sizes, stopped, tell):
-        if quarter is None and (moment := as_time(odd)) is not None:
-            quarter = moment // QUARTER
-        found = Moment(int(float(str(quarter))) if quarter is not None else None, int(str(count)), int(str(size)))
+    in_sessions = 0
+    for stored, quarter, unusual, count, size in _read_moments(reader, list(sessions.values()), sizes, stopped, tell):
+        if quarter is None and (time := as_time(unusual)) is not None:
+            quarter = time // QUARTER
+        moment = Moment(int(float(str(quarter))) if quarter is not None else None, int(str(count)), int(str(size)))
         session_id = as_text(stored) or ""
-        moments.setdefault(session_id, []).append(found)
-        known += found.messages if session_id in sessions else 0
-    whole = int(str(reader.value("SELECT count(*) FROM messages") or 0))
-    return Facts(catalog, money, projects, usage, moments, max(0, whole - known))
+        moments.setdefault(session_id, []).append(moment)
+        in_sessions += moment.messages if session_id in sessions else 0
+    total = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    return Facts(catalog, money, projects, usage, moments, max(0, total - in_sessions))
 
 
 def read_tools(
-    reader: Reader, catalog: Catalog, *, as_stored: bool = False, stopped: Stopped = never, tell: Tell = silent
+    reader: Reader, catalog: Catalog, *, as_stored: bool = False, stopped: Stopped = never, tell: Tell = _silent
 ) -> ToolFacts:
-    """Look through all calls and answers, a slice by id at a time.
+    """Scan all tool calls and answers in slices, ordered by id.
 
-    An answer without a name (Hermes before 0.16 left it out at times) gets that of the call it belongs to.
+    An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call.
 
     Args:
         reader: An open reader.
         catalog: Of the whole store.
-        as_stored: Give no names to answers that have none, and count the messages of no session too.
-        stopped: Looked at between slices.
-        tell: Takes how far it is.
+        as_stored: Leave answers without a name as they are, and count messages without a session too.
+        stopped: Polled between slices.
+        tell: Receives progress reports.
 
     Raises:
-        QueryInterruptedError: `stopped` said so.
+        QueryInterruptedError: `stopped` returned True.
     """
     schema, sessions = reader.schema, catalog.forest.sessions
     content, role = schema.message("content"), f"CAST({schema.message('role')} AS TEXT)"  # not shown
     names = ("tool_calls", "tool_call_id", "tool_name", "timestamp", "effect_disposition")
-    # A long text is cut as bytes: SQLite's text functions end at a NUL, with which multimodal content begins.
+    # Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content begins.
     blob, most = f"CAST({content} AS BLOB)", 4 * LIMIT  # not shown
     cut = f"CASE WHEN length({blob}) > {most} THEN substr({blob}, 1, {most}) ELSE {content} END"  # not shown
     answers = [f"CASE WHEN {role} = 'tool' THEN {each} END" for each in ("1", cut, bytes_sql(content))]  # not shown
     columns = f"m.session_id, {', '.join([*map(schema.message, names), *answers])}"
     counts: dict[tuple[str, int | None, str], tuple[int, int, int, int]] = {}
-    asked: dict[tuple[str, str], str] = {}
-    end = int(str(reader.value("SELECT max(id) FROM messages") or 0))
+    open_calls: dict[tuple[str, str], str] = {}
+    last_id = int(str(reader.value("SELECT max(id) FROM messages") or 0))
 
-    def add(session_id: str, moment: object, tool: str, *more: int) -> None:
-        when = as_time(moment)
-        when = sessions[session_id].started_at if when is None and session_id in sessions else when
-        key = session_id, int(when // QUARTER) if when is not None else None, tool or UNKNOWN
-        have = counts.get(key, (0, 0, 0, 0))
-        counts[key] = have[0] + more[0], have[1] + more[1], have[2] + more[2], have[3] + more[3]
+    def count(
+        session_id: str, stored_time: object, tool: str, calls: int, answers: int, failed: int, size: int
+    ) -> None:
+        time = as_time(stored_time)
+        if time is None and session_id in sessions:
+            time = sessions[session_id].started_at
+        key = session_id, int(time // QUARTER) if time is not None else None, tool or UNKNOWN
+        sums = counts.get(key, (0, 0, 0, 0))
+        counts[key] = sums[0] + calls, sums[1] + answers, sums[2] + failed, sums[3] + size
 
     for rows in _slices(reader, columns, "messages m", "m.id", _TOOL_SLICE, stopped):
-        for _, stored, calls, call_id, name, moment, effect, is_answer, text, size in rows:
+        for _, stored, calls, call_id, name, time, effect, is_answer, text, size in rows:
             session_id = as_text(stored) or ""
             if session_id not in sessions and not as_stored:
                 continue
             for call in decode_tool_calls(calls) if calls is not None else ():
-                asked[session_id, call.id] = call.name
-                add(session_id, moment, call.name, 1, 0, 0, 0)
+                open_calls[session_id, call.id] = call.name
+                count(session_id, time, call.name, 1, 0, 0, 0)
             if is_answer:
-                called = asked.pop((session_id, as_text(call_id) or ""), "")
+                call_name = open_calls.pop((session_id, as_text(call_id) or ""), "")
                 failed = has_failed(decode_content(text)[0], as_text(effect))
-                tool = as_text(name) or ("" if as_stored else called)
-                add(session_id, moment, tool, 0, 1, int(failed), int(str(size)))
-        tell(min(1.0, int(str(rows[-1][0])) / end) if rows and end > 0 else 1.0)
+                tool = as_text(name) or ("" if as_stored else call_name)
+                count(session_id, time, tool, 0, 1, int(failed), int(str(size)))
+        tell(min(1.0, int(str(rows[-1][0])) / last_id) if rows and last_id > 0 else 1.0)
     return ToolFacts(catalog, counts)

@@ -1,4 +1,4 @@
-"""Sums of what a store was used for, over a period, by time, model, source, project, conversation or tool."""
+"""Add up sessions, messages, tokens, cost and tool calls over a period, by time, model, source, project and more."""
 
 from __future__ import annotations
 
@@ -14,15 +14,10 @@ from ..sessions.session import Session, Tokens
 from .facts import UNKNOWN, Facts, ToolFacts, as_a_whole, by_model, read_facts, read_tools
 from .periods import QUARTER, UNITS, begin_of, first_day, key_of
 
-GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
-"""What `make_report` groups by; `hour` is the hour of the week."""
-BY = ("model", "source", "day", "tool")
-"""What `read_statistics` groups by."""
-
 _SEPARATOR = "\n"
-"""Between the two keys of split sums; no key of a time has it."""
-_LOOKS = 2000
-"""Sessions between two looks at whether the sums are still wanted."""
+"""Joins the two keys of split sums; no key of a time has it."""
+_CHECK_EVERY = 2000
+"""Sessions between two checks whether the work was cancelled."""
 
 
 @dataclass(slots=True)
@@ -31,47 +26,47 @@ class Group:
 
     key: str
     conversations: set[str] = field(default_factory=set)
-    """Ids of the root segments of those that have a part in it."""
+    """Root ids of the conversations with a part in it."""
     sessions: int = 0
     """Sessions that began in it; by tool, those that used it."""
     messages: int = 0
-    """Rows, shown or not, that came in it; by tool, its answers."""
+    """Rows in it, shown or not; by tool, its answers."""
     tokens: Tokens = field(default_factory=Tokens)
-    """Tokens of the sessions that began in it: nobody recorded when each was spent."""
+    """Of the sessions that began in it: Hermes does not record when tokens were spent."""
     estimated_usd: float = 0.0
-    """Cost of the sessions that have an estimate and no actual cost."""
+    """Cost of the sessions with an estimate and no actual cost."""
     actual_usd: float = 0.0
     unknown: int = 0
-    """Sessions that used tokens and have no cost at all."""
+    """Sessions with tokens and no cost."""
     included: int = 0
-    """Sessions whose cost a subscription includes, as Hermes says."""
+    """Sessions whose cost is included in a subscription, according to Hermes."""
     archived: int = 0
-    """How many of the sessions are archived; `hermes sessions stats` (0.19) counts the others alone."""
+    """Number of archived sessions; `hermes sessions stats` (0.19) counts only the others."""
     bytes: int = 0
-    """Bytes of the messages without the search index; 0 where they were not read."""
+    """Bytes of the messages without the search index; 0 if not read."""
     calls: int = 0
-    """By tool: how often it was called."""
+    """By tool: number of calls."""
     failed: int = 0
-    """By tool: how many of the answers tell of a failure."""
+    """By tool: number of answers that report a failure."""
 
     @property
     def cost_usd(self) -> float:
-        """What is known of the cost: the actual one where there is one, else the estimate."""
+        """Known cost: the actual one, else the estimate of each session."""
         return self.estimated_usd + self.actual_usd
 
     @property
     def failure_rate(self) -> float | None:
-        """Failed answers of a tool among all, from 0 to 1; None without an answer."""
+        """Share of failed answers of a tool, 0 to 1; None without an answer."""
         return self.failed / self.messages if self.messages else None
 
-    def use(self, tokens: Tokens, estimated: float, actual: float) -> None:
-        """Add tokens and cost."""
+    def add_use(self, tokens: Tokens, estimated: float, actual: float) -> None:
+        """Add tokens and cost in USD."""
         self.tokens = Tokens(*map(add, self.tokens, tokens))
         self.estimated_usd += estimated
         self.actual_usd += actual
 
-    def begin(self, is_archived: bool, is_unknown: bool, is_included: bool) -> None:
-        """Add a session."""
+    def add_session(self, is_archived: bool, is_unknown: bool, is_included: bool) -> None:
+        """Count a session."""
         self.sessions += 1
         self.archived += is_archived
         self.unknown += is_unknown
@@ -85,11 +80,11 @@ class Report(NamedTuple):
     period: str
     total: Group
     rows: tuple[Group, ...]
-    """Times in order; anything else in no order, unless `read_statistics` sorted it."""
+    """Times in order; other keys unordered, except from `read_statistics`."""
 
 
-def _key(facts: Facts, by: str) -> Callable[[Session, str], str]:
-    """A function from a session and a model to the key they count for, in a grouping by anything but time."""
+def _key_function(facts: Facts, by: str) -> Callable[[Session, str], str]:
+    """Return a function from session and model to their key, in any grouping but by time."""
     root_of, projects = facts.catalog.forest.root_of, facts.projects
     keys: dict[str, Callable[[Session, str], str]] = {
         "model": lambda session, model: model,
@@ -101,38 +96,38 @@ def _key(facts: Facts, by: str) -> Callable[[Session, str], str]:
 
 
 class _Times:
-    """From a quarter of an hour to the key it counts for; None for what lies before the period."""
+    """Maps quarters of an hour to keys; None before the period, and for an unknown time unless the period is all."""
 
     def __init__(self, by: str, period: str, now: float) -> None:
         day = first_day(period, now)
         self._by, self._since = by, begin_of(day) if day is not None else None
-        self._known: dict[int | None, str | None] = {None: UNKNOWN if day is None else None}
+        self._keys: dict[int | None, str | None] = {None: UNKNOWN if day is None else None}
 
-    def key(self, moment: float | None) -> str | None:
-        """The key of a moment in Unix seconds, or of none."""
-        return self.of(None if moment is None else int(moment // QUARTER))
+    def key_at(self, moment: float | None) -> str | None:
+        """Return the key of a moment in Unix seconds."""
+        return self.key(None if moment is None else int(moment // QUARTER))
 
-    def of(self, quarter: int | None) -> str | None:
-        """The key of a quarter, or of none."""
-        if quarter not in self._known and quarter is not None:
+    def key(self, quarter: int | None) -> str | None:
+        """Return the key of a quarter of an hour, numbered from 1970."""
+        if quarter not in self._keys and quarter is not None:
             moment = quarter * float(QUARTER)
             is_before = self._since is not None and moment < self._since
-            self._known[quarter] = None if is_before else key_of(moment, self._by)
-        return self._known[quarter]
+            self._keys[quarter] = None if is_before else key_of(moment, self._by)
+        return self._keys[quarter]
 
 
-class _Adding:
-    """A report in the making."""
+class _Sums:
+    """The groups and the total of a report while they are added up."""
 
     def __init__(self, facts: Facts, by: str, times: _Times, *, whole: bool = False, split: str = "") -> None:
         self._facts, self._times = facts, times
         self.groups: dict[str, Group] = {}
         self.total = Group("")
-        self._key = None if by in (*UNITS, "hour") else _key(facts, by)
-        self._second = _key(facts, split) if split else None
-        self._is_split = "model" in (by, split)
-        # A conversation counts where it has a part; in the sums of a whole store it counts once, where its root does.
-        self._is_whole, self._is_once = whole, whole and not self._is_split
+        self._key = None if by in (*UNITS, "hour") else _key_function(facts, by)
+        self._split_key = _key_function(facts, split) if split else None
+        self._is_by_model = "model" in (by, split)
+        # A conversation counts in each group it has a part in; in sums of a whole store, only in the group of its root.
+        self._is_whole, self._is_once = whole, whole and not self._is_by_model
 
     def _group(self, key: str, root: str | None) -> Group:
         group = self.groups.get(key)
@@ -143,61 +138,59 @@ class _Adding:
         return group
 
     def add_all(self, stopped: Stopped) -> None:
-        """Add all sessions; `stopped` is looked at now and then."""
+        """Add all sessions with their messages; `stopped` is polled regularly."""
         root_of = self._facts.catalog.forest.root_of
         for number, session in enumerate(self._facts.catalog.forest.sessions.values()):
-            if number % _LOOKS == 0:
+            if number % _CHECK_EVERY == 0:
                 check(stopped)
-            self.add(session, root_of(session.id) or session.id)
+            root = root_of(session.id) or session.id
+            start = self._times.key_at(session.started_at)
+            if start is not None:
+                self._add_session(session, start, None if self._is_once and session.id != root else root)
+            model = session.model or UNKNOWN
+            key = None if self._key is None else self._key(session, model)
+            self.add_messages(session.id, key, start, None if self._is_whole else root, self._suffix(session, model))
 
-    def add(self, session: Session, root: str) -> None:
-        """Add a session and its messages."""
-        when = self._times.key(session.started_at)
-        if when is not None:
-            self._begin(session, when, None if self._is_once and session.id != root else root)
-        model = session.model or UNKNOWN
-        key = None if self._key is None else self._key(session, model)
-        self.count(session.id, key, when, None if self._is_whole else root, self._behind(session, model))
-
-    def _begin(self, session: Session, when: str, root: str | None) -> None:
-        parts = list(by_model(self._facts, session)) if self._is_split else [as_a_whole(self._facts, session)]
+    def _add_session(self, session: Session, start: str, root: str | None) -> None:
+        parts = list(by_model(self._facts, session)) if self._is_by_model else [as_a_whole(self._facts, session)]
         for part in parts:
-            key = when if self._key is None else self._key(session, part.model)
-            group = self._group(key + self._behind(session, part.model), root)
-            group.use(part.tokens, part.estimated, part.actual)
-            group.begin(session.archived, part.is_unknown, part.is_included)
-        # a session of several models is one session of the total
+            key = start if self._key is None else self._key(session, part.model)
+            group = self._group(key + self._suffix(session, part.model), root)
+            group.add_use(part.tokens, part.estimated, part.actual)
+            group.add_session(session.archived, part.is_unknown, part.is_included)
+        # In the total, a session of several models counts once.
         unknown, included = any(part.is_unknown for part in parts), any(part.is_included for part in parts)
-        self.total.begin(session.archived, unknown, included)
+        self.total.add_session(session.archived, unknown, included)
 
-    def _behind(self, session: Session, model: str) -> str:
-        """What a key ends with if sums are split by something else as well."""
-        return "" if self._second is None else _SEPARATOR + self._second(session, model)
+    def _suffix(self, session: Session, model: str) -> str:
+        return "" if self._split_key is None else _SEPARATOR + self._split_key(session, model)
 
-    def count(self, session_id: str, key: str | None, began: str | None, root: str | None, behind: str = "") -> None:
-        """Add messages.
+    def add_messages(
+        self, session_id: str, key: str | None, start: str | None, root: str | None, suffix: str = ""
+    ) -> None:
+        """Add the messages of a session.
 
         Args:
-            session_id: Whose.
-            key: Of the group; None for that of the time they came at.
-            began: The group of the session's beginning, for messages without a time.
-            root: The conversation that counts where they came, if one does.
-            behind: What the key ends with.
+            session_id: The session.
+            key: Of the group; None to group by the time of the messages.
+            start: Key of the session's start, for messages without a time.
+            root: Root id of the conversation to count in the groups, if any.
+            suffix: Appended to the key.
         """
         for quarter, messages, size in self._facts.moments.get(session_id, ()):
-            when = self._times.of(quarter) if quarter is not None else began
-            if when is not None:
-                group = self._group((when if key is None else key) + behind, root)
+            time_key = self._times.key(quarter) if quarter is not None else start
+            if time_key is not None:
+                group = self._group((time_key if key is None else key) + suffix, root)
                 group.messages += messages
                 group.bytes += size
 
     def report(self, by: str, period: str, keys: Iterable[str]) -> Report:
-        """Add up the groups."""
+        """Add the groups to the total; return the report with groups in the order of `keys`."""
         for group in self.groups.values():
             self.total.conversations |= group.conversations
             self.total.messages += group.messages
             self.total.bytes += group.bytes
-            self.total.use(group.tokens, group.estimated_usd, group.actual_usd)
+            self.total.add_use(group.tokens, group.estimated_usd, group.actual_usd)
         return Report(by, period, self.total, tuple(self.groups[key] for key in keys))
 
 
@@ -210,81 +203,66 @@ def make_report(
     whole: bool = False,
     stopped: Stopped = never,
 ) -> Report:
-    """Add up.
+    """Add up a period.
 
-    A session counts, with its tokens and its cost, where it began; messages count where they came. A conversation
-    counts in every group it has a part in. What has no time counts in no period but that of all.
+    A session, with its tokens and cost, counts at its start; messages count at their own time. A conversation counts in
+    every group it has a part in. Whatever has no time counts only in the period `all`.
 
     Args:
-        facts: What there is.
-        by: One of `GROUPINGS`.
+        facts: The data.
+        by: One of `periods.UNITS`, `hour` (of the week), `model`, `source`, `project` or `conversation`.
         period: One of `periods.PERIODS`.
         now: Unix seconds.
-        whole: As `read_statistics` counts: messages of no session too, and by anything but the model a conversation
-            only where its root counts.
-        stopped: Looked at now and then.
+        whole: Count as `read_statistics` does: messages without a session too, and, unless by model, a conversation
+            only in the group of its root.
+        stopped: Polled regularly.
 
     Raises:
-        QueryInterruptedError: `stopped` said so.
+        QueryInterruptedError: `stopped` returned True.
     """
     is_timed = by in (*UNITS, "hour")
-    # What is not grouped by time has to be looked at for the period all the same: any unit tells.
-    adding = _Adding(facts, by, _Times(by if is_timed else "day", period, now), whole=whole)
-    adding.add_all(stopped)
+    # Other groupings need times only to tell what is in the period: any unit does.
+    sums = _Sums(facts, by, _Times(by if is_timed else "day", period, now), whole=whole)
+    sums.add_all(stopped)
     for stray in facts.moments.keys() - facts.catalog.forest.sessions.keys() if whole else ():
-        adding.count(stray, None if is_timed else UNKNOWN, UNKNOWN, None)
-    return adding.report(by, period, sorted(adding.groups) if is_timed else adding.groups)
+        sums.add_messages(stray, None if is_timed else UNKNOWN, UNKNOWN, None)
+    return sums.report(by, period, sorted(sums.groups) if is_timed else sums.groups)
 
 
 def split_report(
     facts: Facts, unit: str, split: str, period: str, now: float, *, stopped: Stopped = never
 ) -> dict[str, dict[str, Group]]:
-    """Add up by time, and by something else within each stretch of time; counted as in `make_report`.
-
-    Args:
-        facts: What there is.
-        unit: One of `periods.UNITS`.
-        split: One of the other `GROUPINGS`, by anything but time.
-        period: One of `periods.PERIODS`.
-        now: Unix seconds.
-        stopped: Looked at now and then.
+    """Add up by time and by another grouping, as `make_report` does.
 
     Returns:
-        Sums by the key of `split`, and in them by the key of `unit`.
+        Sums by the key of `split`, and in them by the key of `unit`, one of `periods.UNITS`.
 
     Raises:
-        QueryInterruptedError: `stopped` said so.
+        QueryInterruptedError: `stopped` returned True.
     """
-    adding = _Adding(facts, unit, _Times(unit, period, now), split=split)
-    adding.add_all(stopped)
-    return _unfolded(adding.groups)
+    sums = _Sums(facts, unit, _Times(unit, period, now), split=split)
+    sums.add_all(stopped)
+    return _nested(sums.groups)
 
 
-def _unfolded(groups: Mapping[str, Group]) -> dict[str, dict[str, Group]]:
-    """By the second of two keys, and in that by the first."""
-    found: dict[str, dict[str, Group]] = {}
+def _nested(groups: Mapping[str, Group]) -> dict[str, dict[str, Group]]:
+    """Split joined keys: nest groups by the second key, and in it by the first."""
+    nested: dict[str, dict[str, Group]] = {}
     for both, group in groups.items():
-        when, _, key = both.partition(_SEPARATOR)
-        found.setdefault(key, {})[when] = group
-    return found
+        first, _, second = both.partition(_SEPARATOR)
+        nested.setdefault(second, {})[first] = group
+    return nested
 
 
 def tool_report(facts: ToolFacts, period: str, now: float, unit: str = "") -> Report:
-    """Calls, answers and failures over a period, by tool; or those of all tools by time.
-
-    Args:
-        facts: What there is.
-        period: One of `periods.PERIODS`.
-        now: Unix seconds.
-        unit: Group by this one of `periods.UNITS` instead of by tool.
-    """
-    groups, total = _add_tools(facts, period, now, unit, lambda when, tool: when if unit else tool)
+    """Add up calls, answers and failures over a period by tool, or for all tools by one of `periods.UNITS`."""
+    groups, total = _add_tools(facts, period, now, unit, lambda time_key, tool: time_key if unit else tool)
     return Report(unit or "tool", period, total, tuple(groups[key] for key in (sorted(groups) if unit else groups)))
 
 
 def split_tools(facts: ToolFacts, unit: str, period: str, now: float) -> dict[str, dict[str, Group]]:
-    """The same by tool, and in that by the key of `unit`."""
-    return _unfolded(_add_tools(facts, period, now, unit, lambda when, tool: when + _SEPARATOR + tool)[0])
+    """Add up calls, answers and failures by tool, and in it by the key of `unit`."""
+    return _nested(_add_tools(facts, period, now, unit, lambda time_key, tool: time_key + _SEPARATOR + tool)[0])
 
 
 def _add_tools(
@@ -293,51 +271,50 @@ def _add_tools(
     forest, times = facts.catalog.forest, _Times(unit or "day", period, now)
     groups: dict[str, Group] = {}
     total = Group("")
-    used: dict[str, set[str]] = {}
+    sessions: dict[str, set[str]] = {}
     for (session_id, quarter, tool), counts in facts.counts.items():
-        when = times.of(quarter)
-        if when is None:
+        time_key = times.key(quarter)
+        if time_key is None:
             continue
-        key = key_from(when, tool)
+        key = key_from(time_key, tool)
         for group in (groups.setdefault(key, Group(key)), total):
             group.calls, group.messages = group.calls + counts[0], group.messages + counts[1]
             group.failed, group.bytes = group.failed + counts[2], group.bytes + counts[3]
-            used.setdefault(group.key, set()).add(session_id)
+            sessions.setdefault(group.key, set()).add(session_id)
     for group in (*groups.values(), total):
-        sessions = used.get(group.key, set())
-        group.sessions = len(sessions)
-        group.conversations = {root for each in sessions if (root := forest.root_of(each)) is not None}
-        group.archived = sum(forest.sessions[each].archived for each in sessions if each in forest.sessions)
+        ids = sessions.get(group.key, set())
+        group.sessions = len(ids)
+        group.conversations = {root for each in ids if (root := forest.root_of(each)) is not None}
+        group.archived = sum(forest.sessions[each].archived for each in ids if each in forest.sessions)
     return groups, total
 
 
 def read_statistics(reader: Reader, catalog: Catalog, by: str = "source", *, stopped: Stopped = never) -> Report:
     """Add up a whole store, with the bytes of its messages.
 
-    By source and model, messages and bytes count for those of their session; by day for the local day of the message,
-    and sessions, tokens and cost for the day the session began. By tool, messages and bytes are those of its answers;
-    nobody recorded tokens and cost by tool, so they are 0.
+    By source and model, messages and bytes count for the source and model of their session; by day for the local day
+    of the message, and sessions, tokens and cost for the day of the session's start. By tool, messages and bytes are
+    those of its answers; tokens and cost are not recorded by tool, so they are 0.
 
     Args:
         reader: An open reader.
         catalog: Of the whole store.
-        by: One of `BY`.
-        stopped: Looked at between slices.
+        by: `model`, `source`, `day` or `tool`.
+        stopped: Polled between slices.
 
     Returns:
-        Days in order, anything else by calls, messages and bytes, most first. The total is that of the whole store,
-        however it is grouped.
+        Days in order, other keys by calls, messages and bytes, most first. The total is the same for each grouping.
 
     Raises:
-        QueryInterruptedError: `stopped` said so.
+        QueryInterruptedError: `stopped` returned True.
     """
     facts = read_facts(reader, catalog, sizes=True, stopped=stopped)
-    found = by_source = make_report(facts, "source", "all", 0.0, whole=True, stopped=stopped)
+    report = by_source = make_report(facts, "source", "all", 0.0, whole=True, stopped=stopped)
     if by == "tool":
-        found = tool_report(read_tools(reader, catalog, as_stored=True, stopped=stopped), "all", 0.0)
+        report = tool_report(read_tools(reader, catalog, as_stored=True, stopped=stopped), "all", 0.0)
     elif by != "source":
-        found = make_report(facts, by, "all", 0.0, whole=True, stopped=stopped)
-    rows = found.rows
+        report = make_report(facts, by, "all", 0.0, whole=True, stopped=stopped)
+    rows = report.rows
     if by != "day":
         rows = tuple(sorted(rows, key=lambda each: (-each.calls, -each.messages, -each.bytes, each.key)))
     return Report(by, "all", by_source.total, rows)

@@ -1,9 +1,9 @@
-"""Finds the files of `$HERMES_HOME/sessions` that are conversations without a session in the store.
+"""Find conversations in `$HERMES_HOME/sessions` that have no session in the store.
 
 Hermes up to 0.13 wrote `<id>.jsonl` for every conversation of its gateways (`gateway/session.py`), at first instead of
 the store; later `session_<id>.json` is an optional snapshot (`run_agent.py`, `_save_session_log`, 0.19). Other files of
-that folder are no conversations: the routing index `sessions.json`, and `request_dump_*`, the requests to a provider.
-Only plain files with a single name are read: a second name may be the store's own, and opening and closing the store's
+that folder are not conversations: the routing index `sessions.json`, and `request_dump_*`, requests to a provider.
+Only regular files with one link are read: a second link may be the store itself, and opening and closing the store's
 file in this process would drop the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
 """
 
@@ -18,13 +18,9 @@ from typing import NamedTuple
 from ..connection.connect import Reader
 from ..text import as_text
 
-_NO_TRANSCRIPTS = ("sessions.json",)
-_SNAPSHOT = "session_"
-_DUMP = "request_dump_"
-
 
 class OldFile(NamedTuple):
-    """One file as its folder lists it, not read."""
+    """A transcript file, not read yet."""
 
     path: Path
     session_id: str
@@ -42,26 +38,20 @@ class Count(NamedTuple):
 
 
 def session_of(name: str) -> str | None:
-    """The session a file name is about; None for what is no transcript.
-
-    Args:
-        name: Without its folder.
-    """
-    stem, dot, extension = name.rpartition(".")
-    if not dot or not stem or name.startswith(".") or name in _NO_TRANSCRIPTS or name.startswith(_DUMP):
+    """Return the session id in a file name; None if it is not the name of a transcript."""
+    stem, _dot, extension = name.rpartition(".")
+    if not stem or name == "sessions.json" or name.startswith((".", "request_dump_")):
         return None
     if extension == "jsonl":
         return stem
-    if extension == "json":
-        return stem.removeprefix(_SNAPSHOT) or None
-    return None
+    return stem.removeprefix("session_") or None if extension == "json" else None
 
 
 def find_files(folder: Path, known: Collection[str]) -> Iterator[OldFile]:
-    """Transcripts without a session in the store, in the order of the folder.
+    """Yield transcripts without a session in the store, in the order of the folder.
 
     Args:
-        folder: `sessions` of a Hermes home; one that is not there has none.
+        folder: `sessions` of a Hermes home; may be missing.
         known: Ids of the sessions in the store.
 
     Raises:
@@ -77,35 +67,25 @@ def find_files(folder: Path, known: Collection[str]) -> Iterator[OldFile]:
             if session is None or session in known:
                 continue
             try:
-                found = entry.stat(follow_symlinks=False)
-            except OSError:  # gone since
+                status = entry.stat(follow_symlinks=False)
+            except OSError:  # removed meanwhile
                 continue
-            if stat.S_ISREG(found.st_mode) and _single(entry, found):
-                name = as_text(session) or "?"
-                yield OldFile(folder / entry.name, name, found.st_size, found.st_mtime)
-
-
-def _single(entry: os.DirEntry[str], found: os.stat_result) -> bool:
-    # Windows counts names only when asked by path.
-    count = found.st_nlink or os.lstat(entry.path).st_nlink
-    return count == 1
+            # On Windows, DirEntry.stat() does not count links.
+            if stat.S_ISREG(status.st_mode) and (status.st_nlink or os.lstat(entry.path).st_nlink) == 1:
+                yield OldFile(folder / entry.name, as_text(session) or "?", status.st_size, status.st_mtime)
 
 
 def known_sessions(reader: Reader) -> frozenset[str]:
-    """Ids of all sessions of a store.
-
-    Args:
-        reader: An open reader.
-    """
+    """Return the ids of all sessions of a store."""
     return frozenset(text for text in (as_text(row[0]) for row in reader.rows("SELECT id FROM sessions")) if text)
 
 
 def count_files(folder: Path | None, reader: Reader) -> Count:
-    """Count the transcripts without a session in the store; none if the folder cannot be read.
+    """Count the transcripts without a session in the store; zeros if the folder cannot be read.
 
     Args:
-        folder: `sessions` of the home; None for a store that has none.
-        reader: An open reader of its store.
+        folder: `sessions` of the home, if the store has one.
+        reader: An open reader of the store.
     """
     if folder is None:
         return Count()

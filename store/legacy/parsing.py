@@ -1,6 +1,6 @@
-"""Reads an old transcript into rows of a store: every message that can be read, and a note for whatever cannot.
+"""Parse an old transcript into rows of a store, with a note for each part that cannot be read.
 
-Files may be cut short by a full disk, half written, huge, or anybody's. Nothing here raises for what is in them.
+Files may be cut short by a full disk, half written, huge, or foreign. No content of a file raises an error here.
 """
 
 from __future__ import annotations
@@ -21,43 +21,39 @@ from ..wording import _
 from .finding import OldFile
 
 LONGEST_LINE = 64 << 20
-"""Bytes of a line of JSONL that are read; a message is never that long, a damaged file may be one line."""
+"""Maximum bytes of a line of JSONL; a damaged file may be a single line."""
 LARGEST_SNAPSHOT = 512 << 20
-"""Bytes of a JSON snapshot that are read."""
+"""Maximum bytes of a JSON snapshot; the rest is not read."""
 
 Object = dict[str, object]
 
 UNREADABLE = "unreadable"
-"""The role of the row of a note."""
+"""Role of the row of a note."""
 FILE_SOURCE = "file"
-"""The source of a transcript that does not name the platform it is from."""
+"""Source of a transcript that does not name its platform."""
 
 _STAMP = re.compile(r"(\d{8}_\d{6})_")
 _SPACE = re.compile(r"[ \t\r\n,:]*")
 
 
 class Note(NamedTuple):
-    """A place that cannot be read, in a sentence."""
+    """A sentence about a part of the file that cannot be read."""
 
     text: str
 
 
 class Facts(NamedTuple):
-    """Facts about the whole conversation, under the names the file uses."""
+    """Facts about the whole conversation, by their names in the file."""
 
     values: Object
 
 
 Piece = Facts | Note | Object
-"""`Facts` and `Note`, or a message as it stands."""
+"""Facts, a note, or a message as in the file."""
 
 
 def read_pieces(path: Path) -> Iterator[Piece]:
-    """Everything in a transcript, in its order.
-
-    Args:
-        path: A plain file; `.jsonl` is read line by line, all others as one JSON document.
-    """
+    """Yield the contents of a transcript in order: a `.jsonl` file by lines, any other as one JSON document."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(path, flags), "rb") as file:
@@ -70,49 +66,45 @@ def _lines(file: BinaryIO) -> Iterator[Piece]:
     number = 0
     while line := file.readline(LONGEST_LINE):
         number += 1
-        whole = len(line) < LONGEST_LINE or line.endswith(b"\n")
-        if not whole:
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
             skipped = len(line)
             while rest := file.readline(LONGEST_LINE):
                 skipped += len(rest)
                 if rest.endswith(b"\n"):
                     break
-            said = _("line {number:,} is {size:,} bytes long and was not read")
-            yield Note(said.format(number=number, size=skipped))
+            note = _("line {number:,} is {size:,} bytes long and was not read")
+            yield Note(note.format(number=number, size=skipped))
             continue
         if not line.strip():
             continue
+        start = f"“{one_line(line[:400].decode('utf-8', 'replace'), 80)}”"
         try:
-            found = json.loads(line.decode("utf-8", "replace"))
+            value = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
-            said = _("line {number:,} is not JSON ({reason}): {text}")
-            yield Note(said.format(number=number, reason=_why(error), text=_beginning(line)))
+            note = _("line {number:,} is not JSON ({reason}): {text}")
+            yield Note(note.format(number=number, reason=_reason(error), text=start))
             continue
-        if not isinstance(found, dict):
-            yield Note(_("line {number:,} is no message: {text}").format(number=number, text=_beginning(line)))
+        if not isinstance(value, dict):
+            yield Note(_("line {number:,} is no message: {text}").format(number=number, text=start))
         else:
-            yield Facts(found) if found.get("role") == "session_meta" else found
+            yield Facts(value) if value.get("role") == "session_meta" else value
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return _("nested too deep")
     return one_line(error.msg if isinstance(error, json.JSONDecodeError) else str(error), 80)
 
 
 def _cut_short(position: int, text: str, error: Exception) -> Note:
-    said = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
-    return Note(said.format(position=position, count=len(text), reason=_why(error)))
-
-
-def _beginning(line: bytes) -> str:
-    return f"“{one_line(line[:400].decode('utf-8', 'replace'), 80)}”"
+    note = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
+    return Note(note.format(position=position, count=len(text), reason=_reason(error)))
 
 
 def _document(file: BinaryIO) -> Iterator[Piece]:
-    """One JSON object with a list of `messages`, or that list itself; up to the damage if it is cut short.
+    """Parse a JSON object with a list of `messages`, or such a list itself.
 
-    Values are decoded one by one, so that a damaged document gives what comes before the damage.
+    Values are decoded one by one, so that everything before a damaged place is read.
     """
     raw = file.read(LARGEST_SNAPSHOT + 1)
     if len(raw) > LARGEST_SNAPSHOT:
@@ -120,7 +112,7 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
         raw = raw[:LARGEST_SNAPSHOT]
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     del raw
-    start = _after(text, 0)
+    start = _skip_space(text, 0)
     if text[start : start + 1] == "[":
         yield from _messages(text, start + 1)
         return
@@ -130,7 +122,7 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
     yield from _object(text, start + 1)
 
 
-def _after(text: str, position: int) -> int:
+def _skip_space(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position
 
@@ -140,12 +132,12 @@ def _object(text: str, position: int) -> Iterator[Piece]:
     decoder = json.JSONDecoder()
     has_messages = False
     while True:
-        position = _after(text, position)
+        position = _skip_space(text, position)
         if text[position : position + 1] == "}":
             break
         try:
             name, position = decoder.raw_decode(text, position)
-            position = _after(text, position)
+            position = _skip_space(text, position)
             if name == "messages" and text[position : position + 1] == "[":
                 yield Facts(facts)
                 facts, has_messages = {}, True
@@ -165,22 +157,22 @@ def _object(text: str, position: int) -> Iterator[Piece]:
 
 
 def _messages(text: str, position: int) -> Generator[Piece, None, int]:
-    """The items of a list; returns the position after it, -1 if it is cut short."""
+    """Yield the items of a list; return the position after it, -1 if it is cut short."""
     decoder = json.JSONDecoder()
     while True:
-        position = _after(text, position)
+        position = _skip_space(text, position)
         if text[position : position + 1] == "]":
             return position + 1
         try:
-            found, position = decoder.raw_decode(text, position)
+            value, position = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
             yield _cut_short(position, text, error)
             return -1
-        if not isinstance(found, dict):
-            shown = one_line(as_text(str(found)[:400]) or "", 80)
-            yield Note(_("an item that is no message: “{text}”").format(text=shown))
+        if not isinstance(value, dict):
+            start = one_line(as_text(str(value)[:400]) or "", 80)
+            yield Note(_("an item that is no message: “{text}”").format(text=start))
         else:
-            yield Facts(found) if found.get("role") == "session_meta" else found
+            yield Facts(value) if value.get("role") == "session_meta" else value
 
 
 class Transcript(NamedTuple):
@@ -189,29 +181,23 @@ class Transcript(NamedTuple):
     session: Row
     messages: list[Row]
     notes: int
-    """Places that cannot be read."""
+    """Number of parts that cannot be read."""
 
 
 def _text(value: object) -> str | None:
-    """A text as SQLite holds it; other JSON as JSON."""
+    """Return a text without lone surrogates; any other value as JSON."""
     if value is None:
         return None
     return as_text(value) if isinstance(value, str) else as_text(write_json(value))
 
 
-def _content(value: object) -> str | None:
-    """Content: multimodal parts as Hermes stores them."""
-    if isinstance(value, list | dict):
-        return SENTINEL + (as_text(write_json(value)) or "")
-    return _text(value)
-
-
 def _message(piece: Object, session: str, moment: float) -> Row:
-    calls = piece.get("tool_calls")
+    calls, content = piece.get("tool_calls"), piece.get("content")
+    is_multimodal = isinstance(content, list | dict)  # then stored as Hermes does
     return {
         "session_id": session,
         "role": _text(piece.get("role")) or "unknown",
-        "content": _content(piece.get("content")),
+        "content": SENTINEL + (_text(content) or "") if is_multimodal else _text(content),
         "tool_call_id": _text(piece.get("tool_call_id")),
         "tool_calls": _text(calls) if calls else None,
         "tool_name": _text(piece.get("tool_name") or piece.get("name")),
@@ -222,13 +208,8 @@ def _message(piece: Object, session: str, moment: float) -> Row:
     }
 
 
-def _note(note: Note, file: OldFile, session: str, moment: float) -> Row:
-    content = f"{as_text(file.path.name)}: {note.text}"
-    return {"session_id": session, "role": UNREADABLE, "content": content, "timestamp": moment}
-
-
-def _begun(file: OldFile) -> float:
-    """When the conversation began, as its id tells in local time; else when the file was last written."""
+def _start_of(file: OldFile) -> float:
+    """Return the Unix seconds of the start, from the local time in the id; else of the file's last change."""
     try:
         stamp = _STAMP.match(file.session_id)
         return datetime.strptime(stamp[1], "%Y%m%d_%H%M%S").timestamp() if stamp else file.modified
@@ -237,13 +218,9 @@ def _begun(file: OldFile) -> float:
 
 
 def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
-    """The rows of a file.
+    """Build the rows of a file from its contents.
 
-    Messages without a time take that of the one before. The id is the file's name: two files may be about one session.
-
-    Args:
-        file: Which.
-        pieces: Its contents.
+    Messages without a time get that of the one before. The id is the file's name: two files may be of one session.
     """
     session = as_text(file.path.name) or "?"
     facts: Object = {}
@@ -257,19 +234,22 @@ def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
             continue
         if isinstance(piece, Note):
             notes += 1
-            messages.append(_note(piece, file, session, moment if moment is not None else _begun(file)))
+            time = moment if moment is not None else _start_of(file)
+            content = f"{session}: {piece.text}"
+            messages.append({"session_id": session, "role": UNREADABLE, "content": content, "timestamp": time})
             continue
-        told = as_time(piece.get("timestamp"))
-        if told is None and moment is None:
-            told = as_time(facts.get("session_start")) or _begun(file)
-        moment = told if told is not None else moment
-        assert moment is not None
+        own = as_time(piece.get("timestamp"))
+        if own is not None:
+            moment = own
+        elif moment is None:
+            moment = as_time(facts.get("session_start")) or _start_of(file)
         first = moment if first is None else first
         tool_calls = piece.get("tool_calls")
         calls += len(tool_calls) if isinstance(tool_calls, list) else 0
         messages.append(_message(piece, session, moment))
     started = as_time(facts.get("session_start"))
-    started = started if started is not None else first if first is not None else _begun(file)
+    if started is None:
+        started = first if first is not None else _start_of(file)
     row: Row = {
         "id": session,
         "source": _text(facts.get("platform")) or FILE_SOURCE,

@@ -1,8 +1,8 @@
-"""What a chat message consists of: each kind of block is described here, once, for all that draw a transcript.
+"""The kinds of blocks in a chat message, defined once for everything that draws a transcript.
 
-The screen, finding, `--plain` and `show` draw what `blocks_of` gives by its kind. A new kind is an entry of `KINDS` and
-nothing else: the screen then shows it folded under its label, finding looks through it, and the linear outputs say what
-the entry says. Only a kind that looks unlike all others needs more (`tui/transcript/blocks.py`).
+The screen, finding, `--plain` and `show` draw the blocks from `blocks_of` by their kind. A new kind needs only an entry
+in `KINDS`: the screen shows it folded under its label, finding searches it, and the linear outputs use the texts of the
+entry. Only a kind with a look of its own needs more (`tui/transcript/blocks.py`).
 """
 
 from __future__ import annotations
@@ -16,49 +16,45 @@ from .models import ChatMessage
 
 
 class _Texts(NamedTuple):
-    """The text of a message, parted."""
+    """The text of a message, with a compaction summary split off."""
 
     summary: str
     said: str
 
 
-def _part(message: ChatMessage) -> _Texts:
-    """Part a text. Only what people and models say holds summaries: the output of a tool may begin like one."""
+def _split(message: ChatMessage) -> _Texts:
+    """Split the text of a user or model; that of a tool only looks like a summary, if at all."""
     if message.role not in ("user", "assistant"):
         return _Texts("", message.text)
     summary, said = split_summary(without_injections(message.text))
-    if message.is_summary and not summary:  # flagged as one by Hermes (0.22), without the usual opening
+    if message.is_summary and not summary:  # flagged by Hermes (0.22), without the usual start
         summary, said = said, ""
     return _Texts(summary, said)
 
 
 class Kind(NamedTuple):
-    """What there is to say about a kind of block. Texts are passed to `_` where they are shown."""
+    """A kind of block. Texts are translated where they are shown."""
 
     name: str
     body: Callable[[ChatMessage, _Texts], str | None] = lambda message, texts: None
-    """Takes it out of a message; None where the message has none."""
+    """Returns the body; None if the message has no such block."""
     label: str = ""
-    """On the screen: the line it is folded to, with `{size}`; empty for what is always open. Of a rule: its words."""
+    """On the screen: the line of a folded block, with `{size}`, empty if never folded; or the text of a rule."""
     spoken: str | None = None
-    """In `--plain`, in place of a long body, with `{count}` letters and their beginning as `{text}`; empty where the
-    body is always read out; None where nothing is said of it.
+    """In `--plain`: replaces a long body, with its length `{count}` and its start `{text}`; empty to print the body
+    always, None to omit the block.
     """
     spoken_limit: int = 0
-    """Letters of a body that are read out all the same."""
+    """Maximum length of a body that `--plain` prints all the same."""
     shown: str | None = None
     """The same for `show`."""
-    heading: str = ""
-    """Above its body in a document."""
     is_markdown: bool = False
-    """Whether its body is Markdown."""
 
 
 REASONING = Kind(
     "reasoning",
     lambda message, texts: message.reasoning or None,
     label=N_("reasoning · {size}"),
-    heading=N_("Reasoning"),
     is_markdown=True,
 )
 SUMMARY = Kind(
@@ -67,7 +63,6 @@ SUMMARY = Kind(
     label=N_("compaction summary · {size}"),
     spoken=N_("A compaction summary of {count:,} letters stands here and is left out, t reads it."),
     shown=N_("[compaction summary left out]"),
-    heading=N_("Compaction summary"),
     is_markdown=True,
 )
 CONTEXT = Kind(
@@ -92,10 +87,10 @@ RESULT = Kind(
 CALL = Kind("call", spoken=N_("Calls {tool} with {arguments}"), spoken_limit=200, shown="→ {tool} {arguments}")
 
 KINDS = (REASONING, SUMMARY, CONTEXT, SAID, RESULT)
-"""Blocks with a body, in the order in which they are shown; calls come last."""
+"""Blocks with a body, in display order; calls come last."""
 
 SEAM = Kind("seam", label=N_("compressed {time} · segment {number} of {count}"), shown=N_("continued in {id}"))
-"""The rule where Hermes compressed; other rules are only on the screen (`tui/transcript/model.py`)."""
+"""The rule at a compression; other rules are only on the screen (`tui/transcript/model.py`)."""
 
 
 class Block(NamedTuple):
@@ -103,14 +98,14 @@ class Block(NamedTuple):
 
     kind: Kind
     body: str
-    """As stored: may hold anything. Of a call its arguments."""
+    """As stored, not printable; of a call its arguments."""
     tool: str = ""
     """Of a call: the tool, as stored."""
 
 
 def blocks_of(message: ChatMessage) -> Iterator[Block]:
-    """What a message consists of, in the order in which it is shown; a body may be empty where a tool gave nothing."""
-    texts = _part(message)
+    """Yield the blocks of a message in display order; a tool result may be empty."""
+    texts = _split(message)
     for kind in KINDS:
         body = kind.body(message, texts)
         if body is not None:

@@ -1,4 +1,4 @@
-"""Rows of `messages` decoded: multimodal content, tool calls, summaries, what is not for display."""
+"""Decode rows of `messages`: multimodal content, tool calls, summaries, hidden rows."""
 
 from __future__ import annotations
 
@@ -11,81 +11,54 @@ from ..text import as_text
 from .models import ChatMessage, Part, State, ToolCall
 
 SENTINEL = "\x00json:"
-"""Prefix of multimodal content (Hermes 0.13 and later); the NUL poisons SQL text functions."""
+"""Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""
 
-SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")  # not shown
-"""How a compaction summary begins; no column marks one (agent/context_compressor.py, 0.19)."""
+_SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")  # not shown
+"""Prefixes of a compaction summary; no column marks one (agent/context_compressor.py, 0.19)."""
 
 _SUMMARY_END = re.compile(r"^--- END OF CONTEXT SUMMARY.*$", re.MULTILINE)
 _SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"  # not shown
 _MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
-"""The beginning of an embedded file (RFC 2397): type, and whether it is base64."""
+"""The start of an embedded file (RFC 2397): type, and whether it is base64."""
 
 COLUMNS = (
-    "id",
-    "session_id",
-    "role",
-    "content",
-    "tool_call_id",
-    "tool_calls",
-    "tool_name",
-    "timestamp",
-    "finish_reason",
-    "reasoning",
-    "reasoning_content",
-    "display_kind",
-    "display_metadata",
-    "api_content",
-    "effect_disposition",
+    "id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "finish_reason",
+    "reasoning", "reasoning_content", "display_kind", "display_metadata", "api_content", "effect_disposition",
     "_compressed_summary",
-)
+)  # fmt: skip
 
 
 def select(schema: Schema) -> str:
-    """SQL for the columns `to_message` decodes, from `messages m`."""
+    """Return SQL for the columns of `messages m` that `to_message` decodes."""
     columns = [schema.message(column) for column in COLUMNS]
     return ", ".join([*columns, schema.active(), schema.compacted()])
 
 
 def state_of(active: object, compacted: object) -> State:
-    """Live, compacted or rewound; NULL counts as active (upgraded files)."""
+    """Return the state of a row; NULL counts as active (upgraded files)."""
     if active is None or as_flag(active):
         return State.LIVE
     return State.COMPACTED if as_flag(compacted) else State.REWOUND
 
 
 def split_summary(text: str) -> tuple[str, str]:
-    """A text parted into the compaction summary in it and what was really said.
+    """Split a text into a compaction summary and the rest; either may be empty.
 
-    Hermes merges a summary into a real message where roles must alternate: ahead of it, closed by an
-    end marker, or behind it, after a delimiter (agent/context_compressor.py, 0.19).
-
-    Returns:
-        Summary and rest; either may be empty.
+    Hermes merges a summary into another message if roles must alternate: before it, closed by an end marker, or behind
+    it, after a delimiter (agent/context_compressor.py, 0.19).
     """
     before, delimiter, after = text.partition(_SUMMARY_BELOW)
-    if delimiter and after.lstrip().startswith(SUMMARY_STARTS):
+    if delimiter and after.lstrip().startswith(_SUMMARY_STARTS):
         return after.strip(), before.strip()
-    if not text.lstrip().startswith(SUMMARY_STARTS):
+    if not text.lstrip().startswith(_SUMMARY_STARTS):
         return "", text
     end = _SUMMARY_END.search(text)
     return (text, "") if end is None else (text[: end.start()].rstrip(), text[end.end() :].strip())
 
 
-def is_summary(text: str) -> bool:
-    """Whether a text is a compaction summary and nothing else."""
-    summary, said = split_summary(text)
-    return bool(summary) and not said
-
-
-def _is_merged(text: str) -> bool:
-    """Whether a summary and something said stand in one text."""
-    return all(split_summary(text))
-
-
 def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
-    """Bookkeeping no one reads: gateway `session_meta`, `display_kind='hidden'`, `model_only` (0.20, 0.22)."""
+    """Tell whether a row is not for people: `session_meta`, `display_kind='hidden'`, `model_only` (0.20, 0.22)."""
     if role == "session_meta" or display_kind == "hidden":
         return True
     return metadata is not None and as_mapping(metadata).get("model_only") is True
@@ -120,13 +93,9 @@ def _part(item: object) -> Part:
 
 
 def image_url(item: object) -> str | None:
-    """The address of an image part, a `data:` URL for an embedded one; empty where none is stored.
+    """Return the URL of an image part of multimodal content, a `data:` URL if embedded.
 
-    Args:
-        item: A part of multimodal content, as loaded.
-
-    Returns:
-        None for what is no image.
+    Empty if no URL is stored; None if the part is not an image.
     """
     if not isinstance(item, dict) or isinstance(item.get("text"), str):
         return None
@@ -144,14 +113,11 @@ def image_url(item: object) -> str | None:
 
 
 def decode_content(value: object) -> tuple[str, tuple[Part, ...]]:
-    """The text of a stored content and its parts.
-
-    Args:
-        value: What the column holds: text, NULL, multimodal JSON behind `SENTINEL`, or salvage.
+    """Decode a stored content: text, NULL, multimodal JSON behind `SENTINEL`, or damaged data.
 
     Returns:
-        Text (parts flattened, one a line) and the parts, empty for plain text. Broken JSON is given
-        as it stands, sentinel included, as Hermes does.
+        The text (parts joined by line ends) and the parts, empty for plain text. Broken JSON is returned unchanged,
+        sentinel included, as in Hermes.
     """
     text = as_text(value)
     if text is None:
@@ -168,11 +134,11 @@ def decode_content(value: object) -> tuple[str, tuple[Part, ...]]:
 
 
 def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
-    """The calls of an assistant row; empty for what cannot be read, as in Hermes.
+    """Decode the tool calls of an assistant row; empty if they are invalid, as in Hermes.
 
     Args:
-        value: A JSON list of `{"id", "function": {"name", "arguments"}}`; older rows are flat
-            (`{"name", "arguments"}`), arguments are themselves a JSON text and may be cut short.
+        value: A JSON list of `{"id", "function": {"name", "arguments"}}`, in older rows `{"name", "arguments"}`. The
+            arguments are a JSON text and may be cut short.
     """
     text = as_text(value)
     if not text:
@@ -196,27 +162,27 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
 
 
 def without_injections(text: str) -> str:
-    """User or assistant text without the memory Hermes injected (`sanitize_context`, 0.19)."""
+    """Remove the memory that Hermes injected into a user or assistant text (`sanitize_context`, 0.19)."""
     return _MEMORY.sub("", text) if "<memory-context>" in text else text
 
 
 def injected_context(text: str, sent: str | None) -> str:
-    """What Hermes put to a message for the model and nobody typed: recalled memory, a plug-in's context.
+    """Return what Hermes added to a message for the model: recalled memory, a plug-in's context.
 
     Args:
         text: Of the message, as stored.
-        sent: Its `api_content` (0.19), None where that is the same.
+        sent: Its `api_content` (0.19); None if equal.
 
     Returns:
-        Only what was added, where the text stands in what was sent; else all that was sent. Empty for nothing.
+        Only the addition if the sent text contains the message, else all of it; empty if nothing was added.
     """
     if sent is None:
         return "\n".join(match[0].strip() for match in _MEMORY.finditer(text)) if "<memory-context>" in text else ""
-    said, whole = without_injections(text).strip(), decode_content(sent)[0]
-    if not said:
+    typed, whole = without_injections(text).strip(), decode_content(sent)[0]
+    if not typed:
         return whole.strip()
-    before, found, after = whole.rpartition(said)
-    parts = (before.strip(), after.strip()) if found else (whole.strip(),)
+    before, separator, after = whole.rpartition(typed)
+    parts = (before.strip(), after.strip()) if separator else (whole.strip(),)
     return "\n\n".join(part for part in parts if part)
 
 
@@ -230,6 +196,10 @@ def to_message(row: Row) -> ChatMessage:
     who = as_text(role) or "unknown"
     kind = as_text(display_kind)
     sent = as_text(api_content)
+    is_summary = False
+    if who in ("user", "assistant"):
+        summary, rest = split_summary(text)
+        is_summary = not (summary and rest) and bool(summary or as_flag(flagged))
     return ChatMessage(
         id=message_id if isinstance(message_id, int) else 0,
         session_id=as_text(session_id) or "",
@@ -243,7 +213,7 @@ def to_message(row: Row) -> ChatMessage:
         reasoning=as_text(reasoning) or as_text(reasoning_content),
         finish_reason=as_text(finish),
         state=state_of(active, compacted),
-        is_summary=who in ("user", "assistant") and (is_summary(text) or (as_flag(flagged) and not _is_merged(text))),
+        is_summary=is_summary,
         is_hidden=is_hidden(who, kind, metadata),
         display_kind=kind,
         api_content=sent if sent != text else None,

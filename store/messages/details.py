@@ -1,7 +1,8 @@
-"""Everything worth knowing of one conversation: what lists leave out, and counts of its messages."""
+"""Read the details of one conversation: facts that lists omit, and counts of its messages."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,23 +15,11 @@ from .models import Reading, State
 from .transcript import Bone, read_skeleton, read_system_prompt
 
 _FACTS = (
-    "title_source",
-    "billing_provider",
-    "billing_base_url",
-    "billing_mode",
-    "git_repo_root",
-    "profile_name",
-    "user_id",
-    "chat_id",
-    "chat_type",
-    "thread_id",
-    "display_name",
-    "cost_status",
-    "cost_source",
-    "last_activity_description",
-)
+    "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root", "profile_name", "user_id",
+    "chat_id", "chat_type", "thread_id", "display_name", "cost_status", "cost_source", "last_activity_description",
+)  # fmt: skip
 _ORIGIN = ("platform", "chat_name", "user_name", "chat_topic")
-"""Fields of `origin_json` that no column repeats (gateway/session.py, 0.19)."""
+"""Fields of `origin_json` that are in no column (gateway/session.py, 0.19)."""
 _SLICE = 5000
 
 
@@ -38,84 +27,81 @@ class ToolCount(NamedTuple):
     """Results of one tool."""
 
     name: str
-    """Empty where none is stored."""
+    """Empty if none is stored."""
     results: int
     bytes: int
 
 
 class ModelUse(NamedTuple):
-    """What one model was used for (0.19 `session_model_usage`)."""
+    """Use of one model for one task (0.19 `session_model_usage`)."""
 
     model: str
     provider: str
     task: str
-    """Empty for the conversation itself; else what it did beside it, e.g. a title."""
+    """Empty for the conversation itself; else an auxiliary task such as the title."""
     calls: int
     tokens: int
     cost_usd: float
-    """The recorded cost where there is one, else the estimate."""
+    """The recorded cost, else the estimate."""
 
 
 class Details(NamedTuple):
-    """What the card of a conversation shows beside the conversation itself."""
+    """Details of a conversation for its card."""
 
     facts: dict[str, str]
-    """The newest value of each column of `_FACTS`, and of the gateway's own names; only those that have one."""
+    """The newest value of each column of `_FACTS` and field of `_ORIGIN`, if any."""
     estimated_usd: float | None
     """Sum over the segments that have one."""
     actual_usd: float | None
     api_calls: int
     models: tuple[ModelUse, ...]
-    """Most dear first; empty in older stores."""
+    """Most expensive first; empty in older stores."""
     roles: dict[str, int]
-    """Messages as they are shown by default, by role."""
+    """Messages shown by default, by role."""
     states: dict[State, int]
     """All rows of the segments by state."""
     hidden: int
-    """Rows no one reads: bookkeeping and what is for the model alone."""
+    """Rows that are not for people: bookkeeping, and messages only for the model."""
     repeated: int
-    """Rows that compaction put in again; shown once."""
+    """Rows that compaction inserted again; shown once."""
     tools: tuple[ToolCount, ...]
-    """Of the results that are shown, most first."""
+    """Of the shown results, most first."""
     live_rows: int
-    """What the model still sees of the tip."""
+    """Rows of the tip that the model still sees."""
     live_bytes: int
-    """Texts and tool calls of these rows, as sent where that differs; without embedded images."""
+    """Texts and tool calls of these rows, as sent to the model; without embedded images."""
     live_images: int
-    """Rows among them with images embedded."""
+    """Number of these rows with embedded images."""
     prompt_bytes: int
     """Of the tip's system prompt."""
 
 
-def _newest(rows: Sequence[dict[str, object]]) -> dict[str, str]:
-    """The newest value of each field, tip first."""
-    found: dict[str, str] = {}
+def _newest_facts(rows: Sequence[dict[str, object]]) -> dict[str, str]:
+    facts: dict[str, str] = {}
     for row in reversed(rows):
-        for name in _FACTS:
-            text = as_text(row.get(name))
-            if text and name not in found:
-                found[name] = text
         origin = as_mapping(row.get("origin_json"))
-        for name in _ORIGIN:
-            value = as_text(origin.get(name))
-            if value and name not in found:
-                found[name] = value
-    return found
+        for source, names in ((row, _FACTS), (origin, _ORIGIN)):
+            for name in names:
+                text = as_text(source.get(name))
+                if text and name not in facts:
+                    facts[name] = text
+    return facts
 
 
 def _sum(values: Sequence[object]) -> float | None:
-    known = [amount for amount in map(as_money, values) if amount is not None]
-    return sum(known) if known else None
+    amounts = [amount for amount in map(as_money, values) if amount is not None]
+    return sum(amounts) if amounts else None
 
 
 def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
     if "session_model_usage" not in reader.schema.tables:
         return ()
-    have = {str(row[1]) for row in reader.rows('PRAGMA table_info("session_model_usage")')}
-    counts = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    wanted = ("session_id", "model", "billing_provider", "task", "api_call_count", *counts)
-    money = ("estimated_cost_usd", "actual_cost_usd")
-    columns = ", ".join(f"u.{name}" if name in have else "NULL" for name in (*wanted, *money))
+    existing = {str(row[1]) for row in reader.rows('PRAGMA table_info("session_model_usage")')}
+    names = (
+        "session_id", "model", "billing_provider", "task", "api_call_count", "input_tokens", "output_tokens",
+        "cache_read_tokens", "cache_write_tokens", "estimated_cost_usd", "actual_cost_usd",
+    )  # fmt: skip
+    columns = ", ".join(f"u.{name}" if name in existing else "NULL" for name in names)
     sums: dict[tuple[str, str, str], list[float]] = {}
     for row in reader.rows_in(f"SELECT {columns} FROM session_model_usage u WHERE u.session_id IN ({{keys}})", ids):
         model, provider, task = (as_text(value) or "" for value in row[1:4])
@@ -143,10 +129,10 @@ def _tools(reader: Reader, bones: Sequence[Bone]) -> tuple[ToolCount, ...]:
 
 
 def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
-    """Rows, bytes and rows with images of what the model still sees of a session; in slices by id."""
+    """Return rows, bytes and rows with images that the model still sees of a session; read in slices by id."""
     schema = reader.schema
     content, sent = schema.message("content"), schema.message("api_content")
-    # Hermes marks multimodal content with a NUL, which ends what SQLite's text functions see.
+    # Multimodal content begins with a NUL, at which SQLite's text functions stop.
     images = f"(instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0)"  # not shown
     multimodal = f"typeof({content}) = 'text' AND {content} <> '' AND substr({content}, 1, 1) = '' AND {images}"
     text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"  # not shown
@@ -167,47 +153,30 @@ def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
             return count, total, pictures
 
 
-def _prompt_bytes(reader: Reader, session_id: str) -> int:
-
-    return len((read_system_prompt(reader, session_id) or "").encode("utf-8", "replace"))
-
-
 def read_details(reader: Reader, conversation: Conversation) -> Details:
-    """Read the details of a conversation; statements as long as those that open it.
-
-    Args:
-        reader: An open reader.
-        conversation: Whose.
-    """
-    schema = reader.schema
+    """Read the details of a conversation, in statements as short as those that open it."""
     ids = [segment.id for segment in conversation.segments]
     names = (*_FACTS, "origin_json", "estimated_cost_usd", "actual_cost_usd", "api_call_count")
-    columns = ", ".join(schema.session(name) for name in names)
-    read = reader.rows_in(f"SELECT s.id, {columns} FROM sessions s WHERE s.id IN ({{keys}})", ids)
-    by_id = {as_text(row[0]): dict(zip(names, row[1:], strict=True)) for row in read}
+    columns = ", ".join(map(reader.schema.session, names))
+    stored = reader.rows_in(f"SELECT s.id, {columns} FROM sessions s WHERE s.id IN ({{keys}})", ids)
+    by_id = {as_text(row[0]): dict(zip(names, row[1:], strict=True)) for row in stored}
     rows = [by_id[each] for each in ids if each in by_id]
     everything = read_skeleton(reader, conversation.segments, Reading.EVERYTHING)
     said = read_skeleton(reader, conversation.segments, Reading.SAID)
-    roles: dict[str, int] = {}
-    for bone in said.bones:
-        roles[bone.role] = roles.get(bone.role, 0) + 1
-    states: dict[State, int] = {}
-    for bone in everything.bones:
-        states[bone.state] = states.get(bone.state, 0) + 1
     live_rows, live_bytes, live_images = _live(reader, conversation.id)
     return Details(
-        facts=_newest(rows),
+        facts=_newest_facts(rows),
         estimated_usd=_sum([row["estimated_cost_usd"] for row in rows]),
         actual_usd=_sum([row["actual_cost_usd"] for row in rows]),
         api_calls=sum(as_count(row["api_call_count"]) for row in rows),
         models=_models(reader, ids),
-        roles=roles,
-        states=states,
+        roles=Counter(bone.role for bone in said.bones),
+        states=Counter(bone.state for bone in everything.bones),
         hidden=sum(bone.hidden for bone in everything.bones),
         repeated=len(said.folded),
         tools=_tools(reader, said.bones),
         live_rows=live_rows,
         live_bytes=live_bytes,
         live_images=live_images,
-        prompt_bytes=_prompt_bytes(reader, conversation.id),
+        prompt_bytes=len((read_system_prompt(reader, conversation.id) or "").encode("utf-8", "replace")),
     )

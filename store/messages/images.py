@@ -1,4 +1,4 @@
-"""The bytes of images in chat messages: read on demand, and told by what they begin with, not by what they claim."""
+"""Read the images embedded in chat messages, and detect their type from their first bytes, not from their claims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..text import as_text
 from .decode import DATA_URL, SENTINEL, image_url
 
 LONGEST_HEAD = 16
-"""Bytes by which an image is known."""
+"""Bytes that `suffix_of` needs."""
 _STARTS: Sequence[tuple[bytes, str]] = (
     (b"\x89PNG\r\n\x1a\n", ".png"),
     (b"\xff\xd8\xff", ".jpg"),
@@ -26,13 +26,7 @@ _STARTS: Sequence[tuple[bytes, str]] = (
 
 
 def suffix_of(head: bytes) -> str:
-    """The suffix of a file that begins like this; empty where it is no image known here.
-
-    SVG is not among them: it is a document with programs in it.
-
-    Args:
-        head: The first bytes, `LONGEST_HEAD` of them are enough.
-    """
+    """Return the suffix for an image with these first bytes; empty if unknown, and for SVG, which may have scripts."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return ".webp"
     if head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"heic", b"mif1"):
@@ -41,7 +35,7 @@ def suffix_of(head: bytes) -> str:
 
 
 def decode_data_url(url: str) -> bytes | None:
-    """What a `data:` URL holds (RFC 2397); None where it is none or cannot be read."""
+    """Decode a `data:` URL (RFC 2397); None if it is not one, or invalid."""
     match = DATA_URL.match(url[:200])
     if match is None:
         return None
@@ -55,15 +49,9 @@ def decode_data_url(url: str) -> bytes | None:
 
 
 def read_image(reader: Reader, message_id: int, number: int) -> bytes | None:
-    """An image that is embedded in a chat message.
+    """Read the bytes of an image embedded in a chat message; `number` counts its image parts from 0.
 
-    Args:
-        reader: An open reader.
-        message_id: Of the row.
-        number: Which of its image parts, from 0.
-
-    Returns:
-        Its bytes; None where the row or the image is gone, stands elsewhere, or cannot be decoded.
+    None if the row or the image is missing, not embedded, or invalid.
     """
     content = reader.schema.message("content")
     text = as_text(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id]))

@@ -1,7 +1,7 @@
 """Chat messages as data: frozen, free of SQL and of Textual.
 
-Times are Unix seconds (float) or None; sizes are bytes. Text is as stored (see `text.as_text`), not yet printable:
-whoever paints it calls `printable`.
+Times are Unix seconds (float) or None; sizes are bytes. Text is as stored (see `text.as_text`): callers must pass it
+through `printable` before showing it.
 """
 
 from enum import StrEnum
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class State(StrEnum):
-    """How a chat message stands: seen by the model, summarised away, or taken back."""
+    """State of a chat message: seen by the model, replaced by a summary, or taken back."""
 
     LIVE = "live"
     COMPACTED = "compacted"
@@ -17,18 +17,18 @@ class State(StrEnum):
 
 
 class Reading(StrEnum):
-    """What a transcript shows."""
+    """Which messages a transcript shows."""
 
     SAID = "said"
-    """Live and compacted messages: what was said."""
+    """Live and compacted messages."""
     LIVE = "live"
-    """What the model still sees."""
+    """Messages that the model still sees."""
     EVERYTHING = "everything"
     """Rewound and hidden rows too."""
 
 
 class ToolCall(NamedTuple):
-    """One call an assistant message asks for."""
+    """One tool call of an assistant message."""
 
     id: str
     name: str
@@ -42,7 +42,7 @@ class Part(NamedTuple):
     kind: str
     """`text`, `image` or the stored type."""
     text: str = ""
-    """The text of a text part; else what to show in its place."""
+    """The text of a text part; else a placeholder."""
     mime: str = ""
     url: str = ""
     """A remote address; empty for embedded data."""
@@ -57,7 +57,7 @@ class ChatMessage(NamedTuple):
     session_id: str
     role: str
     text: str
-    """What was said, multimodal parts flattened; empty for a bare tool call."""
+    """Multimodal parts are joined; empty for a bare tool call."""
     timestamp: float | None = None
     parts: tuple[Part, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
@@ -69,10 +69,10 @@ class ChatMessage(NamedTuple):
     is_summary: bool = False
     """A compaction summary: shown as a collapsed divider."""
     is_hidden: bool = False
-    """`display_kind='hidden'`, `model_only` or bookkeeping: painted only when everything is asked for."""
+    """`display_kind='hidden'`, `model_only` or bookkeeping: shown only in `Reading.EVERYTHING`."""
     display_kind: str | None = None
     api_content: str | None = None
-    """What the model was sent where it differs from `text`."""
+    """The text sent to the model, if it differs from `text`."""
     effect: str | None = None
     """Outcome marker of a tool row (0.19 and later)."""
 

@@ -1,15 +1,15 @@
-"""Whether a tool did what it was told, as far as its result tells."""
+"""Tell from the result of a tool whether it failed."""
 
 from __future__ import annotations
 
 from ..connection.values import read_json
 
 LIMIT = 200_000
-"""Code points of a result that is taken apart; a longer one is looked at from its beginning."""
+"""Code points of the longest result that is parsed; of a longer one only the start is checked."""
 
 
 def load_json(text: str) -> object:
-    """What a JSON object or list holds; None for any other text, and for one too long or too deep."""
+    """Parse a JSON object or list; None for any other text, and for one too long or nested too deep."""
     stripped = text.strip()
     if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
         return None
@@ -21,11 +21,9 @@ def load_json(text: str) -> object:
 
 
 def has_failed(text: str, effect: str | None) -> bool:
-    """Whether a result says that the tool failed: no column does, in any Hermes up to 0.22.
+    """Tell whether a decoded result reports a failure, which no column does in any Hermes up to 0.22.
 
-    Args:
-        text: The result, decoded.
-        effect: `effect_disposition` (0.19 and later).
+    `effect` is `effect_disposition` (0.19 and later).
     """
     loaded = load_json(text)
     if isinstance(loaded, dict):

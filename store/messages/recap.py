@@ -1,4 +1,4 @@
-"""The recap Hermes shows on resume: the last exchanges, short (0.19 and 0.22, `display.resume_*`)."""
+"""Build the recap that Hermes shows on resume: the last exchanges, shortened (0.19 and 0.22, `display.resume_*`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .models import ChatMessage
 from .transcript import read_messages, read_skeleton
 
 EXCHANGES = 10
-"""The most user messages with what followed."""
+"""Maximum user messages, each with the answers to it."""
 USER_LIMIT = 300
 """Code points of a user message."""
 ASSISTANT_LIMIT = 200
@@ -41,30 +41,27 @@ def _clip(text: str) -> str:
 
 
 def recap_lines(messages: Sequence[ChatMessage], earlier: int = 0) -> list[RecapLine]:
-    """The recap of chat messages in reading order; no system text, tool results or reasoning.
+    """Build the recap of the newest messages in order, without system text, tool results and reasoning.
 
-    Args:
-        messages: The newest ones of a conversation.
-        earlier: How many visible ones came before.
+    `earlier` is the number of visible messages before them.
     """
     lines: list[RecapLine] = []
     for message in messages:
         if message.is_summary or message.is_hidden:
             continue
         if message.role == "user":
-            said = one_line(split_summary(message.text)[1], USER_LIMIT)
-            if said:
-                lines.append(RecapLine("user", said))
+            text = one_line(split_summary(message.text)[1], USER_LIMIT)
+            if text:
+                lines.append(RecapLine("user", text))
         elif message.role == "assistant":
-            said = _clip(message.text)
+            text = _clip(message.text)
             if message.tool_calls:
                 names = list(dict.fromkeys(printable(call.name) for call in message.tool_calls))
                 count = len(message.tool_calls)
-                called = ngettext("[{count} tool call: {names}]", "[{count} tool calls: {names}]", count)
-                called = called.format(count=count, names=", ".join(names))
-                said = f"{said} {called}" if said else called
-            if said:
-                lines.append(RecapLine("assistant", said))
+                calls = ngettext("[{count} tool call: {names}]", "[{count} tool calls: {names}]", count)
+                text = f"{text} {calls.format(count=count, names=', '.join(names))}".lstrip()
+            if text:
+                lines.append(RecapLine("assistant", text))
     starts = [index for index, line in enumerate(lines) if line.role == "user"]
     cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
     earlier += cut
@@ -73,11 +70,6 @@ def recap_lines(messages: Sequence[ChatMessage], earlier: int = 0) -> list[Recap
 
 
 def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
-    """The recap of a conversation.
-
-    Args:
-        reader: An open reader.
-        segments: Its sessions, root first.
-    """
+    """Read the recap of a conversation from its segments, root first."""
     bones = [bone for bone in read_skeleton(reader, segments).bones if bone.role in ("user", "assistant")]
     return recap_lines(read_messages(reader, bones[-_WINDOW:]), max(len(bones) - _WINDOW, 0))

@@ -1,8 +1,7 @@
-"""The whole conversation as one scroll: a skeleton of ids over all segments, read in windows.
+"""Read a conversation: first a skeleton of all its rows, then messages in windows.
 
-The skeleton says which rows there are, in what state, and which are folded; texts are read only for
-the window asked for. Rows are ordered by id within a segment, not by time: clocks step backwards
-(Hermes orders by id too).
+The skeleton lists the rows of all segments with their state, and those that repeat others; texts are read only for a
+window. Rows are ordered by id within a segment, as in Hermes, not by time, because clocks may step back.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from .models import ChatMessage, Reading, State
 
 _SLICE = 5000
 _IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
-"""Columns alike in rows that stand for the same message."""
+"""Columns that are equal in rows for the same message."""
 END = -(2**62)
-"""Stands in `Skeleton.gaps` for the end of the conversation; no row has this id."""
+"""Key in `Skeleton.gaps` for the end of the conversation; no row has this id."""
 
 
 class Bone(NamedTuple):
@@ -41,36 +40,32 @@ class Bone(NamedTuple):
 
 
 class Skeleton(NamedTuple):
-    """Which chat messages a conversation shows, root segment first."""
+    """The rows of a conversation in a reading, root segment first."""
 
     session_ids: tuple[str, ...]
     bones: tuple[Bone, ...]
     reading: Reading
     folded: Mapping[int, int] = MappingProxyType({})
-    """Rows left out as twins → the row shown in their place."""
+    """Rows left out as twins → the row shown instead."""
     left_out: int = 0
-    """Rows not in this reading (rewound, hidden, or compacted when only live ones are asked for)."""
+    """Number of rows not in this reading (rewound, hidden, or compacted)."""
     gaps: Mapping[int, tuple[int, int]] = MappingProxyType({})
-    """Where rows are left out that were once said: id of the bone that follows, or `END` → rewound, compacted."""
+    """Where rows for people are left out: id of the next bone, or `END` → number of rewound, of compacted rows."""
     id_gaps: Mapping[int, IdGap] = MappingProxyType({})
-    """When everything is read: id of a bone → ids before it that are in no row of the store."""
+    """In `Reading.EVERYTHING`: id of a bone → ids before it that no row of the store has."""
     twins: Mapping[int, int] = MappingProxyType({})
-    """When everything is read: rows that repeat another → that one."""
+    """In `Reading.EVERYTHING`: rows that repeat another → that one."""
     lost_calls: frozenset[int] = frozenset()
-    """Results of tools whose call is in no row of the conversation."""
+    """Tool results whose call is in no row of the conversation."""
 
     def index_of(self, message_id: int) -> int | None:
-        """Position of a chat message, through folds; None when this reading leaves it out."""
-        wanted = self.folded.get(message_id, message_id)
-        return next((index for index, bone in enumerate(self.bones) if bone.id == wanted), None)
-
-
-def _identity_columns(reader: Reader) -> str:
-    return ", ".join(reader.schema.message(name) for name in _IDENTITY)
+        """Return the position of a chat message, or of its twin; None if it is not in this reading."""
+        shown = self.folded.get(message_id, message_id)
+        return next((index for index, bone in enumerate(self.bones) if bone.id == shown), None)
 
 
 def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
-    """Bones of one session with their `display_order`, in slices by id."""
+    """Read the bones of one session with their `display_order`, in slices by id."""
     schema = reader.schema
     statement = (
         f"SELECT m.id, {schema.message('role')}, {schema.message('timestamp')}, {schema.active()}, "
@@ -78,7 +73,7 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
         f"{schema.message('display_order')} "
         "FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT ?"
     )
-    found: list[tuple[Bone, object]] = []
+    bones: list[tuple[Bone, object]] = []
     last = -(2**63)
     while True:
         rows = reader.rows(statement, [session_id, last, _SLICE])
@@ -92,49 +87,49 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
                 state=state_of(active, compacted),
                 hidden=is_hidden(who, as_text(kind), metadata),
             )
-            found.append((bone, order))
+            bones.append((bone, order))
         if len(rows) < _SLICE:
-            return found
+            return bones
         last = int(str(rows[-1][0]))
 
 
-def _identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
-    columns = _identity_columns(reader)
+def _read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
+    columns = ", ".join(map(reader.schema.message, _IDENTITY))
     rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", list(ids))
     return {int(str(row[0])): row[1:] for row in rows}
 
 
-def _twins(reader: Reader, bones: Sequence[tuple[Bone, object]]) -> dict[int, int]:
-    """Rows of one session that stand for the same message: compaction re-inserts the tail it keeps.
+def _find_twins(reader: Reader, bones: Sequence[tuple[Bone, object]]) -> dict[int, int]:
+    """Find rows of one session for the same message: compaction inserts the tail that it keeps again.
 
-    With `display_order` (0.22) equal orders are one message. Without, rows alike in everything but
-    their state are one, and so is a live row that repeats the compacted tail right after a summary.
+    With `display_order` (0.22), rows of equal order are one message. Without it, rows that differ only in their state
+    are, and so is a live row that repeats the compacted tail right after a summary.
 
     Returns:
         Left-out id → shown id. The live row is shown, else the newest (Hermes 0.22, display order).
     """
-    said = [(bone, order) for bone, order in bones if bone.state is not State.REWOUND]
-    if not any(bone.state is State.COMPACTED for bone, _ in said):
+    kept = [(bone, order) for bone, order in bones if bone.state is not State.REWOUND]
+    if not any(bone.state is State.COMPACTED for bone, _ in kept):
         return {}
     groups: dict[object, list[Bone]] = {}
-    loose = [bone for bone, order in said if order is None]
-    for bone, order in said:
+    unordered = [bone for bone, order in kept if order is None]
+    for bone, order in kept:
         if order is not None:
             groups.setdefault(("order", order), []).append(bone)
-    identities = _identities(reader, [bone.id for bone in loose]) if loose else {}
-    for bone in loose:
+    identities = _read_identities(reader, [bone.id for bone in unordered]) if unordered else {}
+    for bone in unordered:
         groups.setdefault((bone.timestamp, identities.get(bone.id, bone.id)), []).append(bone)
     folded: dict[int, int] = {}
     for group in groups.values():
         if len(group) > 1:
             shown = max(group, key=lambda bone: (bone.state is State.LIVE, bone.id))
             folded.update({bone.id: shown.id for bone in group if bone.id != shown.id})
-    folded.update(_repeated_tail([bone for bone in loose if bone.id not in folded], identities))
+    folded.update(_find_repeated_tail([bone for bone in unordered if bone.id not in folded], identities))
     return folded
 
 
-def _repeated_tail(bones: Sequence[Bone], identities: dict[int, tuple[object, ...]]) -> dict[int, int]:
-    """The compacted tail that the live rows begin with again, after at most one row of summary."""
+def _find_repeated_tail(bones: Sequence[Bone], identities: dict[int, tuple[object, ...]]) -> dict[int, int]:
+    """Find the end of the compacted rows that the live rows repeat at their start, after at most one summary row."""
     compacted = [bone for bone in bones if bone.state is State.COMPACTED]
     live = [bone for bone in bones if bone.state is State.LIVE and compacted and bone.id > compacted[-1].id]
     for skipped in (0, 1):
@@ -147,10 +142,10 @@ def _repeated_tail(bones: Sequence[Bone], identities: dict[int, tuple[object, ..
 
 
 def _is_read(bone: Bone, reading: Reading, *, is_tip: bool) -> bool:
-    """Whether a row is part of a reading.
+    """Tell whether a row is part of a reading.
 
-    The model is sent the live rows of the tip alone; of earlier segments only what the summary in it tells
-    (`get_resume_conversations`, Hermes 0.19). It does see rows that are hidden from people, bookkeeping excepted.
+    The model only receives the live rows of the tip, with a summary of earlier segments (`get_resume_conversations`,
+    Hermes 0.19). It does see rows that are hidden from people, except bookkeeping.
     """
     if reading is Reading.EVERYTHING:
         return True
@@ -160,13 +155,7 @@ def _is_read(bone: Bone, reading: Reading, *, is_tip: bool) -> bool:
 
 
 def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading = Reading.SAID) -> Skeleton:
-    """The skeleton of a conversation.
-
-    Args:
-        reader: An open reader.
-        segments: Its sessions, root first.
-        reading: What to leave out.
-    """
+    """Read the skeleton of a conversation from its segments, root first."""
     bones: list[Bone] = []
     repeated: dict[int, int] = {}
     gaps: dict[int, tuple[int, int]] = {}
@@ -175,7 +164,7 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     doubtful: list[int] = []
     for index, session in enumerate(segments):
         rows = _read_bones(reader, session.id, index)
-        twins = _twins(reader, rows) if reading is not Reading.LIVE else {}
+        twins = _find_twins(reader, rows) if reading is not Reading.LIVE else {}
         repeated.update(twins)
         doubtful += after_no_call((bone.id, bone.role) for bone, _ in rows)
         if reading is Reading.EVERYTHING:
@@ -202,25 +191,17 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
-    """The chat messages of a window, in its order; rows deleted meanwhile are missing.
-
-    Args:
-        reader: An open reader.
-        bones: A slice of a skeleton.
-    """
+    """Read the chat messages of a slice of a skeleton, in order; rows deleted meanwhile are left out."""
     statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
-    found = {message.id: message for message in map(to_message, reader.rows_in(statement, [bone.id for bone in bones]))}
-    return [found[bone.id] for bone in bones if bone.id in found]
+    rows = reader.rows_in(statement, [bone.id for bone in bones])
+    messages = {message.id: message for message in map(to_message, rows)}
+    return [messages[bone.id] for bone in bones if bone.id in messages]
 
 
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:
-    """What the model was told before the first message; None where nothing is stored.
+    """Read the system prompt of a session; None if none is stored. Segments of a conversation may differ.
 
-    Since 0.20 prompts stand in a table of their own, by hash; older rows keep theirs.
-
-    Args:
-        reader: An open reader.
-        session_id: One session; segments of a conversation may differ.
+    Since 0.20 prompts are in a table of their own, by hash; older rows keep theirs.
     """
     schema = reader.schema
     own = schema.session("system_prompt")
@@ -231,12 +212,7 @@ def read_system_prompt(reader: Reader, session_id: str) -> str | None:
 
 
 def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
-    """Chat messages shown by default, by session; equals what `read_skeleton` would show.
-
-    Args:
-        reader: An open reader.
-        session_ids: Any number of ids; sessions without rows are missing from the answer.
-    """
+    """Count the chat messages that `read_skeleton` shows by default, by session; sessions without rows are left out."""
     schema = reader.schema
     shown = [f"({schema.active()} = 1 OR {schema.compacted()} = 1)"]
     if "role" in schema.message_columns:
@@ -251,84 +227,82 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
         "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1"
     )
     counts: dict[str, int] = {}
-    parted: dict[str, object] = {}
+    last_compacted: dict[str, object] = {}
     slow: list[str] = []
     for session_id, rows, last, unclear in reader.rows_in(statement, list(session_ids)):
         key = as_text(session_id) or ""
         counts[key] = int(str(rows or 0))
-        if unclear:  # model-only rows are told by their notes, and flags that are none as Python reads them
+        if unclear:  # model-only rows, and flags that are not 0 or 1: Python must decode them
             slow.append(key)
         elif last is not None:
-            parted[key] = last
-    slow += parted.keys() - _without_twins(reader, parted)
+            last_compacted[key] = last
+    slow += last_compacted.keys() - _without_twins(reader, last_compacted)
     for key in slow:
         counts[key] = len(read_skeleton(reader, [Session(key, "")]).bones)
     return counts
 
 
-def _without_twins(reader: Reader, parted: Mapping[str, object]) -> set[str]:
-    """Of sessions with compacted rows those of which `_twins` would fold none; told without a look at most texts.
+def _without_twins(reader: Reader, last_compacted: Mapping[str, object]) -> set[str]:
+    """Return sessions in which `_find_twins` surely finds nothing, without reading most texts.
 
-    Where orders are given and differ, or times are given and differ and no compacted row repeats one of the two that a
-    repeated tail could begin with. Not named is whatever is in doubt.
+    These are sessions whose rows all have different orders; and those whose rows all have different times, if no
+    compacted row equals one of the two rows with which a repeated tail could start.
 
     Args:
         reader: An open reader.
-        parted: The last compacted row of each, by session id; all flags in them are 0 or 1.
+        last_compacted: By session id, the last compacted row; all flags in these sessions are 0 or 1.
     """
-    schema, found = reader.schema, set[str]()
+    schema, unique = reader.schema, set[str]()
     active, compacted, order = schema.active(), schema.compacted(), schema.message("display_order")
     where = "FROM messages m WHERE m.session_id IN ({keys})"
-    loose = list(parted)
+    unordered = list(last_compacted)
     if order != "NULL":
-        said = f"({active} = 1 OR {compacted} = 1)"
-        differ = f"count(DISTINCT CASE WHEN {said} THEN {order} END)"  # not shown
-        integers = f"sum({said} AND typeof({order}) = 'integer')"
-        statement = f"SELECT m.session_id, sum({said}), {integers}, {differ}, count({order}) {where} GROUP BY 1"
+        kept = f"({active} = 1 OR {compacted} = 1)"
+        distinct = f"count(DISTINCT CASE WHEN {kept} THEN {order} END)"  # not shown
+        integers = f"sum({kept} AND typeof({order}) = 'integer')"
+        statement = f"SELECT m.session_id, sum({kept}), {integers}, {distinct}, count({order}) {where} GROUP BY 1"
         ordered: set[str] = set()
-        for session_id, rows, orders, different, any_order in reader.rows_in(statement, list(parted)):
+        for session_id, rows, orders, different, any_order in reader.rows_in(statement, list(last_compacted)):
             key = as_text(session_id) or ""
             if any_order:
                 ordered.add(key)
             if rows == orders == different:
-                found.add(key)
-        loose = [each for each in parted if each not in ordered]
+                unique.add(key)
+        unordered = [each for each in last_compacted if each not in ordered]
     if "timestamp" not in schema.message_columns:
-        return found
+        return unique
     heads: list[object] = []
-    # From an index alone, so of rewound rows too: they seldom share a time with others.
+    # From an index alone, so including rewound rows: they seldom have the same time as others.
     valid = "sum(typeof(m.timestamp) IN ('real', 'integer') AND m.timestamp BETWEEN 0 AND 1e11)"
     statement = f"SELECT m.session_id, count(*), {valid}, count(DISTINCT m.timestamp) {where} GROUP BY 1"
-    begins = f"SELECT m.id FROM messages m WHERE m.session_id = ? AND +m.id > ? AND {active} = 1 ORDER BY m.id LIMIT 2"
-    for session_id, rows, times, moments in reader.rows_in(statement, loose):
-        if rows == times == moments:
+    first_live = (
+        f"SELECT m.id FROM messages m WHERE m.session_id = ? AND +m.id > ? AND {active} = 1 ORDER BY m.id LIMIT 2"
+    )
+    for session_id, rows, times, different in reader.rows_in(statement, unordered):
+        if rows == times == different:
             key = as_text(session_id) or ""
-            found.add(key)
-            heads += [row[0] for row in reader.rows(begins, [session_id, parted[key]])]
-    alike = " AND ".join(f"m.{name} IS h.{name}" for name in _IDENTITY if name in schema.message_columns)
+            unique.add(key)
+            heads += [row[0] for row in reader.rows(first_live, [session_id, last_compacted[key]])]
+    equal = " AND ".join(f"m.{name} IS h.{name}" for name in _IDENTITY if name in schema.message_columns)
     repeated = reader.rows_in(
         "SELECT DISTINCT h.session_id FROM messages h CROSS JOIN messages m ON m.session_id = h.session_id "
-        f"AND +m.id < h.id AND {compacted} = 1 AND {active} <> 1 AND {alike or '1'} WHERE h.id IN ({{keys}})",
+        f"AND +m.id < h.id AND {compacted} = 1 AND {active} <> 1 AND {equal or '1'} WHERE h.id IN ({{keys}})",
         heads,
     )
-    return found - {as_text(row[0]) or "" for row in repeated}
+    return unique - {as_text(row[0]) or "" for row in repeated}
 
 
 def _plain(value: object) -> object:
-    """A stored value as JSON can hold it; bytes are told from text by what stands around them."""
+    """Return a stored value for JSON; bytes as an object with their length and hex digits."""
     if isinstance(value, bytes):
         return {"bytes": len(value), "hex": value.hex()}
     return as_text(value) if isinstance(value, str) else value
 
 
 def read_raw(reader: Reader, message_id: int) -> str | None:
-    """All columns of a message as indented JSON, in the order of the table; None when the row is gone.
+    """Read all columns of a message as indented JSON, in the order of the table; None if the row is missing.
 
-    Texts stand there as texts, also where they hold JSON themselves: nothing is decoded.
-
-    Args:
-        reader: An open reader.
-        message_id: `messages.id`.
+    Texts are not decoded, even if they hold JSON.
     """
     names = [str(row[1]) for row in reader.rows('PRAGMA table_info("messages")')]
     quoted = ", ".join('m."' + name.replace('"', '""') + '"' for name in names)

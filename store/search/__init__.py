@@ -1,31 +1,27 @@
-"""Search over Hermes' own index: literal by default, newest first, honest about what it covers."""
+"""Search over Hermes' own index: literal by default, newest first, and the answer says what it did not cover."""
 
 from __future__ import annotations
 
+from .conditions import EVERYTHING, Conditions, Scope, make_conditions, split_by_edits
 from .coverage import Coverage, read_coverage
-from .engine import COUNT_CAP, Answer, Total, count, prepare, search
+from .engine import Answer, Total, count, prepare, search
 from .filters import FILTER_KEYS, FILTERS, help_lines
-from .judge import EVERYTHING, Conditions, Scope, SessionFilter, make_conditions
-from .query import Filter, Problem, Query, Term, TermKind, parse, unknown_filters
+from .query import Query, Term, TermKind, parse, unknown_filters
 from .snippets import find_ranges, read_context
 from .suggest import Suggestion, asks_for_conversations, count_conversations, suggest
 from .terms import Matcher, make_plan
 from .values import Vocabulary, parse_date, read_vocabulary
 
 __all__ = [
-    "COUNT_CAP",
     "EVERYTHING",
     "FILTERS",
     "FILTER_KEYS",
     "Answer",
     "Conditions",
     "Coverage",
-    "Filter",
     "Matcher",
-    "Problem",
     "Query",
     "Scope",
-    "SessionFilter",
     "Suggestion",
     "Term",
     "TermKind",
@@ -45,6 +41,7 @@ __all__ = [
     "read_coverage",
     "read_vocabulary",
     "search",
+    "split_by_edits",
     "suggest",
     "unknown_filters",
 ]

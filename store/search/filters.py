@@ -1,13 +1,12 @@
-"""The filters of a query, each in one place: its names, its values, what it admits, and its line of the help.
+"""The filters of a query, each an entry of `FILTERS`: its names, its values, its test, and its line of the help.
 
-A new filter is one more entry of `FILTERS`. All that knows of filters reads this table: the parser, the conditions,
-what is offered for a filter misspelt or a value that nothing has, completion, and the help.
+The parser, the conditions, completion, suggestions and the help read this table; a new filter is one more entry.
 """
 
 from __future__ import annotations
 
 import math
-import time
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,14 +22,28 @@ from .fold import fold
 from .values import Vocabulary, day_of, known_sources, parse_date, parse_number, recent_tools
 
 _STALE_SECONDS = 86400.0
-"""Open, but silent for longer: whoever had it open has gone without a word."""
+"""An open session that was silent for longer is stale."""
 _MOST_TOOLS = 500
 """Tools that a misspelt one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter as it was typed."""
+
+    key: str
+    op: str
+    """What was typed between key and value: `:`, or a comparison."""
+    value: str
+    negated: bool = False
+    start: int = 0
+    """Position in the query, code points."""
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RowFacts:
-    """What filters may ask of a row; text as stored."""
+    """The fields of a row that filters may test; text as stored."""
 
     role: str
     moment: float | None
@@ -46,78 +59,67 @@ ConversationTest = Callable[[Conversation], bool]
 
 
 class Test(NamedTuple):
-    """What a filter admits: one of the two is given."""
+    """What a filter tests: a row, or a conversation."""
 
     row: RowTest | None = None
     conversation: ConversationTest | None = None
 
 
-class Asked(NamedTuple):
-    """A filter as it was typed."""
-
-    key: str
-    value: str
-    op: str
-    """What stands between the two."""
-    now: float
-    """Unix seconds, for dates."""
-
-
-def _wants_a_value(asked: Asked) -> str:
-    return "" if asked.value.strip() else _("{key}: wants a value").format(key=asked.key)
+def _wants_a_value(typed: Filter, now: float = 0.0) -> str:
+    return "" if typed.value.strip() else _("{key}: wants a value").format(key=typed.key)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilterKind:
-    """One filter."""
+    """One kind of filter. Functions with a float take the time in Unix seconds, for dates."""
 
     key: str
-    admits: Callable[[Asked], Test]
-    """What it admits; asked only where there is nothing against its value."""
+    make_test: Callable[[Filter, float], Test]
+    """Return the test; called with valid values only."""
     example: str
     help: str
-    """What it means, to be shown through `_`; filters with the same text share a line of the help."""
-    reason: Callable[[Asked], str] = _wants_a_value
-    """What is wrong with its value, a sentence; empty when nothing is."""
+    """What it means, shown through `_`; filters with the same text share a line of the help."""
+    reason: Callable[[Filter, float], str] = _wants_a_value
+    """Return what is wrong with the value, a sentence; empty for a valid value."""
     also_called: tuple[str, ...] = ()
-    """What other programs call it: told where it is typed, and offered."""
-    values: Callable[[Vocabulary, float], Sequence[str]] = lambda known, now: ()
-    """What it can be completed to, with what the store has and the time."""
-    known: Callable[[Reader], tuple[str, ...]] | None = None
-    """The values of the store, where it wants one whole: they are offered for one that nothing has."""
+    """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
+    values: Callable[[Vocabulary, float], Sequence[str]] = lambda stored, now: ()
+    """Return the values it can be completed to."""
+    stored_values: Callable[[Reader], tuple[str, ...]] | None = None
+    """Return all values in the store, for filters that compare whole values: a misspelt one is corrected to these."""
     sign: str = ":"
-    """What is written behind the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""
+    """What follows the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""
     is_value: bool = False
-    """It wants a number or a date, and without one there is nothing like it to search for."""
+    """It needs a number or a date; without one the query cannot be run."""
     is_limit: bool = False
-    """Several of it all hold; those of other filters are alternatives."""
+    """Several of this kind must all hold; those of other kinds are alternatives."""
     may_be_words: bool = False
-    """Its value may as well have been said in a conversation."""
+    """Its value may be words that were said in a conversation."""
 
 
-def _one_of(values: Sequence[str]) -> Callable[[Asked], str]:
-    def reason(asked: Asked) -> str:
-        if not asked.value.strip() or asked.value.lower() in values:
-            return _wants_a_value(asked)
-        return _("{key}: knows {values}").format(key=asked.key, values=", ".join(values))
+def _one_of(values: Sequence[str]) -> Callable[[Filter, float], str]:
+    def reason(typed: Filter, now: float) -> str:
+        if not typed.value.strip() or typed.value.lower() in values:
+            return _wants_a_value(typed)
+        return _("{key}: knows {values}").format(key=typed.key, values=", ".join(values))
 
     return reason
 
 
-def _no_number(asked: Asked) -> str:
-    if parse_number(asked.value) is not None:
+def _no_number(typed: Filter, now: float) -> str:
+    if parse_number(typed.value) is not None:
         return ""
-    return _("{filter} needs a number, e.g. {filter}1").format(filter=f"{asked.key}{asked.op}")
+    return _("{filter} needs a number, e.g. {filter}1").format(filter=f"{typed.key}{typed.op}")
 
 
-def _no_date(asked: Asked) -> str:
-    if not asked.value.strip() or parse_date(asked.value, asked.now) is not None:
-        return _wants_a_value(asked)
+def _no_date(typed: Filter, now: float) -> str:
+    if not typed.value.strip() or parse_date(typed.value, now) is not None:
+        return _wants_a_value(typed)
     text = _("{filter} needs a date, e.g. {filter}2026-03-05, {filter}today or {filter}3d")
-    return text.format(filter=f"{asked.key}:")
+    return text.format(filter=f"{typed.key}:")
 
 
-def _dates(known: Vocabulary, now: float) -> Sequence[str]:
+def _dates(stored: Vocabulary, now: float) -> Sequence[str]:
     today = datetime.fromtimestamp(now)
     words = ("today", "yesterday", "3d", "1w", "2w", "1mo", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
     return (*words, f"{today:%Y-%m}", f"{today:%Y-%m-%d}")
@@ -126,104 +128,97 @@ def _dates(known: Vocabulary, now: float) -> Sequence[str]:
 _ROLES = ("user", "assistant", "tool", "system")
 
 
-def _role(asked: Asked) -> Test:
-    role = asked.value.lower()
+def _role(typed: Filter, now: float) -> Test:
+    role = typed.value.lower()
     return Test(lambda row: row.role == role)
 
 
-def _source(asked: Asked) -> Test:
-    source = asked.value.lower()
-    return Test(conversation=lambda found: source in (segment.source.lower() for segment in found.segments))
+def _source(typed: Filter, now: float) -> Test:
+    source = typed.value.lower()
+    return Test(conversation=lambda chat: source in (segment.source.lower() for segment in chat.segments))
 
 
-def _tool(asked: Asked) -> Test:
-    name = fold(asked.value)
+def _tool(typed: Filter, now: float) -> Test:
+    name = fold(typed.value)
 
-    def is_called(row: RowFacts) -> bool:  # JSON is read only where the name occurs at all
-        return name in fold(row.tool_calls) and any(
-            fold(call.name) == name for call in decode_tool_calls(row.tool_calls)
-        )
+    def is_called(row: RowFacts) -> bool:
+        if name not in fold(row.tool_calls):  # spares most rows the parsing of JSON
+            return False
+        return any(fold(call.name) == name for call in decode_tool_calls(row.tool_calls))
 
     return Test(lambda row: name == fold(row.tool_name) or is_called(row))
 
 
-def _file(asked: Asked) -> Test:
-    name = fold(asked.value)
+def _file(typed: Filter, now: float) -> Test:
+    name = fold(typed.value)
     return Test(lambda row: name in fold(row.tool_calls) or name in fold(row.content))
 
 
-def _dated(key: str) -> Callable[[Asked], Test]:
-    """A filter for the time of a row: before the beginning of a span, from its end on, or in it."""
-
-    def admits(asked: Asked) -> Test:
-        start, end = parse_date(asked.value, asked.now) or (asked.now, asked.now)
-        if key == "before":
-            start, end = -math.inf, start
-        elif key == "after":
-            start, end = end, math.inf
-        elif end == start:  # "on:3d" means that day
-            start, end = day_of(start)
-        return Test(lambda row: row.moment is not None and start <= row.moment < end)
-
-    return admits
+def _dated(typed: Filter, now: float) -> Test:
+    """Test the time of a row: before the beginning of a span, from its end on, or in it."""
+    start, end = parse_date(typed.value, now) or (now, now)
+    if typed.key == "before":
+        start, end = -math.inf, start
+    elif typed.key == "after":
+        start, end = end, math.inf
+    elif end == start:  # "on:3d" means that day
+        start, end = day_of(start)
+    return Test(lambda row: row.moment is not None and start <= row.moment < end)
 
 
-def _segments(read: Callable[[Session], str | None]) -> Callable[[Asked], Test]:
-    """A filter for a part of a text that one of the segments of a conversation has."""
+def _segments(read: Callable[[Session], str | None]) -> Callable[[Filter, float], Test]:
+    """Return a filter that looks for its value in a text of each segment of a conversation."""
 
-    def admits(asked: Asked) -> Test:
-        part = fold(asked.value)
-        return Test(conversation=lambda found: any(part in fold(text) for text in map(read, found.segments) if text))
+    def make_test(typed: Filter, now: float) -> Test:
+        part = fold(typed.value)
+        return Test(conversation=lambda chat: any(part in fold(text) for text in map(read, chat.segments) if text))
 
-    return admits
-
-
-def _amount(read: Callable[[Conversation], float | None]) -> Callable[[Asked], Test]:
-    """A filter for a number that a conversation has."""
-
-    def admits(asked: Asked) -> Test:
-        limit = parse_number(asked.value) or 0.0
-
-        def passes(found: Conversation) -> bool:
-            value = read(found)
-            if value is None:
-                return False
-            if asked.op in (">", ">="):
-                return value > limit or (value == limit and asked.op == ">=")
-            if asked.op in ("<", "<="):
-                return value < limit or (value == limit and asked.op == "<=")
-            return value == limit
-
-        return Test(conversation=passes)
-
-    return admits
+    return make_test
 
 
+def _amount(read: Callable[[Conversation], float | None]) -> Callable[[Filter, float], Test]:
+    """Return a filter that compares a number of a conversation with its value."""
+
+    def make_test(typed: Filter, now: float) -> Test:
+        compare, limit = _COMPARISONS[typed.op], parse_number(typed.value) or 0.0
+        return Test(conversation=lambda chat: (amount := read(chat)) is not None and compare(amount, limit))
+
+    return make_test
+
+
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    ":": operator.eq,
+}
 _IS_CONVERSATION: Mapping[str, Callable[[Conversation, float], bool]] = {
-    "live": lambda found, now: found.status is Status.LIVE,
-    "open": lambda found, now: found.status is Status.OPEN,
-    "stale": lambda found, now: found.status is Status.OPEN and (found.last_active or 0.0) < now - _STALE_SECONDS,
-    "ended": lambda found, now: found.status is Status.ENDED,
-    "empty": lambda found, now: found.status is Status.EMPTY,
-    "archived": lambda found, now: found.archived,
-    "pinned": lambda found, now: found.pinned,
-    "hidden": lambda found, now: found.hidden,
-    "chat": lambda found, now: found.kind is Kind.CHAT,
-    "automation": lambda found, now: found.kind is Kind.AUTOMATION,
-    "subagent": lambda found, now: found.kind is Kind.SUBAGENT,
-    "branch": lambda found, now: found.relation is Relation.BRANCHED,
+    "live": lambda chat, now: chat.status is Status.LIVE,
+    "open": lambda chat, now: chat.status is Status.OPEN,
+    "stale": lambda chat, now: chat.status is Status.OPEN and (chat.last_active or 0.0) < now - _STALE_SECONDS,
+    "ended": lambda chat, now: chat.status is Status.ENDED,
+    "empty": lambda chat, now: chat.status is Status.EMPTY,
+    "archived": lambda chat, now: chat.archived,
+    "pinned": lambda chat, now: chat.pinned,
+    "hidden": lambda chat, now: chat.hidden,
+    "chat": lambda chat, now: chat.kind is Kind.CHAT,
+    "automation": lambda chat, now: chat.kind is Kind.AUTOMATION,
+    "subagent": lambda chat, now: chat.kind is Kind.SUBAGENT,
+    "branch": lambda chat, now: chat.relation is Relation.BRANCHED,
 }
 _IS_ROW = {"compacted": State.COMPACTED, "rewound": State.REWOUND}
 _IS = (*_IS_CONVERSATION, *_IS_ROW)
 
 
-def _is(asked: Asked) -> Test:
-    value = asked.value.lower()
+def _is(typed: Filter, now: float) -> Test:
+    value = typed.value.lower()
     if value in _IS_ROW:
         state = _IS_ROW[value]
         return Test(lambda row: row.state is state)
     test = _IS_CONVERSATION[value]
-    return Test(conversation=lambda found: test(found, asked.now))
+    return Test(conversation=lambda chat: test(chat, now))
 
 
 _HAS_ROW: Mapping[str, RowTest] = {
@@ -234,14 +229,14 @@ _HAS_ROW: Mapping[str, RowTest] = {
     "tool": lambda row: bool(row.tool_name or row.tool_calls),
 }
 _HAS_CONVERSATION: Mapping[str, ConversationTest] = {
-    "branch": lambda found: found.branches > 0,
-    "subagent": lambda found: found.subagents > 0,
+    "branch": lambda chat: chat.branches > 0,
+    "subagent": lambda chat: chat.subagents > 0,
 }
 _HAS = (*_HAS_ROW, *_HAS_CONVERSATION)
 
 
-def _has(asked: Asked) -> Test:
-    value = asked.value.lower()
+def _has(typed: Filter, now: float) -> Test:
+    value = typed.value.lower()
     return Test(_HAS_ROW.get(value), _HAS_CONVERSATION.get(value))
 
 
@@ -252,77 +247,77 @@ _SIZE = N_("size of the conversation")
 
 FILTERS = (
     FilterKind(
-        key="source", admits=_source, example="source:cli", help=_WHO, also_called=("platform", "channel"),
-        values=lambda known, now: known.sources, known=known_sources,
+        key="source", make_test=_source, example="source:cli", help=_WHO, also_called=("platform", "channel"),
+        values=lambda stored, now: stored.sources, stored_values=known_sources,
     ),
     FilterKind(
-        key="role", admits=_role, example="role:user", help=_WHO, also_called=("author", "by"),
-        values=lambda known, now: _ROLES, known=lambda reader: _ROLES,
+        key="role", make_test=_role, example="role:user", help=_WHO, also_called=("author", "by"),
+        values=lambda stored, now: _ROLES, stored_values=lambda reader: _ROLES,
     ),
     FilterKind(
-        key="tool", admits=_tool, example="tool:terminal", help=_WHO,
-        values=lambda known, now: known.tools, known=lambda reader: recent_tools(reader, _MOST_TOOLS),
+        key="tool", make_test=_tool, example="tool:terminal", help=_WHO,
+        values=lambda stored, now: stored.tools, stored_values=lambda reader: recent_tools(reader, _MOST_TOOLS),
     ),
     FilterKind(
-        key="file", admits=_file, example="file:src/auth.py", also_called=("path",),
+        key="file", make_test=_file, example="file:src/auth.py", also_called=("path",),
         help=N_("conversations that edited this file, then those that mention it"),
     ),
-    FilterKind(  # where in a row is looked is seen to by `make_plan`
-        key="in", admits=lambda asked: Test(_HAS_ROW["reasoning"]), example="in:reasoning",
+    FilterKind(  # `make_plan` makes the search read reasoning instead
+        key="in", make_test=lambda typed, now: Test(_HAS_ROW["reasoning"]), example="in:reasoning",
         help=N_("look in reasoning instead: it is in no index, so this scans"),
-        reason=_one_of(("reasoning",)), values=lambda known, now: ("reasoning",),
+        reason=_one_of(("reasoning",)), values=lambda stored, now: ("reasoning",),
     ),
     FilterKind(
-        key="title", admits=_segments(lambda segment: segment.title), example="title:x", help=_WHAT,
+        key="title", make_test=_segments(lambda segment: segment.title), example="title:x", help=_WHAT,
         also_called=("name", "subject"), may_be_words=True,
     ),
     FilterKind(
-        key="id", admits=_segments(lambda segment: segment.id), example="id:x", help=_WHAT,
+        key="id", make_test=_segments(lambda segment: segment.id), example="id:x", help=_WHAT,
         also_called=("session",), may_be_words=True,
     ),
     FilterKind(
-        key="cwd", admits=_segments(lambda segment: segment.cwd), example="cwd:x", help=_WHAT,
-        also_called=("dir", "folder", "repo"), values=lambda known, now: known.folders, may_be_words=True,
+        key="cwd", make_test=_segments(lambda segment: segment.cwd), example="cwd:x", help=_WHAT,
+        also_called=("dir", "folder", "repo"), values=lambda stored, now: stored.folders, may_be_words=True,
     ),
     FilterKind(
-        key="model", admits=_segments(lambda segment: segment.model), example="model:x", help=_WHAT,
-        also_called=("provider",), values=lambda known, now: known.models, may_be_words=True,
+        key="model", make_test=_segments(lambda segment: segment.model), example="model:x", help=_WHAT,
+        also_called=("provider",), values=lambda stored, now: stored.models, may_be_words=True,
     ),
     FilterKind(
-        key="after", admits=_dated("after"), example="after:3d", help=_WHEN, also_called=("since", "from", "newer"),
+        key="after", make_test=_dated, example="after:3d", help=_WHEN, also_called=("since", "from", "newer"),
         reason=_no_date, values=_dates, is_value=True, is_limit=True,
     ),
     FilterKind(
-        key="before", admits=_dated("before"), example="before:2026-03", help=_WHEN,
+        key="before", make_test=_dated, example="before:2026-03", help=_WHEN,
         also_called=("until", "older", "to"), reason=_no_date, values=_dates, is_value=True, is_limit=True,
     ),
     FilterKind(
-        key="on", admits=_dated("on"), example="on:mon", help=_WHEN, also_called=("date", "day", "when"),
+        key="on", make_test=_dated, example="on:mon", help=_WHEN, also_called=("date", "day", "when"),
         reason=_no_date, values=_dates, is_value=True,
     ),
     FilterKind(
-        key="is", admits=_is, example="is:live is:archived -is:rewound …",  # not shown otherwise
+        key="is", make_test=_is, example="is:live is:archived -is:rewound …",  # not shown otherwise
         help=N_(
             "live open stale (open, silent for a day) ended empty "
             "archived pinned hidden chat automation subagent branch; compacted or rewound (taken back) messages"
         ),
-        also_called=("state", "status", "type"), reason=_one_of(_IS), values=lambda known, now: _IS,
+        also_called=("state", "status", "type"), reason=_one_of(_IS), values=lambda stored, now: _IS,
     ),
     FilterKind(
-        key="has", admits=_has, example="has:image has:error has:code",  # not shown otherwise
+        key="has", make_test=_has, example="has:image has:error has:code",  # not shown otherwise
         help=N_("also has:tool has:branch has:subagent"), also_called=("contains",),
-        reason=_one_of(_HAS), values=lambda known, now: _HAS,
+        reason=_one_of(_HAS), values=lambda stored, now: _HAS,
     ),
     FilterKind(
-        key="cost", admits=_amount(lambda found: found.cost_usd), example="cost>1", help=_SIZE,
+        key="cost", make_test=_amount(lambda chat: chat.cost_usd), example="cost>1", help=_SIZE,
         also_called=("price", "usd"), reason=_no_number, sign=">", is_value=True,
     ),
     FilterKind(
-        key="msgs", admits=_amount(lambda found: float(found.message_count)), example="msgs>100", help=_SIZE,
+        key="msgs", make_test=_amount(lambda chat: float(chat.message_count)), example="msgs>100", help=_SIZE,
         also_called=("messages",), reason=_no_number, sign=">", is_value=True,
     ),
     FilterKind(
-        key="tokens", admits=_amount(lambda found: float(found.tokens.total)), example="tokens>1m", help=_SIZE,
+        key="tokens", make_test=_amount(lambda chat: float(chat.tokens.total)), example="tokens>1m", help=_SIZE,
         also_called=("size",), reason=_no_number, sign=">", is_value=True,
     ),
 )  # fmt: skip
@@ -334,23 +329,11 @@ FILTER_KEYS = tuple(each.key for each in FILTERS if each.sign == ":")
 NUMBER_KEYS: tuple[str, ...] = tuple(each.key for each in FILTERS if each.sign != ":")
 """Filters written `key>value`, also with `<`, `>=`, `<=`, `=` and `:`."""
 MEANT: Mapping[str, str] = {name: each.key for each in FILTERS for name in each.also_called}
-"""What other programs call a filter, and what it is called here."""
-
-
-def reason_against(key: str, value: str, now: float | None = None, op: str = ":") -> str:
-    """Why a filter cannot mean anything with this value; empty when it can.
-
-    Args:
-        key: A known filter.
-        value: As typed.
-        now: Unix seconds, for dates.
-        op: What stands between the two.
-    """
-    return BY_KEY[key].reason(Asked(key, value, op, time.time() if now is None else now))
+"""The filter for each name in other programs."""
 
 
 def help_lines() -> list[tuple[str, str]]:
-    """What is typed and what it means, English, a line for each kind of filter."""
+    """Return examples and what they mean, in English, one pair for each line of the help."""
     lines: dict[str, list[str]] = {}
     for each in FILTERS:
         lines.setdefault(each.help, []).append(each.example)

@@ -1,7 +1,7 @@
-"""Text without case and diacritics, letter for letter as FTS5's unicode61 tokenizer folds it.
+"""Folding: text without case and diacritics, letter for letter as FTS5's unicode61 tokenizer folds it.
 
-Checked against SQLite's own vocabulary: Latin letters with one mark lose it, Greek, Cyrillic and
-Vietnamese letters with two marks keep theirs, everything else is folded to its simple lower case
+Checked against SQLite's own vocabulary: Latin letters with one mark lose it, Greek, Cyrillic and Vietnamese letters
+with two marks keep theirs, everything else is folded to its simple lower case
 (https://sqlite.org/fts5.html#unicode61_tokenizer, remove_diacritics=1).
 """
 
@@ -12,22 +12,22 @@ import unicodedata
 from functools import lru_cache
 
 MARKS = "\u0300-\u0304\u0306-\u030c\u030f\u0311\u031b\u0323-\u0328\u032d\u032e\u0330\u0331"
-"""For a character class: the combining marks unicode61 drops from inside a word."""
+"""The combining marks unicode61 drops from inside a word, for a character class."""
 
 JOINER_BLOCKS = (
     *(("\u2066", "\u206a"), ("\u20ba", "\u20d0"), ("\u23f4", "\u2400"), ("\u2700", "\u2701"), ("\u2b4d", "\u2c00")),
     *(("\u2e3c", "\u2e80"), ("\ue000", "\uf900"), ("\U0001f000", "\U00020000")),
     ("\U000f0000", "\U0010ffff\U0010ffff"),
 )
-"""Where signs stand that unicode61 takes for letters: those younger than its tables (Unicode 6.1), most emoji and some
-currencies among them, and private ones, such as the icons of terminal fonts. For each block the first, and the first
+"""Blocks of characters that unicode61 takes for letters: those newer than its tables (Unicode 6.1), such as most emoji
+and some currency signs, and private ones, such as the icons of terminal fonts. The first of each block, and the first
 beyond it."""
 JOINERS = "".join(f"{first}-{chr(min(ord(beyond[0]), 0x10FFFF) - 1)}" for first, beyond in JOINER_BLOCKS)
-"""The same for a character class."""
+"""The same characters, for a character class."""
 
 _HAS_MARKS = re.compile(f"[{MARKS}]")
-# Lower-case letters that fold to another one: accented Latin, final sigma and its like. Cyrillic, CJK
-# and emoji are not among them, so a text full of those is folded at the speed of str.lower().
+# Lower-case letters that fold to another one: accented Latin, final sigma and the like. Cyrillic, CJK and emoji are not
+# among them, so that text full of those is folded at the speed of str.lower().
 _SPECIAL = re.compile("[\u00b5\u00e0-\u0233\u0345\u03c2\u03d0-\u03f5\u1e01-\u1ef9\u1fbe]")
 _CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u3100-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -47,10 +47,10 @@ def _fold_letter(letter: str) -> str:
 
 
 def fold(text: str) -> str:
-    """The text without case and diacritics; positions in it are positions in the text."""
+    """Return the text without case and diacritics; each code point stays at its position."""
     if text.isascii():
         return text.lower()
-    # The one letter whose lower case is two code points would shift everything behind it.
+    # U+0130 is the one letter whose lower case is two code points.
     lowered = text.replace("\u0130", "i").lower()
     if len(lowered) != len(text):
         return "".join(map(_fold_letter, text))
@@ -58,7 +58,7 @@ def fold(text: str) -> str:
 
 
 def has_marks(folded: str) -> bool:
-    """Whether a folded text holds marks that unicode61 would have dropped (decomposed text)."""
+    """Whether a folded text has marks that unicode61 drops (decomposed text)."""
     return not folded.isascii() and _HAS_MARKS.search(folded) is not None
 
 
@@ -68,11 +68,11 @@ def has_cjk(text: str) -> bool:
 
 
 def caseless_part(text: str) -> str:
-    """The longest part of a text that has only one spelling, for `instr`; empty when there is none.
+    """Return the longest part of a text that has only one spelling, for `instr`; empty when there is none.
 
     Args:
         text: A folded term: CJK, emoji, punctuation, perhaps mixed with letters.
     """
-    # A digit or symbol may stand in the text as it stands here; a letter may stand there accented.
+    # Digits and symbols have one spelling; letters may be accented, or in another case.
     has_case = "".join(each for each in set(text) if not _CJK.match(each) and (each.isalpha() or each.upper() != each))
     return max(re.split(f"[{re.escape(has_case)}]", text) if has_case else [text], key=len)

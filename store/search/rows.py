@@ -1,8 +1,7 @@
-"""Rows as a search reads them, kept for the next one.
+"""Rows of `messages` as a search reads them, and a cache of them for the next search.
 
-What is dear about a row is its text: to read it from pages of its own, to fold it, to take apart the JSON of a
-message with pictures. Each is done once as long as the store stays as it is: the next letter asks for most of the
-same rows.
+The expensive part of a row is its text: reading it from pages of its own, folding it, parsing the JSON of a message
+with images. Each is done once while the store stays unchanged: the next keystroke needs most of the same rows.
 """
 
 from __future__ import annotations
@@ -15,13 +14,7 @@ from sys import getsizeof
 from ..connection.connect import Reader, Row
 from ..connection.schema import FtsIndex
 from ..connection.values import as_time
-from ..messages.decode import (
-    SENTINEL,
-    decode_content,
-    decode_tool_calls,
-    is_hidden,
-    state_of,
-)
+from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, is_hidden, state_of
 from ..messages.models import State
 from ..text import as_text
 from .coverage import Holes, find_holes
@@ -30,39 +23,34 @@ from .terms import Plan
 from .times import TimeOrder, read_edges, time_order
 
 MOST_BYTES = 8_000_000
-"""Memory that the texts of kept rows take at most, the folded ones with them."""
+"""Memory that the texts of cached rows take at most, stored and folded."""
 _ROW_BYTES = 1000
-"""What a row takes beside its texts."""
-
-
-def stored_text(value: object) -> str:
-    """A stored value as the text that is searched."""
-    return value if type(value) is str else as_text(value) or ""
-
+"""Memory that a row takes besides its texts."""
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 
 
-def _unescape(escape: re.Match[str]) -> str:
-    return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
+def stored_text(value: object) -> str:
+    """Return a stored value as the text that is searched."""
+    return value if type(value) is str else as_text(value) or ""
 
 
 def unescaped(json_text: str) -> str:
-    """What strings in a JSON text say, with the signs of JSON around them; one that is cut short is read as well.
+    """Return JSON text with the escapes in it resolved, also where it is cut short."""
 
-    Args:
-        json_text: `{"output": "one\\ntwo"}` and the like.
-    """
-    text = _ESCAPE.sub(_unescape, json_text)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs become letters
+    def letter(escape: re.Match[str]) -> str:
+        return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
+
+    text = _ESCAPE.sub(letter, json_text)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs
 
 
 class RowText:
-    """What is searched of a row, and what is made of it on the way."""
+    """The searched texts of a row, and what is derived from them."""
 
-    def __init__(self, content: object, tool_name: object, tool_calls: object) -> None:
+    def __init__(self, content: object, tool_name: object = "", tool_calls: object = "") -> None:
         self.stored = stored_text(content)
         """The content as stored, multimodal JSON included."""
         self.tool_name = stored_text(tool_name)
@@ -74,8 +62,8 @@ class RowText:
         return self.stored.removeprefix(SENTINEL)
 
     def is_accepted(self, plan: Plan) -> bool:
-        """Whether the row contains what a plan looks for, and nothing that it leaves out."""
-        # Most rows have the words as they are stored, and their JSON need not be read.
+        """Whether the row contains the terms of a plan, and none that it excludes."""
+        # Most rows have the terms as they are stored, and their JSON need not be read.
         if not plan.excluded and plan.accepts_folded(self.folded, self.is_marked):
             return True
         return bool(self.unescaped or plan.excluded) and plan.accepts_folded(self.folded_all)
@@ -86,12 +74,12 @@ class RowText:
 
     @cached_property
     def spoken(self) -> str:
-        """What was said: the content, or what the parts of a multimodal one say."""
+        """The content, or the texts in the parts of a multimodal one."""
         return decode_content(self.stored)[0].removeprefix(SENTINEL) if self._is_multimodal else self.stored
 
     @cached_property
     def folded(self) -> str:
-        """The three as Hermes indexes them (0.13 and later), and what a multimodal content says; folded."""
+        """The three texts as Hermes indexes them (0.13 and later), and `spoken` of a multimodal content; folded."""
         texts = [self.content, self.tool_name, self.tool_calls]
         if self._is_multimodal:
             texts.append(self.spoken)
@@ -99,7 +87,7 @@ class RowText:
 
     @cached_property
     def unescaped(self) -> tuple[str, ...]:
-        """What the JSON of a tool's result and of its calls says, where it is spelled otherwise than it is shown."""
+        """The JSON of a tool's result and of its calls without escapes, where there are some."""
         texts: list[str] = []
         if "\\" in self.stored and not self._is_multimodal and IS_JSON.match(self.stored):
             texts.append(unescaped(self.stored))
@@ -110,7 +98,7 @@ class RowText:
 
     @cached_property
     def folded_all(self) -> str:
-        """All that is searched: `folded`, and what the JSON in it says."""
+        """All that is searched: `folded` and `unescaped`."""
         return " ".join([self.folded, *map(fold, self.unescaped)])
 
     @cached_property
@@ -119,8 +107,8 @@ class RowText:
         return has_marks(self.folded)
 
     def parts(self) -> Iterable[tuple[str, str]]:
-        """What may be shown of it, each with its folded text: said, stored, name of the tool, call of the tool, and
-        last what stands in JSON."""
+        """Yield the texts a snippet may show, each with its folded text: spoken, content, tool name, tool calls, and
+        last the JSON without escapes."""
         name_at = len(self.content) + 1
         calls_at = name_at + len(self.tool_name) + 1
         if self._is_multimodal:
@@ -132,88 +120,77 @@ class RowText:
 
 
 class StoredRow:
-    """A row of `messages` as a search sees it."""
-
-    __slots__ = ("has_reasoning", "id", "is_hidden", "moment", "role", "said", "session_id", "size", "state", "thought")
+    """A row of `messages`, selected by `_columns`."""
 
     def __init__(self, row: Row) -> None:
-        message_id, session, role, stamp, kind, metadata, active, compacted, *rest = row
+        message_id, session, role, timestamp, kind, metadata, active, compacted, *texts = row
         self.id = int(str(message_id))
         self.session_id = as_text(session) or ""
         self.role = as_text(role) or "unknown"
-        self.moment: float | None = as_time(stamp)
+        self.moment: float | None = as_time(timestamp)
         self.state: State = state_of(active, compacted)
         self.is_hidden = is_hidden(self.role, as_text(kind), metadata)
-        self.said: RowText | None = None
-        """None where it was read without its texts."""
+        self.text: RowText | None = None
+        """None where the row was read without its texts."""
         self.has_reasoning = False
+        self.reasoning: RowText | None = None
+        """Searched instead of `text` where it was read."""
         self.size = _ROW_BYTES
-        """Bytes it takes, its texts counted twice: as stored and folded."""
-        self.thought: RowText | None = None
-        """What is searched instead where reasoning is."""
-        if len(rest) >= 4:
-            self.said = RowText(*rest[:3])
-            self.has_reasoning = bool(rest[3])
-            self.thought = RowText(rest[4], "", "") if len(rest) > 4 else None
-            self.size += 2 * (getsizeof(self.said.stored) + getsizeof(self.said.tool_calls))
+        """Bytes of memory, with the texts counted twice: as stored and folded."""
+        if texts:
+            self.text = RowText(*texts[:3])
+            self.has_reasoning = bool(texts[3])
+            self.reasoning = RowText(texts[4]) if len(texts) > 4 else None
+            self.size += 2 * (getsizeof(self.text.stored) + getsizeof(self.text.tool_calls))
+
+    @property
+    def searched(self) -> RowText | None:
+        """The text that is searched; None where the row was read without its texts."""
+        return self.reasoning or self.text
 
 
-class KeptRows:
-    """The rows read last on a connection, with their texts, at most `MOST_BYTES` of them, and what ids there are.
-
-    Nothing of it outlives a change of the store: each search says `begin`.
-    """
+class SearchCache:
+    """What a connection knows of the messages: the rows read last, which ids there are, their order in time, and which
+    of them an index lacks. Each search gets it from `Reader.cached`."""
 
     def __init__(self) -> None:
-        self._version: object = None
         self._rows: dict[int, StoredRow] = {}
         self._edges: tuple[int, int] | None = None
         self._holes: dict[str, Holes] = {}
         self._order: TimeOrder | None = None
         self.size = 0
-        """Bytes they take."""
+        """Bytes of memory the rows take."""
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def begin(self, reader: Reader) -> None:
-        """Drop all of them if anybody has written to the store since the last search."""
-        version = reader.value("PRAGMA data_version")
-        if version != self._version:
-            self._version = version
-            self._rows.clear()
-            self._holes.clear()
-            self._order = None
-            self._edges = None
-            self.size = 0
-
     def edges(self, reader: Reader) -> tuple[int, int]:
-        """The smallest and the largest id of a message; 0 where there is none."""
+        """Return the smallest and the largest id of a message; 0 where there is none."""
         if self._edges is None:
             self._edges = read_edges(reader)
         return self._edges
 
     def holes(self, reader: Reader, index: FtsIndex) -> Holes:
-        """What an index does not hold."""
+        """Return what an index lacks."""
         if index.name not in self._holes:
             self._holes[index.name] = find_holes(reader, index, self.edges(reader)[1])
         return self._holes[index.name]
 
-    def order(self, reader: Reader, *, anew: bool = False) -> TimeOrder:
-        """How rows stand in time; `anew` where what is known of it has proved to be wrong."""
-        if self._order is None or anew:
-            self._order = time_order(reader, self.edges(reader), anew=anew)
+    def order(self, reader: Reader, *, reread: bool = False) -> TimeOrder:
+        """Return how ids and times relate; `reread` where the cached answer has proved to be wrong."""
+        if self._order is None or reread:
+            self._order = time_order(reader, self.edges(reader), reread=reread)
         return self._order
 
     def get(self, message_id: int) -> StoredRow | None:
-        """A row, if it is kept; it is then the last to be let go."""
+        """Return a row if it is cached; it becomes the last to be dropped."""
         row = self._rows.pop(message_id, None)
         if row is not None:
             self._rows[message_id] = row
         return row
 
     def add(self, row: StoredRow) -> None:
-        """Keep a row, and let go of those that have not been asked for longest."""
+        """Cache a row, and drop those that were not used for longest."""
         before = self._rows.pop(row.id, None)
         self._rows[row.id] = row
         self.size += row.size - (before.size if before is not None else 0)
@@ -223,50 +200,43 @@ class KeptRows:
 
 
 def searched_columns(reader: Reader) -> str:
-    """SQL for what is searched in a row: content, tool name and tool calls."""
-    schema = reader.schema
-    return ", ".join(schema.message(column) for column in ("content", "tool_name", "tool_calls"))
+    """Return SQL for the searched columns of a row: content, tool name and tool calls."""
+    return ", ".join(reader.schema.message(column) for column in ("content", "tool_name", "tool_calls"))
 
 
-def row_columns(reader: Reader, *, with_texts: bool, in_reasoning: bool = False) -> str:
-    """SQL for the columns of a `StoredRow`, of `messages m`.
-
-    Args:
-        reader: An open reader.
-        with_texts: What was said as well.
-        in_reasoning: What was thought too.
-    """
+def _columns(reader: Reader, *, with_texts: bool, in_reasoning: bool) -> str:
+    """Return SQL for the columns of a `StoredRow`, of `messages m`."""
     schema = reader.schema
     columns = [schema.message(each) for each in ("session_id", "role", "timestamp", "display_kind", "display_metadata")]
     columns += [schema.active(), schema.compacted()]
     if with_texts:
-        columns += [schema.message(each) for each in ("content", "tool_name", "tool_calls")]
-        thought = [schema.message(each, default="''") for each in ("reasoning", "reasoning_content")]
-        columns.append(f"COALESCE({thought[0]}, '') <> '' OR COALESCE({thought[1]}, '') <> ''")  # not shown
+        columns.append(searched_columns(reader))
+        one, other = (schema.message(each, default="''") for each in ("reasoning", "reasoning_content"))
+        columns.append(f"COALESCE({one}, '') <> '' OR COALESCE({other}, '') <> ''")  # not shown
         if in_reasoning:
-            columns.append(f"COALESCE(NULLIF({thought[0]}, ''), {thought[1]})")
+            columns.append(f"COALESCE(NULLIF({one}, ''), {other})")
     return ", ".join(["m.id", *columns])
 
 
 def read_rows(
-    reader: Reader, ids: Sequence[int], kept: KeptRows | None, *, with_texts: bool = True, in_reasoning: bool = False
+    reader: Reader,
+    ids: Sequence[int],
+    cache: SearchCache | None,
+    *,
+    with_texts: bool = True,
+    in_reasoning: bool = False,
 ) -> dict[int, StoredRow]:
-    """Rows by id; those that are kept are not read again.
+    """Read rows by id; those that are cached are not read again, and have their texts in any case.
 
-    Args:
-        reader: An open reader.
-        ids: Which.
-        kept: Where to look, and what rows with texts are added to; None reads all and keeps none.
-        with_texts: Read what was said as well; kept rows have it anyway.
-        in_reasoning: What was thought too.
+    Rows with texts are added to the cache, but not those with reasoning.
     """
-    found: dict[int, StoredRow] = {}
-    if kept is not None and not in_reasoning:
-        found = {key: row for key in ids if (row := kept.get(key)) is not None}
-    columns = row_columns(reader, with_texts=with_texts, in_reasoning=in_reasoning)
+    rows: dict[int, StoredRow] = {}
+    if cache is not None and not in_reasoning:
+        rows = {key: row for key in ids if (row := cache.get(key)) is not None}
+    columns = _columns(reader, with_texts=with_texts, in_reasoning=in_reasoning)
     sql = f"SELECT {columns} FROM messages m WHERE m.id IN ({{keys}})"
-    for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in found])):
-        found[row.id] = row
-        if kept is not None and with_texts and not in_reasoning:
-            kept.add(row)
-    return found
+    for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in rows])):
+        rows[row.id] = row
+        if cache is not None and with_texts and not in_reasoning:
+            cache.add(row)
+    return rows

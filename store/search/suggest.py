@@ -1,4 +1,4 @@
-"""What else to look for when nothing was found: only what has been tried and does find something."""
+"""Suggestions for a query that found nothing: wider queries that have been tried and do find something."""
 
 from __future__ import annotations
 
@@ -9,51 +9,50 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..connection.connect import Reader
-from ..sessions.catalog import Catalog, allowed_sessions, read_catalog
+from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
 from ..wording import _
+from .conditions import Conditions, make_conditions, make_scope
 from .engine import count
 from .filters import BY_KEY
 from .fold import has_cjk
-from .judge import Conditions, Scope, SessionFilter, make_conditions
-from .query import Filter, Query, Term, TermKind, meant_filters, parse
+from .query import Query, Term, TermKind, meant_filters, parse
 
 _MOST = 2
 """Values offered for one filter."""
 
 
 def _near(value: str, known: tuple[str, ...]) -> list[str]:
+    """Return the known values that one may be meant for; none where it is known."""
     by_fold = {each.casefold(): each for each in known}
-    wanted = value.casefold()
-    if wanted in by_fold:
+    folded = value.casefold()
+    if folded in by_fold:
         return []
-    begun = [each for each in by_fold if wanted and each.startswith(wanted)]
-    close = get_close_matches(wanted, by_fold, _MOST, 0.6)
-    return [by_fold[each] for each in dict.fromkeys([*begun, *close])][:_MOST]
+    longer = [each for each in by_fold if folded and each.startswith(folded)]
+    close = get_close_matches(folded, by_fold, _MOST, 0.6)
+    return [by_fold[each] for each in dict.fromkeys([*longer, *close])][:_MOST]
 
 
-def _with(query: Query, each: Filter, value: str) -> tuple[str, str]:
-    written = f"{each.key}:{value}" if not any(map(str.isspace, value)) else f'{each.key}:"{value}"'
-    return _("with {part}").format(part=written), query.text[: each.start] + written + query.text[each.end :]
+def _quoted(text: str) -> str:
+    """Return a text as one word of the query language."""
+    return f'"{text}"' if any(map(str.isspace, text)) else text
 
 
-def nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:
-    """For each filter with a value the store does not have: what it may be, and the query with that instead.
-
-    Args:
-        reader: An open reader.
-        query: Parsed.
-    """
-    found: list[tuple[str, str]] = []
+def _nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:
+    """For each filter with a value the store does not have, return what it may be, and the query with that instead."""
+    variants: list[tuple[str, str]] = []
     for each in query.filters:
-        known = BY_KEY[each.key].known
-        if known is not None and not each.negated:
-            found += [_with(query, each, value) for value in _near(each.value, known(reader))]
-    return found
+        stored_values = BY_KEY[each.key].stored_values
+        if stored_values is not None and not each.negated:
+            for value in _near(each.value, stored_values(reader)):
+                part = f"{each.key}:{_quoted(value)}"
+                wider = query.text[: each.start] + part + query.text[each.end :]
+                variants.append((_("with {part}").format(part=part), wider))
+    return variants
 
 
 _SECONDS = 1.0
-"""Time for one measurement: what takes longer is not suggested."""
+"""Time to count the hits of one suggestion; counting stops then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,130 +60,122 @@ class Suggestion:
     """Another query and what it finds."""
 
     text: str
-    """What it is, in a few words."""
+    """What is different, in a few words."""
     query: str
     hits: int
     at_least: bool
-    """There are more than `hits`."""
+    """There may be more than `hits`."""
     of_list: bool = False
-    """`hits` counts conversations: the query asks for no words and nothing of a message."""
+    """`hits` counts conversations, not messages: the query only narrows the list."""
 
 
 def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
-    """Whether a query narrows the list and looks for nothing in what was said."""
+    """Whether a query only narrows the list: it has no terms, and all its filters test conversations."""
     return not query.groups and conditions.message is None and conditions.conversation is not None
 
 
-def count_conversations(catalog: Catalog, conditions: Conditions, sessions: SessionFilter | None = None) -> int:
-    """How many conversations pass the filters that look at conversations.
+def count_conversations(catalog: Catalog, conditions: Conditions, sessions: Callable[[str], bool] | None = None) -> int:
+    """Count the conversations that pass the filters on conversations.
 
     Args:
         catalog: All conversations.
         conditions: Filters of a query.
-        sessions: Only these, as in `search`.
+        sessions: A test of the root's id; None admits all.
     """
-    passed = catalog.select(View.ALL) if conditions.conversation is not None else []
-    test = sessions if sessions is None or callable(sessions) else frozenset(sessions).__contains__
-    asked = conditions.conversation
-    return sum(1 for each in passed if asked is not None and asked(each) and (test is None or test(each.root_id)))
+    test = conditions.conversation
+    if test is None:
+        return 0
+    return sum(test(each) and (sessions is None or sessions(each.root_id)) for each in catalog.select(View.ALL))
 
 
 def _written(term: Term) -> str:
-    """A term as it would be typed."""
+    """Return a term as it would be typed."""
     if term.kind is TermKind.INSIDE:
         return f"*{term.text}*"
-    quoted = term.kind is TermKind.PHRASE or any(map(str.isspace, term.text))
-    return (f'"{term.text}"' if quoted else term.text) + "*" * (term.kind is TermKind.PREFIX)
+    text = f'"{term.text}"' if term.kind is TermKind.PHRASE else _quoted(term.text)
+    return text + "*" * (term.kind is TermKind.PREFIX)
 
 
 def _could_be_inside(term: Term) -> bool:
-    """Whether the substring index leads to a term, and not only where a word is it."""
+    """Whether the substring index may find a term inside other words."""
     return len(term.text) >= 3 and not has_cjk(term.text) and not any(map(str.isspace, term.text))
 
 
-def _without(query: Query, start: int, end: int) -> str:
-    return " ".join((query.text[:start] + " " + query.text[end:]).split())
-
-
 def _variants(query: Query) -> list[tuple[str, str]]:
-    """Wider queries with what they are, the nearest first."""
+    """Return what is different in each wider query, and the query; the closest first."""
     terms = query.terms
     filters = [query.text[each.start : each.end] for each in query.filters]
     excluded = [f"-{_written(term)}" for term in query.excluded]
 
-    def rest(words: str) -> str:
+    def with_rest(words: str) -> str:
         return " ".join([words, *excluded, *filters])
 
-    spans = [(each.start, each.end) for each in query.filters] + [(term.start, term.end) for term in query.excluded]
-    found = [(_("with {part}").format(part=meant), wider) for meant, wider in meant_filters(query)]
-    if query.groups or len(spans) > 1:  # without its only filter nothing would be asked for
+    variants = [(_("with {part}").format(part=meant), wider) for meant, wider in meant_filters(query)]
+    spans = [(each.start, each.end) for each in query.filters] + [(each.start, each.end) for each in query.excluded]
+    if query.groups or len(spans) > 1:  # without its only filter the query would be empty
         for start, end in spans:
-            without = _("without {part}").format(part=query.text[start:end])
-            found.append((without, _without(query, start, end)))
+            wider = " ".join(f"{query.text[:start]} {query.text[end:]}".split())
+            variants.append((_("without {part}").format(part=query.text[start:end]), wider))
     for each in query.filters:
         if BY_KEY[each.key].may_be_words and not each.negated:
-            words = each.value if not any(map(str.isspace, each.value)) else f'"{each.value}"'
+            words = _quoted(each.value)
             wider = f"{query.text[: each.start]}{words}{query.text[each.end :]}"
-            found.append((_("as words: {words}").format(words=words), wider))
+            variants.append((_("as words: {words}").format(words=words), wider))
     if len(query.filters) > 1 and terms:
         wider = " OR ".join(" ".join(map(_written, group)) for group in query.groups)
-        found.append((_("without the filters"), wider))
+        variants.append((_("without the filters"), wider))
     if len(terms) == 1 and terms[0].kind is TermKind.WORD:
         starred = f"{terms[0].text}*"
-        found.append((_("as a prefix: {word}").format(word=starred), rest(starred)))
+        variants.append((_("as a prefix: {word}").format(word=starred), with_rest(starred)))
     elif any(term.kind is TermKind.WORD for term in terms):
         starred = " ".join(term.text + "*" if term.kind is TermKind.WORD else _written(term) for term in terms)
-        found.append((_("as the beginnings of words"), rest(starred)))
-    if all(term.kind in (TermKind.WORD, TermKind.PREFIX) and _could_be_inside(term) for term in terms) and terms:
+        variants.append((_("as the beginnings of words"), with_rest(starred)))
+    if terms and all(term.kind in (TermKind.WORD, TermKind.PREFIX) and _could_be_inside(term) for term in terms):
         inside = " ".join(f"*{term.text}*" for term in terms)
-        found.append((_("inside words: {words}").format(words=inside), rest(inside)))
-    bare = " ".join(re.sub(r"[\W_]+", " ", " ".join(term.text for term in terms)).split())
-    if bare and bare != " ".join(term.text for term in terms):
-        found.append((_("without the punctuation"), rest(bare)))
+        variants.append((_("inside words: {words}").format(words=inside), with_rest(inside)))
+    text = " ".join(term.text for term in terms)
+    bare = " ".join(re.sub(r"[\W_]+", " ", text).split())
+    if bare and bare != text:
+        variants.append((_("without the punctuation"), with_rest(bare)))
     if len(query.groups) == 1 and len(terms) > 1:
-        found.append((_("any of the words"), rest(" OR ".join(map(_written, terms)))))
-    return [each for place, each in enumerate(found) if each[1] not in (wider for text, wider in found[:place])]
-
-
-def _scope(conditions: Conditions, catalog: Catalog) -> Scope:
-    if conditions.conversation is None:
-        return Scope(message=conditions.message)
-    allowed = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
-    return Scope(allowed.__contains__, message=conditions.message)
+        variants.append((_("any of the words"), with_rest(" OR ".join(map(_written, terms)))))
+    return variants
 
 
 def suggest(
     reader: Reader,
     query: Query,
     *,
-    sessions: SessionFilter | None = None,
+    sessions: Callable[[str], bool] | None = None,
     roles: Collection[str] = (),
     cancelled: Callable[[], bool] = lambda: False,
     now: float | None = None,
     catalog: Catalog | None = None,
     lists: bool = False,
 ) -> tuple[Suggestion, ...]:
-    """Wider queries that find something, each measured.
+    """Return wider queries that find something.
 
     Args:
         reader: An open reader.
         query: One that found nothing.
-        sessions: Admitted sessions, as in `search`; a query is widened, what the caller admits is not.
+        sessions: A test of a session's id, which stays as it is while the query is widened; None admits all.
         roles: Only these roles; empty admits all.
-        cancelled: Asked between statements.
+        cancelled: Called between statements; True stops the search.
         now: Unix seconds, for dates in filters.
-        catalog: All conversations where they are known: filters that ask for them need not read them again.
-        lists: A query that asks for conversations alone is answered with those, so they are what is counted.
+        catalog: All conversations if they have been read; else they are read for filters that test them.
+        lists: Count conversations for a query that only narrows the list.
     """
     moment = time.time() if now is None else now
-    found: list[Suggestion] = []
-    variants = _variants(query)
-    variants += [each for each in nearby_values(reader, query) if each not in variants]
-    for text, wider in variants:
+    suggestions: list[Suggestion] = []
+    by_query: dict[str, str] = {}
+    for text, wider in (*_variants(query), *_nearby_values(reader, query)):
+        by_query.setdefault(wider, text)
+    for wider, text in by_query.items():
         if cancelled():
             break
         parsed = parse(wider, now=now)
-        if reader.schema.trigram is None and any(term.kind is TermKind.INSIDE for term in parsed.terms):
+        is_inside = any(term.kind is TermKind.INSIDE for term in parsed.terms)
+        if reader.schema.trigram is None and is_inside:
             continue  # without a substring index all messages would be read
         conditions = make_conditions(parsed, moment)
         if conditions.conversation is not None and catalog is None:
@@ -192,19 +183,15 @@ def suggest(
         if lists and catalog is not None and asks_for_conversations(parsed, conditions):
             number = count_conversations(catalog, conditions, sessions)
             if number:
-                found.append(Suggestion(text, wider, number, False, of_list=True))
+                suggestions.append(Suggestion(text, wider, number, False, of_list=True))
             continue
         total = count(
             reader,
             parsed,
-            scope=_scope(conditions, catalog) if catalog is not None else None,
-            sessions=sessions,
-            roles=roles,
+            scope=make_scope(conditions, catalog).narrowed(sessions, frozenset(roles)),
             cancelled=cancelled,
             deadline=time.monotonic() + _SECONDS,
-            now=now,
         )
-        is_inside = any(term.kind is TermKind.INSIDE for term in parsed.terms)
-        if total.count and not (is_inside and any(each.hits >= total.count for each in found)):
-            found.append(Suggestion(text, wider, total.count, total.at_least))
-    return tuple(found)
+        if total.count and not (is_inside and any(each.hits >= total.count for each in suggestions)):
+            suggestions.append(Suggestion(text, wider, total.count, total.at_least))
+    return tuple(suggestions)

@@ -1,8 +1,8 @@
-"""What it means that a text contains a term, in Python and in the words of FTS5.
+"""When a text contains a term, in Python and in the words of FTS5.
 
-Both sides are folded as the word index folds them: case and Latin diacritics go. A plain word is
-matched whole, as FTS5 does; a word with punctuation in it must stand in the text literally; Chinese,
-Japanese and Korean are matched anywhere, for they are written without spaces.
+Both sides are folded as the word index folds them: case and Latin diacritics are dropped. A plain word is matched
+whole, as in FTS5; a word with punctuation in it must be in the text literally; Chinese, Japanese and Korean are matched
+anywhere, for they are written without spaces.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from .fold import JOINERS, MARKS, caseless_part, fold, has_cjk, has_marks
 from .query import Query, Term, TermKind
 
-_MARK = "json"
-"""The word that the index makes of it (`messages.SENTINEL`)."""
+_SENTINEL_WORD = "json"
+"""The word that the index makes of `messages.SENTINEL`."""
 SHORT_PREFIX = 2
-"""Prefixes up to this long make FTS5 merge a good part of the index before the first row."""
+"""Prefixes up to this length make FTS5 merge a good part of the index before the first row."""
 
 _WORD = r"[^\W_]"
 _WORDS = re.compile(rf"{_WORD}+")
@@ -35,47 +35,53 @@ class Matcher:
     anchor: str
     """What every match begins with: finding it is many times faster than a pattern."""
     spelling: str
-    """The folded text a match is made of."""
+    """The folded text of a match."""
     words: tuple[str, ...]
     """The words FTS5 makes of it; empty for CJK, emoji and bare punctuation."""
     is_prefix: bool
     is_substring: bool
     """Matched anywhere in a word: CJK, emoji, punctuation."""
     is_plain: bool
-    """The word index decides alone; nothing is left to check in the text."""
+    """The word index decides alone; the text needs no check."""
     skips_marks: bool = False
-    """Matched anywhere, in decomposed text too."""
+    """A substring that is matched in decomposed text too."""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """For folded text; only phrases need it, and to compile one takes longer than to look through a row."""
-        return self._compiled(marked=False)
+        """For folded text; only phrases need it, and compiling it takes longer than searching a row."""
+        return self._compile()
 
     @cached_property
     def marked(self) -> re.Pattern[str]:
-        """The same for folded text that holds combining marks (decomposed text)."""
-        return self._compiled(marked=True)
+        """For folded text with combining marks (decomposed text)."""
+        return self._compile(marks=f"[{MARKS}]*", letter=rf"(?:{_WORD}|[{MARKS}])")
 
-    def _compiled(self, *, marked: bool) -> re.Pattern[str]:
-        if self.is_substring:
-            between = f"[{MARKS}]*" if marked and self.skips_marks else ""
-            return re.compile("".join(re.escape(letter) + between for letter in self.anchor))
-        return _pattern(self.spelling, self.words, self.term, plain=self.is_plain, marked=marked)
+    def _compile(self, marks: str = "", letter: str = _WORD) -> re.Pattern[str]:
+        if self.is_substring and not self.skips_marks:
+            marks = ""
+
+        def spell(text: str) -> str:
+            return "".join(re.escape(each) + marks for each in text)
+
+        body = r"[\W_]+".join(map(spell, self.words)) if self.is_plain else spell(self.spelling)
+        at_start, at_end = self._edges
+        return re.compile((rf"(?<!{letter})" if at_start else "") + body + (rf"(?!{letter})" if at_end else ""))
 
     @cached_property
     def _edges(self) -> tuple[bool, bool]:
         """Whether a match must begin, and end, where a word does."""
         if self.is_substring:
             return False, False
-        open_ended = self.term.kind is TermKind.PREFIX
-        return self.spelling[:1].isalnum(), not open_ended and self.spelling[-1:].isalnum()
+        is_open = self.term.kind is TermKind.PREFIX
+        # `isalnum` is true for the same letters as `[^\W_]`.
+        return self.spelling[:1].isalnum(), not is_open and self.spelling[-1:].isalnum()
 
     def find(self, folded: str, marked: bool | None = None) -> Iterator[tuple[int, int]]:
-        """Where a folded text contains the term: half-open ranges in order.
+        """Yield where a folded text contains the term: half-open ranges in order.
 
         Args:
             folded: From `fold`.
-            marked: What `has_marks` says of it, where that is known.
+            marked: `has_marks` of it, where that is known.
         """
         if has_marks(folded) if marked is None else marked:
             yield from (match.span() for match in self.marked.finditer(folded))
@@ -86,18 +92,15 @@ class Matcher:
             span = self._next(folded, span[1])
 
     def first(self, folded: str, marked: bool | None = None) -> tuple[int, int] | None:
-        """The first range of `find`; None where there is none."""
-        if has_marks(folded) if marked is None else marked:
-            match = self.marked.search(folded)
-            return match.span() if match is not None else None
-        return self._next(folded, 0)
+        """Return the first range of `find`; None where there is none."""
+        return next(self.find(folded, marked), None)
 
     def in_folded(self, folded: str, marked: bool | None = None) -> bool:
         """Whether a folded text contains the term; arguments as of `find`."""
         return self.first(folded, marked) is not None
 
     def _next(self, folded: str, position: int) -> tuple[int, int] | None:
-        """The first match from a position on, in a text without marks."""
+        """Return the first match from a position on, in a text without marks."""
         anchor, (at_start, at_end) = self.anchor, self._edges
         is_phrase, size = self.is_plain and len(self.words) > 1, len(anchor)
         position = folded.find(anchor, position)
@@ -108,7 +111,6 @@ class Matcher:
                     return match.span()
             else:
                 end = position + size
-                # `isalnum` is what `[^\W_]` means, letter for letter.
                 if not (at_start and position and folded[position - 1].isalnum()) and not (
                     at_end and folded[end : end + 1].isalnum()
                 ):
@@ -117,63 +119,58 @@ class Matcher:
         return None
 
     @cached_property
-    def asked(self) -> tuple[str, ...]:
-        """The words the word index may be asked for. Most emoji are letters to it (`fold.JOINERS`), so that `🦊fox` is
-        one word: terms with one are looked for as substrings."""
+    def index_words(self) -> tuple[str, ...]:
+        """The words to look up in the word index; empty for what it cannot find.
+
+        Most emoji are letters to it (`fold.JOINERS`), so that `🦊fox` is one word: terms with one are substrings.
+        """
         return () if _JOINER.search(self.spelling) else self.words
 
     @property
-    def is_inside(self) -> bool:
-        """Whether the substring index leads to it, and the word index does not."""
-        return not self.asked
+    def _text(self) -> str:
+        return unicodedata.normalize("NFC", self.term.text)
 
     @property
     def is_short(self) -> bool:
-        """A prefix that is dear to ask of the word index."""
-        return self.is_prefix and bool(self.asked) and len(self.asked[-1]) <= SHORT_PREFIX
+        """Whether it is a prefix that is expensive for the word index."""
+        return self.is_prefix and bool(self.index_words) and len(self.index_words[-1]) <= SHORT_PREFIX
 
     @property
-    def fts(self) -> str:
-        """The term for MATCH, quoted so that nothing in it is an operator; FTS5 folds it itself."""
-        quoted = quote(self.term.text)
-        return quoted + "*" if self.is_prefix else quoted
+    def match(self) -> str:
+        """The term for MATCH on the word index, quoted so that nothing in it is an operator; FTS5 folds it itself."""
+        return quote(self._text) + "*" * self.is_prefix
 
     @property
-    def cheap_fts(self) -> str:
-        """The term for MATCH without a short prefix at its end; empty when nothing is left."""
-        if not self.is_short:
-            return self.fts
-        return quote(" ".join(self.words[:-1])) if len(self.words) > 1 else ""
-
-    @property
-    def trigram(self) -> str:
-        """The term for MATCH on a trigram table; empty when it is too short for one."""
-        text = unicodedata.normalize("NFC", self.term.text).strip()
-        return quote(text) if len(text) >= 3 else ""
+    def has_trigram(self) -> bool:
+        """Whether the trigram index finds it and the word index does not."""
+        return not self.index_words and len(self._text.strip()) >= 3
 
     @cached_property
     def in_json(self) -> tuple[tuple[str, ...], ...]:
         """The words that JSON makes of a term that is not ASCII (`caf\\u00e9`: caf, u00e9), in likely cases.
 
-        What stands before the first escape of a substring may be a part of a longer word and is left out.
+        The part of a substring before its first escape may belong to a longer word and is left out.
         """
-        text = unicodedata.normalize("NFC", self.term.text).strip()
+        text = self._text.strip()
         if text.isascii():
             return ()
-        spelled = [json.dumps(each)[1:-1] for each in (_cases(text) if self.asked else (text,))]
-        if not self.asked:
-            spelled = [each[each.find("\\u") :] for each in spelled]
-        return tuple(dict.fromkeys(tuple(_WORDS.findall(each)) for each in spelled))
+        if self.index_words:
+            cases = (text, text.lower(), text.upper(), text.capitalize(), text.title())
+            escaped = [json.dumps(each)[1:-1] for each in cases]
+        else:
+            escaped = [json.dumps(text)[1:-1]]
+            escaped = [each[each.find("\\u") :] for each in escaped]
+        return tuple(dict.fromkeys(map(words_of, escaped)))
 
     @property
     def range_of_trigrams(self) -> tuple[str, str] | None:
-        """Where the trigrams stand that begin with a term too short to be one: first, and the first beyond.
+        """The range of the trigrams that begin with a term too short to be one: the first, and the first beyond.
 
-        None for all others, for what has a case (how FTS5 folds it is its own affair), and for ASCII signs: they
-        begin so many trigrams that to look those up takes longer than to look through the rows.
+        None for all other terms, for letters with a case (FTS5 folds them in its own way), and for ASCII punctuation:
+        it begins so many trigrams that looking them up takes longer than scanning the rows.
         """
-        text = unicodedata.normalize("NFC", self.term.text).strip()
-        if not self.is_inside or text.isascii() or len(text) > 2:
+        text = self._text.strip()
+        if self.index_words or text.isascii() or len(text) > 2:
             return None
         text = "".join(each.lower() if each.isascii() else each for each in text)
         last = ord(text[-1]) + 1
@@ -184,7 +181,7 @@ class Matcher:
     @property
     def needle(self) -> str:
         """What `instr` may look for in the stored text; empty when only Python can tell."""
-        return caseless_part(self.anchor) if self.is_inside else ""
+        return "" if self.index_words else caseless_part(self.anchor)
 
 
 def has_emoji(text: str) -> bool:
@@ -193,46 +190,27 @@ def has_emoji(text: str) -> bool:
 
 
 def words_of(folded: str) -> tuple[str, ...]:
-    """The words in a folded text, without emoji and punctuation."""
+    """Return the words in a folded text, without emoji and punctuation."""
     return tuple(_WORDS.findall(folded))
 
 
-def _cases(text: str) -> tuple[str, ...]:
-    return text, text.lower(), text.upper(), text.capitalize(), text.title()
-
-
 def quote(text: str) -> str:
-    """A text for MATCH in which nothing is an operator."""
-    return '"' + unicodedata.normalize("NFC", text).replace('"', '""') + '"'
-
-
-def _pattern(folded: str, words: Sequence[str], term: Term, *, plain: bool, marked: bool) -> re.Pattern[str]:
-    def spell(text: str) -> str:
-        return f"[{MARKS}]*".join(map(re.escape, text)) + f"[{MARKS}]*" if marked else re.escape(text)
-
-    inside = rf"(?:{_WORD}|[{MARKS}])" if marked else _WORD
-    body = r"[\W_]+".join(map(spell, words)) if plain else spell(folded)
-    before = rf"(?<!{inside})" if re.match(_WORD, folded) else ""
-    after = rf"(?!{inside})" if term.kind is not TermKind.PREFIX and re.match(_WORD, folded[-1:]) else ""
-    return re.compile(before + body + after)
+    """Quote a text for MATCH: nothing in it is an operator."""
+    return '"' + text.replace('"', '""') + '"'
 
 
 @lru_cache(maxsize=128)
 def matcher(term: Term) -> Matcher:
-    """Get a term ready; while typing, all but the last have been.
-
-    Args:
-        term: Of a parsed query.
-    """
+    """Return the matcher of a term; cached, as while typing only the last term is new."""
     folded = fold(unicodedata.normalize("NFC", term.text))
-    words = tuple(_WORDS.findall(folded))
+    words = words_of(folded)
     if has_cjk(term.text) or not words or term.kind is TermKind.INSIDE:
         anchor = folded.strip() or folded
         return Matcher(term, anchor, anchor, (), False, True, False, skips_marks=term.kind is TermKind.INSIDE)
     # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
     phrase = term.kind is TermKind.PHRASE or any(map(str.isspace, folded))
-    plain = (phrase or (len(words) == 1 and words[0] == folded)) and not _JOINER.search(folded)
-    if phrase:  # quotes inside quotes: the words decide, as in FTS5
+    plain = (phrase or (len(words) == 1 and words[0] == folded)) and not has_emoji(folded)
+    if phrase:  # from the first word to the last, as in FTS5
         folded = folded[folded.index(words[0]) :]
         folded = folded[: folded.rindex(words[-1]) + len(words[-1])]
     prefix = term.kind is TermKind.PREFIX and folded.endswith(words[-1])
@@ -241,19 +219,20 @@ def matcher(term: Term) -> Matcher:
 
 @dataclass(frozen=True)
 class Plan:
-    """A query ready to be run against texts."""
+    """A query ready to be checked against texts."""
 
     groups: tuple[tuple[Matcher, ...], ...]
     excluded: tuple[Matcher, ...]
     in_reasoning: bool = False
-    """The texts are what was thought, not what was said; no index holds those."""
-
-    def accepts(self, text: str) -> bool:
-        """Whether a text contains what is looked for and nothing that is left out."""
-        return self.accepts_folded(fold(text))
+    """The texts are reasoning, not messages; no index holds those."""
 
     def accepts_folded(self, folded: str, marked: bool | None = None) -> bool:
-        """The same of a text that is folded already; `marked` is what `has_marks` says of it, where that is known."""
+        """Whether a folded text contains all terms of a group, and none that is excluded.
+
+        Args:
+            folded: From `fold`.
+            marked: `has_marks` of it, where that is known.
+        """
         marked = has_marks(folded) if marked is None else marked
         if any(each.in_folded(folded, marked) for each in self.excluded):
             return False
@@ -261,60 +240,54 @@ class Plan:
 
     @cached_property
     def index_decides(self) -> bool:
-        """One group of plain words without prefixes: MATCH is the whole truth, and all that is asked."""
+        """Whether MATCH is the exact answer: one group of plain words without prefixes."""
         return self.is_plain and not any(each.is_prefix for each in self.matchers)
 
     @cached_property
     def is_plain(self) -> bool:
-        """One group of plain words and prefixes: all of it can be said to MATCH."""
-        if self.in_reasoning or any(map(_is_in_mark, self.matchers)):
+        """Whether all of it can be said to MATCH: one group of plain words and prefixes."""
+        if self.in_reasoning or any(map(_is_in_sentinel, self.matchers)):
             return False
         return len(self.groups) == 1 and not self.excluded and all(each.is_plain for each in self.groups[0])
 
     @property
     def match(self) -> str:
-        """The whole of it for MATCH, to be ranked by; terms the word index does not know are left out."""
-        groups = (" AND ".join(each.fts for each in group if each.asked) for group in self.groups)
+        """All of it for MATCH, to rank by; terms the word index does not know are left out."""
+        groups = (" AND ".join(each.match for each in group if each.index_words) for group in self.groups)
         return " OR ".join(f"({group})" for group in groups if group)
 
     @cached_property
     def matchers(self) -> list[Matcher]:
-        """All that may be lit in a snippet."""
+        """All terms that a snippet may highlight."""
         return [each for group in self.groups for each in group]
 
 
-def _is_in_mark(each: Matcher) -> bool:
-    """Whether the index may have the term for no more than the mark that a stored message with pictures begins with."""
+def _is_in_sentinel(each: Matcher) -> bool:
+    """Whether the sentinel of a stored message with images matches the term in the index."""
     first = each.words[0] if each.words else ""
-    return first == _MARK or (len(each.words) == 1 and each.is_prefix and _MARK.startswith(first))
+    return first == _SENTINEL_WORD or (len(each.words) == 1 and each.is_prefix and _SENTINEL_WORD.startswith(first))
 
 
 def make_plan(query: Query, *, prefix_last: bool = False) -> Plan:
-    """Get a query ready.
-
-    Args:
-        query: Parsed.
-        prefix_last: While typing, the last word is the beginning of one, until a space follows it.
-    """
+    """Prepare a query; with `prefix_last`, while typing, the last word is a prefix until a space follows it."""
     last = max((term.end for term in query.terms), default=-1)
     typing = prefix_last and last == len(query.text)
 
     def ready(term: Term) -> Matcher:
         if typing and term.end == last and term.kind is TermKind.WORD:
-            term = Term(term.text, TermKind.PREFIX, term.start, term.end)
+            term = replace(term, kind=TermKind.PREFIX)
         return matcher(term)
 
-    groups = tuple(tuple(ready(term) for term in group) for group in query.groups)
+    groups = tuple(tuple(map(ready, group)) for group in query.groups)
     file = _file_term(query)
     if file is not None:
         groups = tuple((*group, matcher(file)) for group in groups or ((),))
-    return Plan(groups, tuple(matcher(term) for term in query.excluded), query.in_reasoning)
+    return Plan(groups, tuple(map(matcher, query.excluded)), query.in_reasoning)
 
 
 def _file_term(query: Query) -> Term | None:
-    """The file asked for as a term, so that an index leads to it; None where the JSON of a call spells it otherwise,
-    or where it is one of several.
-    """
+    """Return the requested file as a term, so that an index finds it; None if JSON may spell it differently, or if
+    several files are requested."""
     if len(query.files) != 1 or query.in_reasoning:
         return None
     name = query.files[0]

@@ -1,8 +1,8 @@
-"""Whether ids follow time, and the order of time where they do not: in imported, merged and restored stores.
+"""The order of messages in time: that of their ids, or another in imported, merged and restored stores.
 
-Hermes gives ids in the order of writing, which in a store of one life is the order of time. `import_sessions` (0.19,
-0.22) writes old conversations under new ids, as a restore does, and clocks are set back. Nothing in a store says so:
-the times of all rows are read once, from an index that holds them, and after that those of new rows only.
+Hermes assigns ids in the order of writing, which is mostly the order of time. But `import_sessions` (0.19, 0.22) and a
+restore write old conversations under new ids, and clocks are set back. Nothing in a store says so: the times of all
+rows are read once, from an index that holds them, and after that those of new rows only.
 """
 
 from __future__ import annotations
@@ -22,51 +22,51 @@ _SESSIONS = 100
 """Sessions whose times are read in one statement: some ten thousand rows, some milliseconds of a lock."""
 _ROWS = 5000
 _SPARSE = 8
-"""With so many ids to a row a table by id is no longer the smallest way to keep times."""
+"""With more ids than this for each row, a table by id is larger than a dictionary."""
 _FIRST_WINDOW, _GROWTH, _MOST_RANGES, _NEAR = 500, 8, 32, 64
 
 EARLIEST = -math.inf
-"""The place in time of a row without a time."""
+"""The time of a row without one."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of time: the rows in it, and the ranges of ids they are in, with others among them."""
+    """A part of the order of time."""
 
     order: TimeOrder
     first: int
     end: int
-    """Places in the order of time, half-open."""
+    """Places in the order, half-open."""
 
     def __contains__(self, message_id: int) -> bool:
         return self.first <= self.order.place(message_id) < self.end
 
     def ranges(self) -> list[tuple[int, int]]:
-        """Inclusive ranges of ids that hold all rows of the window: a few wide ones instead of many narrow ones."""
+        """Return inclusive ranges of ids that hold all rows of the window: a few wide ones, with other rows in them."""
         ids = sorted(self.order.ids[self.first : self.end])
-        steps = sorted(((after - before, at) for at, (before, after) in enumerate(pairwise(ids), 1)), reverse=True)
-        cuts = sorted(at for step, at in steps[: _MOST_RANGES - 1] if step > _NEAR)
+        gaps = sorted(((after - before, at) for at, (before, after) in enumerate(pairwise(ids), 1)), reverse=True)
+        cuts = sorted(at for gap, at in gaps[: _MOST_RANGES - 1] if gap > _NEAR)
         return [(ids[low], ids[high - 1]) for low, high in pairwise([0, *cuts, len(ids)])]
 
 
 @dataclass(frozen=True)
 class TimeOrder:
-    """How the rows of `messages` stand in time; of one time they stand by their ids."""
+    """The order of the rows of `messages` in time; rows of the same time are ordered by their ids."""
 
     newest: int
-    """The largest id that has been looked at."""
+    """The largest id that has been read."""
     latest: float
     """The latest time among them, Unix seconds."""
     ids: array[int] = field(default_factory=lambda: array("q"))
-    """All ids in the order of time; empty where they follow it."""
+    """All ids in the order of time; empty where that is the order of ids."""
     times: array[float] = field(default_factory=lambda: array("d"))
     """Their times, in the same order."""
     places: array[int] | dict[int, int] | None = None
-    """The place in the order of time by id, in a table that begins with the smallest; None where ids follow time."""
+    """Places in the order of time, by id or by id minus `low`; None where that is the order of ids."""
     low: int = 0
     """The smallest id."""
     mark: Row = ()
-    """Number and sum of the ids, by which it shows that older rows have come or gone."""
+    """Number and sum of the ids: they change when older rows come or go."""
 
     @property
     def follows_ids(self) -> bool:
@@ -74,18 +74,13 @@ class TimeOrder:
         return self.places is None
 
     def place(self, message_id: int) -> int:
-        """The place of a row in the order of time; -1 where it is not known."""
+        """Return the place of a row in the order of time; -1 for an unknown row."""
         if isinstance(self.places, array):
             return self.places[message_id - self.low] if 0 <= message_id - self.low < len(self.places) else -1
         return self.places.get(message_id, -1) if self.places else -1
 
     def windows(self, *, ascending: bool, after: tuple[float, int] | None) -> Iterator[Window]:
-        """All rows in the order of time, in stretches that grow: those wanted are mostly in the first.
-
-        Args:
-            ascending: Oldest first.
-            after: Only rows behind this time and id in the direction of the walk.
-        """
+        """Yield all rows behind a time and id, oldest or newest first, in growing windows: mostly one is enough."""
         low, high = 0, len(self.ids)
         if after is not None:
             moment, key = after
@@ -108,9 +103,9 @@ def _moment(stamp: object) -> float:
 
 
 def _portions(reader: Reader, count: int) -> Iterator[Sequence[Row]]:
-    """Id and time of every row, in statements that are short where the store has the index for it.
+    """Yield id and time of every row, with short statements where the store has the index for it.
 
-    Nothing holds the store between two of them: rows may come and go meanwhile.
+    The store is not locked between two of them: rows may come and go.
     """
     seen = 0
     if "idx_messages_session" in reader.schema.indexes:
@@ -122,7 +117,7 @@ def _portions(reader: Reader, count: int) -> Iterator[Sequence[Row]]:
             yield rows
     if seen == count:
         return
-    # Rows of no session there is, or a session whose id is no text: whatever there is.
+    # Some rows belong to no session, or to one whose id is not text: read all rows.
     last: object = None
     while rows := reader.rows(
         "SELECT m.id, m.timestamp FROM messages m WHERE ?1 IS NULL OR m.id > ?1 ORDER BY m.id LIMIT ?2", [last, _ROWS]
@@ -144,15 +139,15 @@ def _read_all(reader: Reader, edges: tuple[int, int]) -> TimeOrder:
         by_id = array("d", [math.nan]) * (high - low + 1)
         for rows in _portions(reader, count):
             for key, stamp in rows:
-                if low <= key <= high:  # type: ignore[operator]  # an INTEGER PRIMARY KEY; one beyond has just come
+                if low <= key <= high:  # type: ignore[operator]  # an INTEGER PRIMARY KEY; larger ones are new
                     by_id[key - low] = _moment(stamp)  # type: ignore[operator]
         ids = array("q", (low + at for at, time in enumerate(by_id) if time == time))
         times = array("d", (time for time in by_id if time == time))
         del by_id
     else:
-        found = {int(str(key)): _moment(stamp) for rows in _portions(reader, count) for key, stamp in rows}
-        ids = array("q", sorted(key for key in found if low <= key <= high))
-        times = array("d", map(found.__getitem__, ids))
+        moments = {int(str(key)): _moment(stamp) for rows in _portions(reader, count) for key, stamp in rows}
+        ids = array("q", sorted(key for key in moments if low <= key <= high))
+        times = array("d", map(moments.__getitem__, ids))
     if all(map(le, times, times[1:])):
         return TimeOrder(high, times[-1] if times else EARLIEST)
     order = sorted(range(len(ids)), key=times.__getitem__)
@@ -170,29 +165,26 @@ def _ordered(reader: Reader, newest: int, ids: array[int], times: array[float]) 
 
 
 def read_edges(reader: Reader) -> tuple[int, int]:
-    """The smallest and the largest id of a message; 0 where there is none."""
+    """Return the smallest and the largest id of a message; 0 where there is none."""
     # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
     row = reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
     low, high = (int(str(value)) if value is not None else 0 for value in row)
     return low, high
 
 
-def time_order(reader: Reader, edges: tuple[int, int], *, anew: bool = False) -> TimeOrder:
-    """How rows stand in time: read once for a store, and after that for its new rows only.
+def time_order(reader: Reader, edges: tuple[int, int], *, reread: bool = False) -> TimeOrder:
+    """Return the order of the rows in time; all rows are read once for a store, and after that new rows only.
 
-    Where ids follow time, rows that were given old ids since are not looked for; a page that comes out of order tells
-    of them. Where they do not, number and sum of the old ids tell.
-
-    Args:
-        reader: An open reader.
-        edges: The smallest and the largest id there is.
-        anew: Read all rows even so.
-
-    Raises:
-        StoreError: The store cannot be read.
+    Rows that were inserted under old ids meanwhile show in the number and sum of the old ids. Where ids follow time
+    these are not compared: the caller sets `reread`, to read all rows again, when hits come out of order. `edges` are
+    the smallest and the largest id there is.
     """
     known = reader.shared.get(TimeOrder)
-    if anew or not isinstance(known, TimeOrder) or not (known.follows_ids or _mark(reader, known.newest) == known.mark):
+    if (
+        reread
+        or not isinstance(known, TimeOrder)
+        or not (known.follows_ids or _mark(reader, known.newest) == known.mark)
+    ):
         known = _read_all(reader, edges)
     elif known.newest < edges[1]:
         known = _with_new(reader, known, edges)
@@ -201,7 +193,7 @@ def time_order(reader: Reader, edges: tuple[int, int], *, anew: bool = False) ->
 
 
 def _with_new(reader: Reader, known: TimeOrder, edges: tuple[int, int]) -> TimeOrder:
-    """The same with the rows that have come since."""
+    """Return the order with the rows added since."""
     if "timestamp" not in reader.schema.message_columns:
         return TimeOrder(edges[1], EARLIEST)
     latest, last = known.latest, known.newest

@@ -1,4 +1,4 @@
-"""Values of filters: dates and numbers as people write them, and the values that a store has."""
+"""Values of filters: dates and numbers as people write them, and the values that occur in a store."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _UNITS = {"k": 1e3, "m": 1e6}
 _SOURCES = ("cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server")
 _RECENT = 5000
-"""Messages whose tools are looked at."""
+"""Messages whose tools are read."""
 _MOST = 40
-"""Values of each kind that a filter is completed to: the most frequent."""
+"""Values of each kind that are offered: the most frequent."""
 
 
 def _moment(day: date) -> float:
@@ -32,10 +32,10 @@ def _moment(day: date) -> float:
 
 
 def day_of(moment: float) -> tuple[float, float]:
-    """The local day a moment falls in, as a half-open span of Unix seconds.
+    """Return the local day of a moment, as a half-open span of Unix seconds.
 
     Raises:
-        ValueError, OverflowError, OSError: The calendar does not reach so far.
+        ValueError, OverflowError, OSError: The moment is beyond the calendar.
     """
     return _day(datetime.fromtimestamp(moment).date())
 
@@ -45,14 +45,14 @@ def _day(day: date) -> tuple[float, float]:
 
 
 def parse_date(text: str, now: float) -> tuple[float, float] | None:
-    """The span of time a person means, local: `2026`, `2026-03`, `2026-03-05`, `today`, `mon`, `3d`.
+    """Parse a local date or age: `2026`, `2026-03`, `2026-03-05`, `today`, `mon`, `3d`.
 
     Args:
         text: As typed.
         now: Unix seconds.
 
     Returns:
-        Half-open span; for an age (`3d`) the moment that long ago, twice. None when it is no date.
+        Half-open span of Unix seconds; for an age (`3d`) the moment that long ago, twice. None when it is no date.
     """
     word = text.strip().lower()
     try:
@@ -64,7 +64,7 @@ def parse_date(text: str, now: float) -> tuple[float, float] | None:
                 return _day(today - timedelta(days=(today.weekday() - number) % 7))
         if age := _AGE.fullmatch(word):
             moment = now - int(age[1]) * _AGE_DAYS[age[2]] * 86400
-            datetime.fromtimestamp(moment)  # an age the calendar does not reach is no date
+            datetime.fromtimestamp(moment)  # raises for an age beyond the calendar
             return moment, moment
         if re.fullmatch(r"[0-9]{4}", word):
             year = int(word)
@@ -78,7 +78,7 @@ def parse_date(text: str, now: float) -> tuple[float, float] | None:
 
 
 def parse_number(text: str) -> float | None:
-    """A finite amount as typed: `5`, `$0.50`, `20k`, `1.5M`; None for anything else."""
+    """Parse a finite amount: `5`, `$0.50`, `20k`, `1.5M`; None for anything else."""
     word = text.strip().lower().removeprefix("$")
     unit = _UNITS.get(word[-1:], 1.0)
     try:
@@ -89,7 +89,7 @@ def parse_number(text: str) -> float | None:
 
 
 class Vocabulary(NamedTuple):
-    """Values that filters can have in a store, the most frequent first."""
+    """The values of filters that occur in a store, the most frequent first."""
 
     sources: Sequence[str] = _SOURCES
     models: Sequence[str] = ()
@@ -98,12 +98,7 @@ class Vocabulary(NamedTuple):
 
 
 def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
-    """Names of the tools of the newest messages, the most frequent first.
-
-    Args:
-        reader: An open reader.
-        most: Names to give.
-    """
+    """Return the names of the tools in the newest messages, the most frequent first, at most so many."""
     tool, order = reader.schema.message("tool_name"), time_order(reader, read_edges(reader))
     if order.follows_ids:
         rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
@@ -114,7 +109,7 @@ def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
 
 
 def known_sources(reader: Reader) -> tuple[str, ...]:
-    """All sources of a store."""
+    """Return all sources of a store."""
     if "source" not in reader.schema.session_columns:
         return ()
     rows = reader.rows("SELECT DISTINCT source FROM sessions WHERE source <> ''")
@@ -122,14 +117,15 @@ def known_sources(reader: Reader) -> tuple[str, ...]:
 
 
 def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
-    """The values that occur in a store, on a worker's thread; tools of the newest messages only."""
-    segments = catalog.forest.sessions.values()
-    sources = _frequent(each.source for each in segments)
-    models = _frequent((each.model or "").rpartition("/")[2] for each in segments)
+    """Return the values that occur in a store; tools of the newest messages only."""
+    sessions = catalog.forest.sessions.values()
     return Vocabulary(
-        sources or _SOURCES, models, _frequent(each.cwd for each in segments), recent_tools(reader, _MOST)
+        sources=_frequent(each.source for each in sessions) or _SOURCES,
+        models=_frequent((each.model or "").rpartition("/")[2] for each in sessions),
+        folders=_frequent(each.cwd for each in sessions),
+        tools=recent_tools(reader, _MOST),
     )
 
 
-def _frequent(found: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(value for value, count in Counter(found).most_common() if value)[:_MOST]
+def _frequent(values: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(value for value, count in Counter(values).most_common() if value)[:_MOST]

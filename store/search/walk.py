@@ -1,7 +1,7 @@
-"""One run through the messages in order: pulled from an index, or from the rows themselves, a little at a time.
+"""One run of a search through the messages, in the order of their ids: from an index, or by scanning the rows.
 
-Each stream yields message ids in order, pulled in short statements that are fetched whole, so no
-cursor stays open between pages and a newer question can stop it anywhere.
+Streams yield message ids in order. They read them with short statements that are fetched whole, so that no cursor stays
+open between pages and a newer query can stop the run anywhere.
 """
 
 from __future__ import annotations
@@ -12,134 +12,129 @@ from dataclasses import dataclass, field, replace
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsIndex
-from .coverage import Holes
-from .rows import KeptRows, RowText, read_rows, searched_columns
+from .rows import RowText, SearchCache, read_rows, searched_columns
 from .terms import Matcher, Plan
 from .times import TimeOrder
 
 _FIRST_CHUNK, _CHUNK = 64, 256
-"""Ids asked of an index at a time. To begin is what costs where a prefix is asked for, so a page is to need one."""
+"""Ids read from an index at a time. Starting a prefix query is what costs, so one chunk should fill a page."""
 _FIRST_SLICE, _SLICE = 50, 2000
 _LONG = 400
-"""A scan that has come to slices larger than this is long enough to be told of; a glance at the newest rows is not."""
+"""A scan that has come to slices larger than this reports its progress; a look at the newest rows does not."""
 
 
 class Passed(int):
-    """Not a candidate: a scan has looked at everything up to this id, so what was found before it can be told."""
+    """Not a candidate: everything up to this id has been scanned, so hits found before it can be shown."""
 
 
 @dataclass
 class Tally:
-    """How a search has fared with its candidates, so that where they come from can be thought over."""
+    """What has become of the candidates so far, for the streams to adapt to."""
 
-    wanted: int = 0
-    """Hits that make the page full; 0 where all are wanted."""
-    looked_at: int = 0
+    needed: int = 0
+    """Hits that fill the page; 0 where all are requested."""
+    checked: int = 0
     """Candidates whose text was read."""
-    had_the_words: int = 0
-    """Those of them that contain what is looked for."""
-    is_sure: bool = False
-    """What comes now has the terms, and no more of it is read than makes the page full."""
+    matched: int = 0
+    """Candidates that contain the terms."""
+    is_certain: bool = False
+    """All further candidates contain the terms: no more of them are read than fill the page."""
     read_whole: int = 0
     """Rows that were read because the index holds only a part of them."""
-    left_out: bool = False
-    """There are rows that may be hits and were not looked at: too many to be scanned."""
+    skipped: bool = False
+    """Some rows that may be hits were not checked: there are too many to scan."""
 
 
 @dataclass
 class Walk:
-    """One run through the candidates: direction, bounds, what may stop it, what it has to say."""
+    """One run through the candidates: its direction and bounds, what may stop it, and what it reports."""
 
     reader: Reader
     plan: Plan
     ascending: bool = False
     order: TimeOrder | None = None
-    """How rows stand in time; None where the order does not matter."""
+    """How ids and times relate; None where the order does not matter."""
     after: tuple[float, int] | None = None
-    """Only rows behind this time and id in the direction of the walk."""
+    """Only rows behind this time and id in the direction of the run."""
     low: int = -(2**62)
-    """The smallest id to look at."""
+    """The smallest id."""
     high: int = 2**62
-    """The largest one."""
+    """The largest id."""
     stopped: Callable[[], bool] = lambda: False
     engines: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     incomplete: bool = False
+    """The run was stopped before its end."""
     chunk: int = _CHUNK
-    """Ids asked of an index at a time after the first few."""
+    """Ids read from an index at a time after the first few."""
     progress: Callable[[float], None] = lambda share: None
-    """Told, while rows are scanned, which share of them has been looked at, from 0 to 1."""
-    kept: KeptRows = field(default_factory=KeptRows)
-    """Rows read before, and where those read now are kept."""
+    """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
+    cache: SearchCache = field(default_factory=SearchCache)
     tally: Tally = field(default_factory=Tally)
-    passed: Callable[[], None] = lambda: None
-    """Told, while rows are scanned, that all hits up to here have been given."""
+    on_passed: Callable[[], None] = lambda: None
+    """Called during a scan when all hits up to here have been given."""
 
     def within(self, low: int, high: int) -> Walk:
-        """The same run, but only so far."""
+        """Return the part of the run between two ids, both included."""
         return replace(self, low=max(low, self.low), high=min(high, self.high), stopped=self.stop)
 
     def beyond(self, message_id: int) -> Walk:
-        """The same run from behind this id on."""
+        """Return the part of the run behind an id."""
         return self.within(message_id + 1, self.high) if self.ascending else self.within(self.low, message_id - 1)
 
-    def behind(self, low: int, high: int) -> Walk:
-        """The same run from behind a range on that it began with."""
-        return self.beyond(high if self.ascending else low)
+    def split(self, count: int) -> tuple[Walk, Walk]:
+        """Return the first `count` ids of the run as one run, and the rest as another."""
+        low, high = self.bounds()
+        edge = min(low + count - 1, high) if self.ascending else max(high - count + 1, low)
+        return self.within(low, edge) if self.ascending else self.within(edge, high), self.beyond(edge)
 
-    @property
-    def passed_so_far(self) -> Passed:
-        """Says that everything before this run has been looked at."""
+    def bounds(self) -> tuple[int, int]:
+        """Return the smallest and the largest id of the run."""
+        low, high = self.cache.edges(self.reader)
+        return max(low, self.low), min(high, self.high)
+
+    def passed(self) -> Passed:
+        """Return the marker that everything before this run has been scanned."""
         return Passed(self.low - 1 if self.ascending else self.high + 1)
 
     def stop(self) -> bool:
-        """Whether to leave off; remembers that something was left undone."""
-        if self.stopped():
-            self.incomplete = True
-            return True
-        return False
-
-
-def holes(walk: Walk, index: FtsIndex) -> Holes:
-    """What an index does not hold."""
-    return walk.kept.holes(walk.reader, index)
+        """Tell whether to stop now, and remember it."""
+        self.incomplete = self.incomplete or self.stopped()
+        return self.incomplete
 
 
 def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0, first: int = _FIRST_CHUNK) -> Iterator[int]:
-    """Ids that an FTS5 table gives for a MATCH expression, at most so many; 0 for all; so many in the first portion."""
+    """Yield the ids that an FTS5 table has for a MATCH expression: about `most` (0 for all), `first` at first."""
     statement = (
         f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid BETWEEN ? AND ? "
         f"ORDER BY rowid {'ASC' if walk.ascending else 'DESC'} LIMIT ?"
     )
-    low, high, chunk, given = walk.low, walk.high, first, 0
+    low, high, chunk, count = walk.low, walk.high, first, 0
     while not walk.stop():
         rows = walk.reader.rows(statement, [match, low, high, chunk])
         yield from (int(str(row[0])) for row in rows)
-        given += len(rows)
-        if len(rows) < chunk or (most and given >= most):
+        count += len(rows)
+        if len(rows) < chunk or (most and count >= most):
             return
         last = int(str(rows[-1][0]))
         low, high = (last + 1, high) if walk.ascending else (low, last - 1)
         chunk = walk.chunk if chunk >= _FIRST_CHUNK else chunk * 4
 
 
-def bounds(walk: Walk) -> tuple[int, int]:
-    """The smallest and the largest id of a run."""
-    low, high = walk.kept.edges(walk.reader)
-    return max(low, walk.low), min(high, walk.high)
-
-
-def beginning(walk: Walk, rows: int) -> tuple[int, int]:
-    """The smallest and the largest of so many ids at the beginning of a run."""
-    low, high = bounds(walk)
-    return (low, min(low + rows - 1, high)) if walk.ascending else (max(high - rows + 1, low), high)
+def accepted(walk: Walk, ids: Sequence[int], plan: Plan) -> Iterator[int]:
+    """Yield those of the ids whose rows a plan accepts; the rows are cached for the next search."""
+    rows = read_rows(walk.reader, ids, walk.cache)
+    for key in ids:
+        text = rows[key].text if key in rows else None
+        if text is not None and text.is_accepted(plan):
+            yield key
 
 
 def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
-    """SQL that lets only rows through which may contain the terms that have one spelling, and its values.
+    """Return SQL that is true for all rows which may contain the terms that have one spelling, and its values.
 
-    `instr` reads past the NUL of multimodal content, but not through the escapes of JSON: rows with some always pass,
-    and those with a NUL ahead (SQLite finds them to be of length 0 though they are not empty).
+    `instr` reads past the NUL of multimodal content, but not through the escapes of JSON: rows with escapes always
+    pass, and so do those with a NUL ahead (their length is 0 to SQLite though they are not empty).
     """
     needles = [each.needle for each in matchers if each.needle]
     texts = " OR ".join(f"instr(m.{column}, ?) > 0" for column in ("content", "tool_name", "tool_calls"))
@@ -148,64 +143,51 @@ def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
     return " AND ".join([condition] * len(needles)), [needle for needle in needles for _ in range(3)]
 
 
-def scanned(
-    walk: Walk, matchers: Sequence[Matcher], *, only: str = "1", low: int | None = None, high: int | None = None
-) -> Iterator[int]:
-    """Ids of rows whose text may contain all of the matchers, by reading the rows in slices of ids.
+def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iterator[int]:
+    """Yield the ids of rows that may contain all of the matchers, reading the rows in slices of ids.
 
-    Between them it gives `Passed`, one behind each slice.
-
-    Args:
-        walk: The run.
-        matchers: All must be there; none means every row.
-        only: SQL that narrows the rows of `messages m` that are read.
-        low: Smallest id to look at.
-        high: Largest id to look at.
+    Yields `Passed` after each slice of a long scan. Without matchers every row is yielded; `only` is SQL that narrows
+    the rows of `messages m` that are read.
     """
-    first, last = bounds(walk)
-    first, last = max(first, low if low is not None else first), min(last, high if high is not None else last)
+    reader = walk.reader
+    first, last = walk.bounds()
     order, edge, comparison = ("ASC", "min", ">=") if walk.ascending else ("DESC", "max", "<=")
-    complete = {"content", "tool_name", "tool_calls"} <= walk.reader.schema.message_columns
-    narrow, values = _narrowing(matchers) if complete else ("", [])
-    # What SQLite has narrowed down is judged by its caller anyway; only what it cannot tell is looked at here.
-    looked_at = bool(matchers) and not narrow
-    texts = searched_columns(walk.reader) if looked_at else "NULL, NULL, NULL"  # not shown
-    where = " AND ".join(part for part in (only, narrow) if part)
-    statement = f"SELECT m.id, {texts} FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
-    plainly = f"SELECT m.id FROM messages m WHERE m.id BETWEEN ? AND ? AND {where} ORDER BY m.id {order}"
+    has_columns = {"content", "tool_name", "tool_calls"} <= reader.schema.message_columns
+    narrow, values = _narrowing(matchers) if has_columns else ("", [])
+    # The caller checks the rows that SQLite has narrowed down; without that they are checked here.
+    unchecked = not matchers or bool(narrow)
+    condition = " AND ".join(part for part in ("m.id BETWEEN ? AND ?", only, narrow) if part)
+    select_ids = f"SELECT m.id FROM messages m WHERE {condition} ORDER BY m.id {order}"
+    select_texts = f"SELECT m.id, {searched_columns(reader)} FROM messages m WHERE {condition} ORDER BY m.id {order}"
     plan = Plan((tuple(matchers),), ())
-    whole = max(last - first + 1, 1)
-    size = _FIRST_SLICE  # the newest rows come at once
+    total = max(last - first + 1, 1)
+    size = _FIRST_SLICE  # small, so that the newest rows come at once
     while first <= last and not walk.stop():
         start, end = (first, min(first + size - 1, last)) if walk.ascending else (max(last - size + 1, first), last)
-        rows: Sequence[object]
-        if looked_at and size <= _LONG:
-            # The newest rows, most likely: the next letter asks for them again, and whoever shows them does.
-            rows = ids = [int(str(row[0])) for row in walk.reader.rows(plainly, [start, end])]
-            read = read_rows(walk.reader, ids, walk.kept)
-            said = ((key, read[key].said) for key in ids if key in read)
-            yield from (key for key, text in said if text is not None and text.is_accepted(plan))
+        if unchecked or size <= _LONG:
+            rows = reader.rows(select_ids, [start, end, *values])
+            ids = [int(str(row[0])) for row in rows]
+            # The rows read first are cached: the caller and the next keystroke need them again.
+            yield from ids if unchecked else accepted(walk, ids, plan)
         else:
-            rows = read_now = walk.reader.rows(statement, [start, end, *values])
-            for message_id, *parts in read_now:
-                if not looked_at or RowText(*parts).is_accepted(plan):
-                    yield int(str(message_id))
+            rows = reader.rows(select_texts, [start, end, *values])
+            yield from (int(str(key)) for key, *texts in rows if RowText(*texts).is_accepted(plan))
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
         size = min(size * 2, _SLICE)
-        walk.progress(1 - max(last - first + 1, 0) / whole)
+        walk.progress(1 - max(last - first + 1, 0) / total)
         if size > _LONG:
             yield Passed(end if walk.ascending else start)
         if not rows and first <= last:
-            # Ids may leave holes of any width (salvaged stores): step to the next row there is.
+            # Ids may have gaps of any width (salvaged stores): step to the next row there is.
             here = first if walk.ascending else last
-            step = walk.reader.value(f"SELECT {edge}(id) FROM messages WHERE id {comparison} ?", [here])
+            step = reader.value(f"SELECT {edge}(id) FROM messages WHERE id {comparison} ?", [here])
             if step is None:
                 return
             first, last = (int(str(step)), last) if walk.ascending else (first, int(str(step)))
 
 
 def merge(walk: Walk, streams: Sequence[Iterator[int]]) -> Iterator[int]:
-    """The streams as one, in order, each id once; what all of them have passed is told on."""
+    """Merge streams in order, each id once; `Passed` where all of them have passed."""
     last: int | None = None
     for message_id in heapq.merge(*streams, reverse=not walk.ascending):
         if isinstance(message_id, Passed):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
-from operator import attrgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -29,16 +28,14 @@ _MOST_MESSAGES = 20_000
 """With more new messages than this (an import) all is read again."""
 
 
-def sort_key(sort: Sort, sizes: Mapping[str, int]) -> Callable[[Sequence[Session]], float | str]:
+def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Session]], float | str]:
     """What conversations are ordered by, from their segments; those of one key by their last activity.
 
     Args:
         sort: By what.
-        sizes: Bytes by session id, for `Sort.SIZE`.
+        amounts: What sessions do not say, by the id of the first of a conversation: its bytes for `Sort.SIZE`, 0 where
+            they are missing; for `Sort.MESSAGES` its chat messages, where they are missing the stored counters.
     """
-
-    def summed(read: Callable[[Session], float]) -> Callable[[Sequence[Session]], float]:
-        return lambda segments: sum(map(read, segments))
 
     def started(segments: Sequence[Session]) -> float:
         moment = segments[0].started_at
@@ -48,6 +45,10 @@ def sort_key(sort: Sort, sizes: Mapping[str, int]) -> Callable[[Sequence[Session
         known = [paid for segment in segments if (paid := segment.cost_usd) is not None]
         return sum(known) if known else FAR_PAST
 
+    def messages(segments: Sequence[Session]) -> float:
+        counted = amounts.get(segments[0].id)
+        return sum(segment.message_count for segment in segments) if counted is None else counted
+
     def title(segments: Sequence[Session]) -> str:
         found = title_of(segments)
         return f"0{found.casefold()}" if found else "1"  # those without a title are last
@@ -55,10 +56,10 @@ def sort_key(sort: Sort, sizes: Mapping[str, int]) -> Callable[[Sequence[Session
     keys: dict[Sort, Callable[[Sequence[Session]], float | str]] = {
         Sort.ACTIVITY: newest_activity,
         Sort.STARTED: started,
-        Sort.MESSAGES: summed(attrgetter("message_count")),
-        Sort.TOKENS: summed(lambda segment: segment.tokens.total),
+        Sort.MESSAGES: messages,
+        Sort.TOKENS: lambda segments: sum(segment.tokens.total for segment in segments),
         Sort.COST: cost,
-        Sort.SIZE: summed(lambda segment: sizes.get(segment.id, 0)),
+        Sort.SIZE: lambda segments: amounts.get(segments[0].id, 0),
         Sort.TITLE: title,
     }
     return keys[sort]
@@ -147,7 +148,7 @@ class Catalog:
         sort: Sort = Sort.ACTIVITY,
         reverse: bool = False,
         sources: Collection[str] = (),
-        sizes: Mapping[str, int] | None = None,
+        amounts: Mapping[str, int] | None = None,
     ) -> list[str]:
         """Root ids of the conversations of a view in order; makes none of them.
 
@@ -156,7 +157,7 @@ class Catalog:
             sort: By what; newest, most or biggest first, titles A to Z.
             reverse: The other way round.
             sources: Only these sources (of the root segment); empty means any.
-            sizes: Bytes by session id, for `Sort.SIZE`.
+            amounts: As of `sort_key`.
         """
         sessions, segments = self.forest.sessions, self.forest.segments
         found = list(self.forest.listed(view))
@@ -164,7 +165,7 @@ class Catalog:
             found = [root for root in found if sessions[root].source in sources]
         if sort is not Sort.ACTIVITY:
             found.reverse()
-            key = sort_key(sort, sizes or {})
+            key = sort_key(sort, amounts or {})
             keys = [key(segments(sessions[root])) for root in found]
             places = sorted(range(len(found)), key=keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
             return [found[place] for place in places]
@@ -179,10 +180,10 @@ class Catalog:
         sort: Sort = Sort.ACTIVITY,
         reverse: bool = False,
         sources: Collection[str] = (),
-        sizes: Mapping[str, int] | None = None,
+        amounts: Mapping[str, int] | None = None,
     ) -> list[Conversation]:
         """The conversations of a view in order; arguments as `order`."""
-        ordered = self.order(view, sort=sort, reverse=reverse, sources=sources, sizes=sizes)
+        ordered = self.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
         return [self.conversation(root) for root in ordered]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..connection.connect import Reader
 from ..errors import NotFoundError
-from ..messages.preview import first_words
+from ..messages.preview import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
 from .conversations import Forest
@@ -105,20 +105,20 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     counts = count_rows(reader, list(forest.sessions))
     nodes: list[Node] = []
     _add_nodes(forest, top, None, focus, counts, now, nodes, set())
-    said = first_words(reader, {each.session.id: [each.session] for each in nodes if not each.session.title})
-    named = tuple(each._replace(name=_name(each.session, said.get(each.session.id, ""))) for each in nodes)
+    previews = read_previews(reader, {each.session.id: [each.session] for each in nodes if not each.session.title})
+    named = tuple(each._replace(name=_name(each.session, previews.get(each.session.id, ""))) for each in nodes)
     target = resume_target(catalog.conversation(focus.root.id))
     return Lineage(session_id, target, predict_resume(forest, target.id, reader.schema.version), named)
 
 
-def _name(session: Session, said: str) -> str:
-    return session.title or said or (_("no text") if session.has_messages else _("no messages"))
+def _name(session: Session, preview: str) -> str:
+    return session.title or preview or (_("no text") if session.has_messages else _("no messages"))
 
 
 def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
-    """The lines of a family tree, top to bottom.
+    """Return the lines of a family tree, top to bottom.
 
-    The segments of a conversation stand in one column. What hangs on a segment follows it, one step in.
+    All segments of a conversation have the same indent. The children of a segment follow it, indented by one more step.
 
     Args:
         nodes: Parents before children, as in a `Lineage`.
@@ -137,7 +137,7 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
         segments[id] = [node]
         (hanging.setdefault(above, []) if above in heads else tops).append(id)
     lines: list[TreeLine] = []
-    # A chain to draw, what leads to its first line and to all below; or a line that is complete.
+    # Either a chain to draw, with the guides of its first line and of the lines below, or a finished line.
     waiting: list[tuple[str, str, str] | TreeLine] = [(each, "", "") for each in reversed(tops)]
     while waiting:
         each = waiting.pop()

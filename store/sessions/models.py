@@ -217,7 +217,7 @@ class Node(NamedTuple):
     """Chat messages shown by default in this session alone."""
     note: str = ""
     name: str = ""
-    """Its title, else what was asked first in it (of a subagent: its task), else why there is nothing."""
+    """Its title, else its first request (of a subagent: the task), else why there is none."""
 
 
 class ResumeTarget(NamedTuple):
@@ -226,7 +226,7 @@ class ResumeTarget(NamedTuple):
     id: str
     reason: str
     told: str = ""
-    """The reason as a screen tells it; scripts know `reason` by heart."""
+    """The reason in the words of the screen; `reason` stays as it is for scripts."""
 
 
 class TreeLine(NamedTuple):
@@ -234,7 +234,7 @@ class TreeLine(NamedTuple):
 
     node: Node
     guides: str
-    """The lines that lead to it from above, two cells for each step in."""
+    """The tree lines before it, two cells per level."""
 
 
 class Lineage(NamedTuple):

@@ -5,7 +5,6 @@ The rules are those of Hermes (0.19 `get_compression_tip`, `_LISTABLE_CHILD_SQL`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from .models import FAR_PAST, Relation, Status
@@ -102,17 +101,3 @@ def status(segments: Sequence[Session], now: float) -> Status:
         return Status.ENDED
     newest = tip.last_active
     return Status.LIVE if newest is not None and -LIVE_SECONDS < now - newest < LIVE_SECONDS else Status.OPEN
-
-
-# `cron_<job>_20241206_175337`; something may follow that tells apart what began in the same second.
-_RUN = re.compile(r"cron_(.+)_\d{8}_\d{6}(?:_.*)?")
-
-
-def job_of(root: Session) -> str | None:
-    """The cron job whose run a conversation is; None for all else.
-
-    Args:
-        root: The first session of the conversation.
-    """
-    match = _RUN.fullmatch(root.id) if root.source == "cron" else None
-    return match[1] if match else None

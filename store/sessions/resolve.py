@@ -78,7 +78,6 @@ def resolve_session(reader: Reader, text: str) -> str:
         named = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
         raise AmbiguousError(
             _("Several sessions begin with “{text}”.").format(text=text),
-            ids[:_CANDIDATES],
             remedy=_("Give more of the id. Candidates: {ids}").format(ids=named),
         )
     raise NotFoundError(

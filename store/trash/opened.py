@@ -1,7 +1,7 @@
-"""A bundle as a store of its own, so that what was deleted is listed, read and searched before it is put back.
+"""A bundle opened as a temporary store, so that deleted conversations can be listed, read and searched.
 
-The store is a temporary file for its owner alone; the bundle is read, and never changed. It has no search index:
-searches scan it, and say so.
+Only the owner can read the temporary file. The bundle is never changed. The store has no search index: searches scan
+it, and say so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COLUMNS = {
     "messages": ("id", "session_id", "role", "content", "timestamp"),
     "system_prompts": ("hash", "prompt"),
 }
-"""The tables that are read, and the columns they have where a bundle has no row of them."""
+"""The tables that are read, with the columns to create where the bundle has no rows of them."""
 _KEYS = {"sessions": "id", "messages": "id", "system_prompts": "hash"}
 
 
@@ -35,19 +35,19 @@ class OpenedBundle:
 
     Raises:
         BundleDamagedError: It cannot be read.
-        BrowseError: There is no room for a temporary file.
+        BrowseError: A temporary file cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.manifest = load(folder)
-        """What the bundle says of itself."""
+        """The manifest of the bundle."""
         self.folder = folder
         try:
             self._folder = TemporaryFolder("trash")
         except OSError as error:
             raise _no_room(error) from error
         self.path = self._folder.path / "state.db"
-        """The store."""
+        """The file of the store."""
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             with contextlib.closing(sqlite3.connect(self.path)) as connection, connection:
@@ -57,7 +57,7 @@ class OpenedBundle:
             raise _no_room(error) from error
         except (ValueError, KeyError) as error:
             self.close()
-            raise BundleDamagedError(_("It holds a row that no store can hold.")) from error
+            raise BundleDamagedError(_("It has a row that does not fit into a store.")) from error
         except BaseException:
             self.close()
             raise
@@ -94,9 +94,11 @@ class OpenedBundle:
 
 def _type(table: str, column: str) -> str:
     if column != _KEYS[table]:
-        return ""  # as it was stored, whatever that is
+        return ""  # any type: values stay as they are in the bundle
     return "INTEGER PRIMARY KEY" if table == "messages" else "PRIMARY KEY"  # not shown
 
 
 def _no_room(error: Exception) -> BrowseError:
-    return BrowseError(_("There is no room to look into a bundle: {reason}.").format(reason=error))
+    return BrowseError(
+        _("The bundle cannot be opened, because no temporary file can be written: {reason}.").format(reason=error)
+    )

@@ -57,9 +57,9 @@ class Bundle(NamedTuple):
     damage: str = ""
     """Why it cannot be used; empty for a sound one."""
     titles: tuple[str | None, ...] = ()
-    """Of each conversation."""
+    """Titles of the conversations, in the same order."""
     back: frozenset[str] = frozenset()
-    """Sessions that were put back without the rest."""
+    """Sessions that were restored without the rest."""
 
 
 class Known(NamedTuple):
@@ -97,7 +97,7 @@ def _title(manifest: Manifest) -> str | None:
 
 
 def _marks(folder: Path) -> tuple[float | None, dict[str, float]]:
-    """When a bundle was put back last, and when each session that was put back without the rest."""
+    """Return when the whole bundle was restored last, and when each session that was restored without the rest."""
     try:
         marked = json.loads((folder / RESTORED).read_bytes())
         moments, parts = marked.get("at") or [None], marked.get("sessions") or {}
@@ -264,13 +264,13 @@ def sweep(trash: Path, now: float) -> int:
 
 
 def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collection[str]) -> None:
-    """Note in a bundle what has been put back of it; a failure to do so does no harm.
+    """Record in a bundle which sessions were restored; a failure to do so is harmless.
 
     Args:
         folder: Of the bundle.
         manifest: Of the same bundle.
         now: Unix seconds.
-        sessions: What was put back now.
+        sessions: Those that were restored now.
     """
     whole, parts = _marks(folder)
     parts |= dict.fromkeys(sessions, now)
@@ -385,8 +385,8 @@ def loose_children(source: Rows, known_ties: Known, parents: Sequence[str]) -> l
 def family_of(trash: Path, manifest: Manifest) -> Known:
     """Return what is known of the family of a bundle's sessions.
 
-    A bundle that asked the others when it was written knows best; for an older one they are asked now. What its own
-    rows say counts as well: of two sessions in one bundle each may come back without the other.
+    A bundle that asked the others when it was written knows best; for an older one they are asked now. The parents
+    in its own rows count too: of two sessions in one bundle, either may be restored without the other.
     """
     found = known(trash, manifest.origin)
     if manifest.kin is None:

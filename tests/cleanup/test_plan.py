@@ -263,8 +263,8 @@ def test_what_goes_along_is_what_a_delete_takes(fixture_store: Fixture, tmp_path
             for chain in catalog.forest.chains():
                 root = chain.root.id
                 affected = affected_by_delete(catalog.forest, [root])
-                along = families.along(chain)
-                assert {each.root.id for each in along} == {each.root.id for each in affected.along}
+                along = families.dependents(chain)
+                assert {each.root.id for each in along} == {each.root.id for each in affected.dependent}
                 taken += len(along)
         assert taken > 0 or path.name == "hostile.db"
 

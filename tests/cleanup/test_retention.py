@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from pruning import NOW, Fixture, aged, expected, family, opened, said
 
 from hermes_browse.store.cleanup.hermes_settings import Retention
 from hermes_browse.store.cleanup.retention import Fate, Radar, read_radar
+from hermes_browse.store.sessions.catalog import Catalog
 
 ON = Retention(True, 90, 24, True, False, 3.0)
 
@@ -31,13 +33,14 @@ def fates(path: Path, radar: Radar) -> dict[str, Fate]:
         return {chain.tip.id: radar.fate(catalog.conversation(chain.root.id)) for chain in catalog.forest.chains()}
 
 
-def test_what_goes_at_the_next_start_of_hermes(fixture_store: Fixture) -> None:
-    """Row by row what prune deleted in 0.22 at that moment."""
-    path = fixture_store("state-v31")
-    radar = radar_of(path)
-    assert radar.retention == ON and radar.rescue == "pin" and radar.next_run == NOW
-    with opened(path) as (_, catalog):
-        assert radar.doomed(catalog) == sorted(expected("v31")["mutations"]["prune_90"]["gone"])
+def due(radar: Radar, catalog: Catalog) -> list[str]:
+    """Root ids of the conversations that lose segments at the next start of Hermes."""
+    return sorted(each.root_id for each, fate in radar.soonest(catalog) if fate.prune_in_days == 0)
+
+
+def roots_of(catalog: Catalog, sessions: Iterable[str]) -> list[str]:
+    """Root ids of the conversations of some sessions."""
+    return sorted({catalog.forest.chain_of(each).root.id for each in sessions})
 
 
 def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
@@ -45,17 +48,20 @@ def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
     path, now = fixture_store("state-v31"), NOW + 200 * DAY
     radar = radar_of(path, now)
     with opened(path, now) as (_, catalog):
-        doomed, closing = radar.doomed(catalog), radar.closing(catalog)
+        conversations, closing = due(radar, catalog), radar.closing(catalog)
+        doomed = {segment.id for root in conversations for segment in catalog.forest.chain_of(root).segments}
         sources = {catalog.forest.sessions[each].source for each in closing}
     assert (len(doomed), len(closing)) == (30, 33) and sources == {"cli", "acp", "api_server", "kanban", "tool"}
     kept = {"20260119_090000_111001", "20260119_170000_888102", "20260108_100000_eee002", "20260103_090000_aaa003"}
-    assert kept & set(closing) == {"20260103_090000_aaa003"} and not kept & set(doomed)
+    assert kept & set(closing) == {"20260103_090000_aaa003"} and not kept & doomed
 
 
 def test_fates(fixture_store: Fixture) -> None:
     """Days left; pins protect, archiving does not; open ones of automation go after being closed."""
     path = fixture_store("state-v31")
-    found = fates(path, radar_of(path))
+    radar = radar_of(path)
+    assert radar.retention == ON and radar.rescue == "pin" and radar.next_run == NOW
+    found = fates(path, radar)
     left = {key: fate.prune_in_days for key, fate in found.items()}
     assert left["20260106_100000_a9e005"] == 0 == left["20260111_090000_ggg001"]
     assert left["20260210_100000_a9e040"] == pytest.approx(90 - (NOW - 1770717600.75) / DAY)
@@ -63,7 +69,7 @@ def test_fates(fixture_store: Fixture) -> None:
     assert left["20260119_090000_111001"] is None and "pinned" in found["20260119_090000_111001"].reason
     assert left["20260108_100000_eee002"] is None and "ended sessions only" in found["20260108_100000_eee002"].reason
     chain = found["20260103_090000_aaa003"]
-    assert (chain.prune_in_days, chain.closes_in_days) == (90, 0) and chain.reason.startswith("open: closed")
+    assert chain.prune_in_days == 90 and chain.reason.startswith("open: closed")
     gone = set(expected("v31")["mutations"]["prune_90"]["gone"])
     assert {key for key, days in left.items() if days == 0} == gone & left.keys()
 
@@ -87,13 +93,12 @@ def test_before_0_20_age_counts_from_the_start(fixture_store: Fixture, name: str
     assert all(fate.prune_in_days is None for fate in fates(path, radar_of(path)).values())
     radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
     with opened(path) as (_, catalog):
-        doomed = radar.doomed(catalog)
         assert radar.closing(catalog) == []
-    if "prune" in expected(name):
-        assert doomed == sorted(expected(name)["prune"]["older_90"])
-    assert "20260102_120000_a9e999" in doomed and "20260210_100000_a9e040" not in doomed
+        if "prune" in expected(name):
+            assert due(radar, catalog) == roots_of(catalog, expected(name)["prune"]["older_90"])
     found = fates(path, radar)
     assert found["20260102_120000_a9e999"].prune_in_days == 0 and "its start" in found["20260102_120000_a9e999"].reason
+    assert found["20260210_100000_a9e040"].prune_in_days != 0
     assert found["20260103_090000_aaa003"].prune_in_days == 0  # its first segments, under a tip that is open
     assert radar.rescue == "bundle"
 
@@ -106,8 +111,7 @@ def test_0_20_cut_chains_by_activity(tmp_path: Path) -> None:
     found = fates(path, radar)
     assert found["tip"].prune_in_days == 0 and "segments" in found["tip"].reason
     assert found["open"].prune_in_days is None
-    with opened(path) as (_, catalog):
-        assert {"root", "old"} <= set(radar.doomed(catalog)) and "tip" not in radar.doomed(catalog)
+    assert found["old"].prune_in_days == 0
 
 
 def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
@@ -116,8 +120,6 @@ def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
     radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
     fate = fates(path, radar)["pinned"]
     assert fate.prune_in_days == 0 and "may not hold" in fate.reason and radar.rescue == "bundle"
-    with opened(path) as (_, catalog):
-        assert "pinned" in radar.doomed(catalog)
     path = of_schema_30(family(tmp_path / "state30.db", "31"))
     radar = radar_of(path)
     fate = fates(path, radar)["pinned"]
@@ -140,12 +142,11 @@ def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
         aged("other", 200, end_reason="compression"),
         aged("end", 190, parent_session_id="other"),
     ]
-    for number, (gone, closed) in {31: (["end", "other"], []), 30: (["end", "middle", "other"], ["tip"])}.items():
+    for number, (gone, closed) in {31: (["other"], []), 30: (["other", "root"], ["tip"])}.items():
         path = make_store(tmp_path / f"{number}.db", "31", sessions)
         radar = radar_of(of_schema_30(path) if number == 30 else path)
         with opened(path) as (_, catalog):
-            assert (radar.doomed(catalog), radar.closing(catalog)) == (gone, closed)
-            assert (radar.fate(catalog.conversation("root")).prune_in_days is None) is (number == 31)
+            assert (due(radar, catalog), radar.closing(catalog)) == (gone, closed)
 
 
 def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
     radar = radar_of(path)
     assert radar.retention == ON
     with opened(path) as (_, catalog):
-        assert radar.doomed(catalog) == ["plain", "root"] and radar.closing(catalog) == ["open", "tip"]
+        assert due(radar, catalog) == ["plain", "root"] and radar.closing(catalog) == ["open", "tip"]
 
 
 def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:
@@ -173,8 +174,6 @@ def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:
     radar = radar_of(path)
     found = fates(path, radar)
     assert found["reaped"].prune_in_days == pytest.approx(80) and found["late"].prune_in_days == 0
-    with opened(path) as (_, catalog):
-        assert radar.doomed(catalog) == ["late"]
 
 
 def test_a_young_open_one_waits_for_both(tmp_path: Path) -> None:
@@ -182,7 +181,7 @@ def test_a_young_open_one_waits_for_both(tmp_path: Path) -> None:
     sessions = [aged("run", 30, source="cron", ended=False), aged("chat", 30, source="telegram", ended=False)]
     path = make_store(tmp_path / "state.db", "31", sessions)
     found = fates(path, radar_of(path))
-    assert (found["run"].closes_in_days, found["run"].prune_in_days) == (pytest.approx(60), pytest.approx(150))
+    assert found["run"].prune_in_days == pytest.approx(150)
     assert found["chat"].prune_in_days is None
 
 
@@ -195,13 +194,14 @@ def test_hermes_keeps_an_interval_between_clean_ups(tmp_path: Path) -> None:
     assert fates(path, radar_of(path, config=config))["old"].prune_in_days == 0
 
 
-def test_leased_rows_are_passed_over(tmp_path: Path) -> None:
-    """By the automatic clean-up; the conversation is due all the same."""
-    lease = {"conversation_id": "old", "holder": "x", "acquired_at": NOW, "expires_at": NOW + 60}
-    path = make_store(tmp_path / "state.db", "31", [aged("old", 200)], tables={"session_turn_leases": [lease]})
+def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
+    """By the automatic clean-up; an ended conversation is due all the same."""
+    lease = {"conversation_id": "run", "holder": "x", "acquired_at": NOW, "expires_at": NOW + 60}
+    sessions = [aged("run", 200, source="cron", ended=False), aged("old", 200)]
+    path = make_store(tmp_path / "state.db", "31", sessions, tables={"session_turn_leases": [lease]})
     with opened(path) as (_, catalog):
-        assert radar_of(path).doomed(catalog) == []
-        assert replace(radar_of(path), busy=frozenset()).doomed(catalog) == ["old"]
+        assert radar_of(path).closing(catalog) == [] and due(radar_of(path), catalog) == ["old"]
+        assert replace(radar_of(path), busy=frozenset()).closing(catalog) == ["run"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_nothing_is_said_that_is_not_known(tmp_path: Path, config: str, words: s
     assert fate.prune_in_days is None and words in fate.reason
     with opened(path) as (_, catalog):
         radar = radar_of(path, config=config)
-        assert radar.doomed(catalog) == [] == radar.closing(catalog) == radar.soonest(catalog)
+        assert radar.closing(catalog) == [] == radar.soonest(catalog)
 
 
 def test_a_file_hermes_never_opens(tmp_path: Path) -> None:
@@ -228,6 +228,6 @@ def test_a_file_hermes_never_opens(tmp_path: Path) -> None:
     with opened(path) as (reader, catalog):
         radar = read_radar(reader, None, NOW)
         assert radar.fate(catalog.conversation("old")) == Fate(
-            None, None, "Hermes does not open this file, so it deletes nothing in it"
+            None, "Hermes does not open this file, so it deletes nothing in it"
         )
-        assert radar.doomed(catalog) == []
+        assert radar.soonest(catalog) == []

@@ -85,7 +85,7 @@ def test_what_is_fetched_grows_with_the_sessions(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr(Reader, "rows", rows)
         found = measure(reader, catalog.forest.sessions.values())
     assert added(found.values()).rows == 5000
-    assert sum(fetched) <= 3 * 50 and len(fetched) < 10  # counts, prompts, sums
+    assert sum(fetched) <= 4 * 50 and len(fetched) < 10  # counts, shown, prompts, sums
 
 
 def test_a_long_session_is_read_by_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,4 +226,4 @@ def test_tables_by_page(fixture_store: Fixture) -> None:
     if not found.tables:
         pytest.skip("this SQLite has no dbstat")
     assert sum(size for _, size in found.tables) + found.free_bytes == found.file_bytes
-    assert found.tables[0][1] >= found.tables[-1][1] and found.shared_prompts > 0
+    assert found.tables[0][1] >= found.tables[-1][1]

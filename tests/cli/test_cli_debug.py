@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,16 +12,17 @@ from commandline import call, copy_store
 from hermes_browse.store.connection import reader
 from hermes_browse.tui import logfile
 from hermes_browse.tui.cli import stats
-from hermes_browse.tui.logfile import log_failure, log_path, stop_debugging
+from hermes_browse.tui.config.folders import log_path
+from hermes_browse.tui.logfile import log_failure
 
 Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    """No test leaves the log open for more than failures."""
-    yield
-    stop_debugging()
+def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `--debug` switches on is switched off after each test."""
+    monkeypatch.setattr(logfile, "_is_debugging", False)
+    monkeypatch.setattr(reader, "observe", None)
 
 
 def fail(secret: str) -> None:
@@ -54,7 +54,7 @@ def test_a_failure_is_written_down_without_its_values() -> None:
 
 def test_the_log_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """A long one is put aside, and the one put aside before goes."""
-    monkeypatch.setattr(logfile, "_MOST", 100)
+    monkeypatch.setattr(logfile, "_MAX_BYTES", 100)
     for _ in range(5):
         try:
             fail("x")

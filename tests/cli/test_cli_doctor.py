@@ -43,7 +43,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def problems_around(holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]) -> list[Problem]:
     """What is wrong around a store, with the configuration there is."""
-    return checkup.problems_around(holders, free, size, told, read_config())
+    return checkup.problems_around(holders, free, size, told, read_config(config_path()))
 
 
 def codes(**changed: object) -> list[str]:

@@ -163,7 +163,7 @@ def test_messages_that_were_taken_back_are_found_and_left_out(capsys: Capture, t
 
 
 def test_relevance_without_a_limit_gives_all(capsys: Capture, home: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hermes_browse.store.search.judge.RELEVANT", 10)
+    monkeypatch.setattr("hermes_browse.store.search.checker.RELEVANT", 10)
     document = ask(capsys, *home, "search", "heron", "--sort", "relevance", "--limit", "0")
     assert document["total"] == len(document["hits"]) == 40 and document["complete"] is True
     assert document["notes"] == []

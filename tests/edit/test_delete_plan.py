@@ -33,7 +33,7 @@ def test_all_segments_and_what_lost_a_race() -> None:
     """A sibling beside the continuation is reachable from nowhere else."""
     found = affected(ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"))
     assert set(found.sessions) == {"a1", "a2", "a3", "a4"} and found.orphaned == ()
-    assert [chain.root.id for chain in found.along] == ["a4"]
+    assert [chain.root.id for chain in found.dependent] == ["a4"]
     alone = affected(ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"), of="a4")
     assert alone.sessions == ("a4",)
 
@@ -83,13 +83,13 @@ def test_markers_that_lead_back() -> None:
         session("b2", "a1", delegate_from="a1"),
         session("c3", "b2", delegate_from="b2"),
     )
-    assert sorted(found.sessions) == ["a1", "b2", "c3"] and [chain.root.id for chain in found.asked] == ["a1"]
+    assert sorted(found.sessions) == ["a1", "b2", "c3"] and [chain.root.id for chain in found.requested] == ["a1"]
 
 
 def test_a_subagent_alone_leaves_its_parent() -> None:
     """Upwards nothing goes."""
     found = affected(session("a1"), session("b2", "a1", delegate_from="a1"), of="b2")
-    assert found.sessions == ("b2",) and found.above == ("a1",)
+    assert found.sessions == ("b2",) and found.family_roots == ("a1",)
 
 
 def test_what_is_no_session_is_an_error() -> None:

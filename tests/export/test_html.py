@@ -15,7 +15,7 @@ from exports import document
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.html import SCRIPT, STYLE, _prose
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import opened_up
+from hermes_browse.store.export.source import readable_result
 from hermes_browse.store.text import printable
 
 DATA = Path(__file__).parent.parent / "data"
@@ -219,7 +219,7 @@ def test_bold_and_code(said: str, expected: str) -> None:
 )
 def test_results_are_opened_up(result: str, expected: str) -> None:
     """What a tool printed is read as it was printed; what is no JSON object stays as it is."""
-    assert opened_up(result) == expected
+    assert readable_result(result) == expected
 
 
 def test_secrets_are_gone_from_every_corner(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from hermes_browse.store.export.redact import (
     LABELS,
     Redactor,
     describe,
-    is_telling,
+    is_secret_value,
     parse_env,
     read_env,
-    telling_values,
+    secret_values,
 )
 from hermes_browse.store.export.secrets import MARK, RULES
 
@@ -184,10 +184,14 @@ def test_values_of_env() -> None:
     """Long ones that are no path, address or ordinary word; quotes, comments and lists understood."""
     pairs = dict(parse_env("\ufeff" + ENV))
     assert pairs["PLAIN_TOKEN"] == "zucchini pie" and pairs["EMPTY"] == ""
-    values = telling_values(pairs.items())
+    values = secret_values(pairs.items())
     assert {"zucchini pie", "123456789", "987654321", "123456789,987654321"} <= values
     assert not any(value.startswith(("/home", "https://", "anthropic/", "deutsch", "abc")) for value in values)
-    assert not is_telling("KEY", "changeme") and not is_telling("KEY", "short") and is_telling("KEY", "unusual-word")
+    assert (
+        not is_secret_value("KEY", "changeme")
+        and not is_secret_value("KEY", "short")
+        and is_secret_value("KEY", "unusual-word")
+    )
     text, counts = redact("zucchini pie for 987654321 in /home/me/projects", values)
     assert text == f"{MARK}env-value] for {MARK}env-value] in /home/me/projects" and counts == {"env-value": 2}
 

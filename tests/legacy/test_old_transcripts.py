@@ -235,7 +235,7 @@ def test_many_files_come_in_portions_newest_first(folder: Path) -> None:
 def test_what_there_is_no_room_for_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full temporary folder ends in a sentence, not in an error."""
     write_lines(folder / "a.jsonl", *SAID)
-    monkeypatch.setattr("hermes_browse.store.legacy.shelf._SPARE", 1 << 60)
+    monkeypatch.setattr("hermes_browse.store.legacy.shelf._RESERVE", 1 << 60)
     with Shelf(folder, ()) as shelf:
         shelf.fill_all()
         assert (shelf.done, shelf.left_out) == (0, 1)

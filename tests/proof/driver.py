@@ -97,12 +97,12 @@ FEW = tuple(step for step in READING if step.name in ("move", "top", "search", "
 
 SHORT_FUSE = """
 import sys
-from hermes_browse.store.connection import time_limit
-time_limit.SECONDS = 2.0
+from hermes_browse.store.connection import reader
+reader.TIME_LIMIT = 2.0
 from hermes_browse.tui.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """
-"""The browser, its fuse of statements two seconds long, so that what never ends is seen to be ended."""
+"""The browser with a time limit of two seconds for a statement, so that one that never ends is seen to be ended."""
 
 TIMED = """
 import atexit, os, sys

@@ -3,7 +3,7 @@
     python forks.py     JSON on standard input, a line for each: [seconds, arguments]
 
 Answers a line each: [exit code or minus the signal, standard output, standard error].
-The fuse of statements is set to two seconds, so that what never ends is seen to be ended.
+The time limit of statements is two seconds, so that one that never ends is seen to be ended.
 The alarm ends a command that takes too long whatever it is in, SQLite included.
 """
 
@@ -17,11 +17,11 @@ import signal
 import sys
 import tempfile
 
-from hermes_browse.store.connection import time_limit as fuse
+from hermes_browse.store.connection import reader
 from hermes_browse.tui import cli
 from hermes_browse.tui.cli import main
 
-fuse.SECONDS = 2.0
+reader.TIME_LIMIT = 2.0
 for module in pkgutil.iter_modules(cli.__path__):  # once, and not in each fork
     importlib.import_module(f"{cli.__name__}.{module.name}")
 

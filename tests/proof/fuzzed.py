@@ -28,7 +28,7 @@ from hermes_browse.store.messages.images import decode_data_url, suffix_of
 from hermes_browse.store.messages.models import Hit, State
 from hermes_browse.store.messages.outcomes import has_failed
 from hermes_browse.store.search import parse, search
-from hermes_browse.store.search.judge import make_conditions
+from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.terms import make_plan
 from hermes_browse.store.sessions import rows
 from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status

@@ -92,7 +92,7 @@ def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Ca
     rows = reader.value("SELECT count(*) FROM sessions WHERE id IS NOT NULL")
     segments = [segment.id for chain in catalog.forest.chains() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == rows
-    assert any("no id" in warning for warning in warnings_of(reader))
+    assert any("no id" in text for text, _remedy in warnings_of(reader))
     reached: set[str] = set()
     stack = [chain for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED) for chain in catalog.forest.in_view(view)]
     while stack:

@@ -17,9 +17,10 @@ from hermes_browse.store.demo import build
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
-from hermes_browse.store.insights.sums import GROUPINGS, Group, make_report, split_report, split_tools, tool_report
+from hermes_browse.store.insights.sums import Group, make_report, split_report, split_tools, tool_report
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
+GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 

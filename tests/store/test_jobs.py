@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from builders import make_store
 from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.jobs import job_of, name_in_title, read_job_names
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.tui.list.model import CatalogRows, Details
 from hermes_browse.tui.list.rows import JobRow
 
@@ -46,3 +47,19 @@ def test_the_list_folds_what_the_map_folds(tmp_path: Path) -> None:
     row = rows.row(0)
     assert len(rows) == 1 and isinstance(row, JobRow) and len(row.runs) == len(RUNS)
     assert [each.conversations for each in space.sources[0].below] == [len(RUNS)]
+
+
+def test_the_name_of_a_job(tmp_path: Path) -> None:
+    """From the title Hermes gives to a run, whatever is behind it; from its file, if that can be read."""
+    assert name_in_title("Morning · paper · Nov 22 07:00 #12") == "Morning · paper"
+    assert [name_in_title(each) for each in (None, "", "cron aa11", "Notes · of May")] == [""] * 4
+    path = tmp_path / "cron" / "jobs.json"
+    path.parent.mkdir()
+    assert read_job_names(tmp_path) == {}
+    jobs = [{"id": "a", "name": "A\tjob"}, {"id": 7, "name": "x"}, {"id": "b", "name": " "}, {"id": "c"}, None]
+    for text in (json.dumps({"jobs": jobs}), "\ufeff" + json.dumps(jobs)):
+        path.write_text(text, encoding="utf-8")
+        assert read_job_names(tmp_path) == {"a": "A\tjob"}
+    for text in ("{", '{"jobs": 3}', "[" * 100_000):
+        path.write_text(text, encoding="utf-8")
+        assert read_job_names(tmp_path) == {}

@@ -135,7 +135,7 @@ def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_all_are_ranked_where_all_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hermes_browse.store.search.judge.RELEVANT", 20)
+    monkeypatch.setattr("hermes_browse.store.search.checker.RELEVANT", 20)
     path = write_store(tmp_path / "state.db", [f"docker {'docker ' * (at == 3)}row {at}" for at in range(100)])
     whole = ask(path, "docker", sort="relevance")
     assert len(whole.hits) == whole.total == 100 and whole.complete and ids(whole)[0] == 4

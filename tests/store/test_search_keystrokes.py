@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sqlite3
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +14,9 @@ import pytest
 from builders import make_store
 
 from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.search import Answer, parse, search, streams, trigrams
+from hermes_browse.store.search import Answer, Scope, parse, search, streams, trigrams
 from hermes_browse.store.search import rows as rows_read
-from hermes_browse.store.search.rows import KeptRows
+from hermes_browse.store.search.rows import SearchCache
 
 ROWS = 6000
 PAGE = 32
@@ -151,13 +153,13 @@ def test_what_is_kept_is_bounded(store: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(rows_read, "MOST_BYTES", 50_000)
     with Store(store).reader() as reader:
         search(reader, parse("plai"), limit=300, prefix_last=True)
-        rows = reader.keep(KeptRows)
+        rows = reader.cached(SearchCache)
         assert 0 < len(rows) < 300
         assert rows.size <= 50_000
-        known = len(rows)
-        reader.close()
-    assert known
-    assert reader.keep(KeptRows) is not rows, "gone with the connection"
+        kept = weakref.ref(rows)
+        del rows
+    gc.collect()
+    assert kept() is None, "gone with the connection"
 
 
 def test_nothing_kept_outlives_a_change(tmp_path: Path) -> None:
@@ -183,8 +185,8 @@ def test_nothing_kept_outlives_a_change(tmp_path: Path) -> None:
 def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store: Path) -> None:
     with Store(store).reader() as reader:
         assert typed(reader, "docker")[0].hits
-        assert search(reader, parse("docker"), prefix_last=True, roles=("tool",)).hits == ()
-        assert search(reader, parse("docker"), prefix_last=True, sessions=lambda session: False).hits == ()
+        assert search(reader, parse("docker"), prefix_last=True, scope=Scope(roles=frozenset({"tool"}))).hits == ()
+        assert search(reader, parse("docker"), prefix_last=True, scope=Scope(sessions=lambda session: False)).hits == ()
         assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()
 
 
@@ -230,7 +232,7 @@ def test_what_is_enough_is_not_followed_by_a_merge(store: Path, monkeypatch: pyt
 
         reader.rows = rows  # type: ignore[method-assign,assignment]  # listens
         some = {*newest[0:300:15], newest[318]}
-        monkeypatch.setattr("hermes_browse.store.search.judge.Judge._admits", lambda judge, row: row.id in some)
+        monkeypatch.setattr("hermes_browse.store.search.checker.Checker._admits", lambda checker, row: row.id in some)
         answer = search(reader, parse("docker n"), limit=20, prefix_last=True)
         reader.rows = original  # type: ignore[method-assign]  # as it was
     assert [hit.message_id for hit in answer.hits] == sorted(some, reverse=True)[:20], (

@@ -18,7 +18,7 @@ from hermes_browse.store.search import (
     parse_date,
     unknown_filters,
 )
-from hermes_browse.store.search.filters import Asked, FilterKind, RowFacts
+from hermes_browse.store.search.filters import Filter, FilterKind, RowFacts
 from hermes_browse.store.search.query import TermKind
 from hermes_browse.store.search.values import parse_number
 
@@ -205,7 +205,7 @@ def _row(role: str = "user", moment: float | None = NOW, content: str = "", call
 def test_message_conditions(text: str, row: RowFacts, expected: bool) -> None:
     condition = make_conditions(parse(text, now=NOW), NOW).message
     assert condition is not None
-    assert condition.accepts(row) is expected
+    assert condition(row) is expected
 
 
 @pytest.mark.parametrize(
@@ -228,4 +228,4 @@ def test_each_filter_knows_all_of_itself(kind: FilterKind) -> None:
     for name in kind.also_called:
         (problem,) = unknown_filters(parse(f"x {name}:y1"))
         assert f"is {kind.key}{kind.sign} meant?" in problem.text
-    assert bool(kind.reason(Asked(kind.key, " ", ":", NOW))), "no filter means anything without a value"
+    assert bool(kind.reason(Filter(kind.key, ":", " "), NOW)), "no filter means anything without a value"

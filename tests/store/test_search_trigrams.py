@@ -15,6 +15,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.fold import fold
+from hermes_browse.store.search.index_terms import ranges_with_terms, read_terms
 from hermes_browse.store.search.trigrams import _LETTERS, superset
 
 TEXTS = (
@@ -108,8 +109,9 @@ def test_every_letter_that_folds_to_an_ascii_one_is_known() -> None:
 def test_the_vocabulary_is_not_written_into_the_store(store: Path) -> None:
     before = hashlib.sha256(store.read_bytes()).digest()
     with Store(store).reader() as reader:
-        assert "日本へ" in reader.index_terms("messages_fts_trigram", "日本", "日杭", 50)
-        assert reader.index_has_terms("messages_fts_trigram", [("日本", "日杭"), ("設", "設\uffff")]) == [True, False]
+        index = reader.schema.trigram
+        assert index is not None and "日本へ" in read_terms(reader, index, ("日本", "日杭"), 50)
+        assert ranges_with_terms(reader, index, [("日本", "日杭"), ("設", "設\uffff")]) == {("日本", "日杭")}
         with pytest.raises(BrowseError):
             reader.rows("CREATE TABLE another (x)")
         with pytest.raises(BrowseError):

@@ -11,7 +11,16 @@ from search_stores import NOW, ask, change, found, ids, write_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.search import Total, count, parse, read_context, search, suggest
+from hermes_browse.store.search import (
+    Scope,
+    Total,
+    count,
+    make_conditions,
+    parse,
+    read_context,
+    search,
+    suggest,
+)
 from hermes_browse.store.search.snippets import WIDTH
 
 SESSIONS = [
@@ -54,16 +63,18 @@ def test_pages_join_into_the_whole(store: Path, query: str, sort: str) -> None:
 
 def test_sessions_are_admitted_inside_the_walk(store: Path) -> None:
     expected = [number for number in range(600, 0, -1) if number % 2 == 0][:50]
-    for sessions in (frozenset("a"), {"a": 1}, ["a"], lambda session_id: session_id == "a"):
-        assert found(store, "docker", sessions=sessions, limit=50) == expected
+    scope = Scope(sessions=lambda session_id: session_id == "a")
+    assert found(store, "docker", scope=scope, limit=50) == expected
     with Store(store).reader() as reader:
-        assert count(reader, parse("docker"), sessions=["a"]).count == 300
-    assert found(store, "docker", sessions=[]) == []
+        assert count(reader, parse("docker"), scope=scope).count == 300
+    assert found(store, "docker", scope=Scope(sessions=lambda session_id: False)) == []
 
 
 def test_roles_add_to_the_filters(store: Path) -> None:
-    assert found(store, "needle", roles=["user"]) == [600, 300]
-    assert found(store, "needle role:user role:tool", roles=["user"]) == [600, 300]
+    user = frozenset({"user"})
+    assert found(store, "needle", scope=Scope(roles=user)) == [600, 300]
+    condition = make_conditions(parse("role:user role:tool")).message
+    assert found(store, "needle", scope=Scope(roles=user, message=condition)) == [600, 300]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from shapes import NAMES
 from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search import count, make_conditions, parse, search
-from hermes_browse.store.search.judge import Scope, edits_file, split_by_edits
+from hermes_browse.store.search import Scope, count, make_conditions, parse, search, split_by_edits
+from hermes_browse.store.search.conditions import edits_file
 
 NOW = T0 + 30 * DAY
 PATCH = "*** Begin Patch\n*** Update File: src/auth.py\n@@\n-see lib/other.py\n+x\n*** End Patch"

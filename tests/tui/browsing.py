@@ -171,6 +171,8 @@ class Browser:
     def _is_busy(self) -> bool:
         if not all(each.is_mounted for each in self.app.screen_stack):
             return True  # one that was just opened has no panes yet
+        if self.app._resize_event is not None or self.app._resize_timer is not None:
+            return True  # Textual passes a new size on after a moment
         screen = self.screen
         pending = (
             screen.controllers.reading.is_pending

@@ -108,7 +108,7 @@ async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "enter"), [("W", "read"), ("P", "read"), ("X", "look into it"), ("I", "Show the conversations")]
+    ("key", "enter"), [("W", "read"), ("P", "read"), ("X", "open"), ("I", "Show the conversations")]
 )
 async def test_help_says_what_enter_does_on_a_screen(key: str, enter: str, tmp_path: Path) -> None:
     """Nowhere over the main screen Enter resumes, and help does not say so."""

@@ -39,7 +39,7 @@ def _preflight(browser: Browser, executable: str | None) -> PreflightScreen:
 
 
 def _reclaim(executable: str | None) -> ReclaimScreen:
-    return ReclaimScreen(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0, False, 0), 99))
+    return ReclaimScreen(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0, False), 99))
 
 
 def _drop(browser: Browser) -> DropScreen:

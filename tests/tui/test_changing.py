@@ -187,7 +187,7 @@ async def test_delete_one_and_undo(path: Path) -> None:
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteScreen)
         card = browser.card()
-        assert "1 conversation to the trash" in card and "2 subagents along" in card and "lose" in card
+        assert "1 conversation to the trash" in card and "with 2 subagents" in card and "lose" in card
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteScreen), "what asks is not what answers"
         await browser.press("escape")
@@ -203,13 +203,13 @@ async def test_delete_one_and_undo(path: Path) -> None:
 
 async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
-    monkeypatch.setattr(cleaning, "_NO_PROGRESS", 0)
+    monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
     seen: list[str] = []
     show = ProgressScreen.show
 
     def spy(self: ProgressScreen, share: float, words: str) -> None:
         show(self, share, words)
-        seen.append(str(self.query_one("#numbers").visual))
+        seen.append(words)
 
     monkeypatch.setattr(ProgressScreen, "show", spy)
     before = dump(path)
@@ -235,7 +235,7 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
     """What is done stays done, and one undo takes it back."""
     from hermes_browse.store.cleanup import bulk
 
-    monkeypatch.setattr(cleaning, "_NO_PROGRESS", 0)
+    monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     show = ProgressScreen.show
 

@@ -61,8 +61,8 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
         KindRow("said", 10, 100, 2, "cli"),
         BundleRow(bundle, True),
         BundleRow(bundle._replace(damage=title or "torn"), False),
-        FateRow(conversation, Fate(3.5, None, title)),
-        FateRow(conversation, Fate(None, None, title)),
+        FateRow(conversation, Fate(3.5, title)),
+        FateRow(conversation, Fate(None, title)),
     ]
     for row in rows:
         spans = format_row(row, width, NOW)

@@ -137,7 +137,7 @@ async def test_a_job_is_one_line(path: Path) -> None:
         await browser.press("P")
         plan = plan_list(browser)
         index = plan.source.index_of("jcron job1")
-        assert index is not None and "cron job1 · 2 runs" in browser.text("#plan")
+        assert index is not None and "▸ hello there · 2 runs" in browser.text("#plan")
         plan.cursor = index
         count = len(plan.source)
         await browser.press("enter")

@@ -15,13 +15,13 @@ from hermes_browse.store.hermes import resume
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.commands import final_keys
-from hermes_browse.tui.config.folders import config_path, memory_path
+from hermes_browse.tui.config.folders import user_folder
 from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.reading import parse_config, read_config
 from hermes_browse.tui.config.start import Memory, read_memory, write_memory
 from hermes_browse.tui.formats import DATE_WIDTHS
-from hermes_browse.tui.list import row_format
+from hermes_browse.tui.list import columns
 
 HERE = Path("config.toml")
 
@@ -206,7 +206,7 @@ def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
 
 def test_columns() -> None:
     """Each once, in order, as far as they hold; the names are those that rows know."""
-    assert tuple(sorted(row_format.COLUMNS, key=COLUMNS.index)) == COLUMNS and tuple(DATE_WIDTHS) == DATES
+    assert tuple(sorted(columns.COLUMNS, key=COLUMNS.index)) == COLUMNS and tuple(DATE_WIDTHS) == DATES
     assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == ("cost", "age")
 
 
@@ -229,13 +229,14 @@ def test_surfaces() -> None:
 def test_the_folders_are_those_of_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Found without platformdirs, and the same."""
     for value in (None, "", str(tmp_path)):
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
             if value is None:
                 monkeypatch.delenv(name)
             else:
                 monkeypatch.setenv(name, value)
-        assert config_path().parent == platformdirs.user_config_path("hermes-browse", appauthor=False)
-        assert memory_path().parent == platformdirs.user_state_path("hermes-browse", appauthor=False)
+        for kind in ("config", "state", "data", "log"):
+            platform_folder = getattr(platformdirs, f"user_{kind}_path")
+            assert user_folder(kind) == platform_folder("hermes-browse", appauthor=False)
 
 
 def test_what_is_remembered_comes_back_and_is_private(tmp_path: Path) -> None:
@@ -269,4 +270,4 @@ def test_a_damaged_memory_is_none(tmp_path: Path, raw: bytes) -> None:
     path.write_bytes(raw)
     assert read_memory(path) == Memory()
     path.write_bytes(b'{"view": "all", "sort": "size", "reverse": 1, "theme": "nord"}')
-    assert read_memory(path) == Memory(View.ALL, Sort.ACTIVITY, False, "nord")
+    assert read_memory(path) == Memory(View.ALL, Sort.SIZE, False, "nord")

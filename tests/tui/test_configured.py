@@ -19,7 +19,7 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.options import COLUMNS, DATES, Options
-from hermes_browse.tui.config.start import Memory, keep, read_memory, read_start, set_rows, write_memory
+from hermes_browse.tui.config.start import Memory, read_memory, read_start, set_rows, write_memory
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.row_format import format_below, format_row
 from hermes_browse.tui.list.rows import ConversationRow
@@ -222,23 +222,20 @@ async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
     async with browsing(app) as browser:
         await browser.press("4", "s", "S")
         app.theme = "nord"
-    left = app.as_left()
-    assert left == (View.ALL, Sort.STARTED, True, "nord")
-    keep(app.start, *left)
-    assert read_memory(memory_path()) == Memory(*left)
+    left = app.new_memory()
+    assert left == Memory(View.ALL, Sort.STARTED, True, "nord")
+    write_memory(memory_path(), left)
+    assert read_memory(memory_path()) == left
     again = configured(tmp_path)
     async with browsing(again) as browser:
         listing = browser.screen.controllers.listing
-        assert (listing.view, listing.sort, listing.reverse, again.theme) == left
+        assert (listing.view, listing.sort, listing.reverse, again.theme) == left[:4]
     set_now = configured(tmp_path, 'view = "chats"\ntheme = "hermes-dark"\nsort = "cost"\n')
     async with browsing(set_now) as browser:
         listing = browser.screen.controllers.listing
         assert (listing.view, listing.sort, listing.reverse) == (View.CHATS, Sort.COST, False)
         assert set_now.theme == "hermes-dark"
-    left_now = set_now.as_left()
-    assert left_now is not None
-    keep(set_now.start, *left_now)
-    assert read_memory(memory_path()).theme == "nord", "what is set is not what was chosen"
+    assert set_now.new_memory().theme == "nord", "what is set is not what was chosen"
 
 
 async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path: Path) -> None:
@@ -249,7 +246,7 @@ async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path: Path) -> N
     async with browsing(app) as browser:
         await browser.press("2")
         app.theme = "nord"
-    assert app.as_left() == (View.ARCHIVED, Sort.COST, True, "nord")
+    assert app.new_memory() == Memory(View.ARCHIVED, Sort.COST, True, "nord")
 
 
 def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
 from hermes_browse.tui.shared.programs import private_file
 from hermes_browse.tui.transcript.cards import RawScreen
-from hermes_browse.tui.transcript.copying import code_blocks, said
+from hermes_browse.tui.transcript.copying import code_blocks, message_text
 from hermes_browse.tui.transcript.model import TranscriptModel
-from hermes_browse.tui.transcript.tool_text import what_it_said
+from hermes_browse.tui.transcript.tool_text import output_text
 
 REAL_TOOLS = clipboard.tools
 """Before the fixture takes it away."""
@@ -99,9 +99,9 @@ def test_code_blocks_are_found_where_they_are_nested() -> None:
 
 def test_a_message_is_taken_without_what_was_injected() -> None:
     recalled = "<memory-context>secret</memory-context>\n"
-    assert said(ChatMessage(1, "s", "user", recalled + "plain question")).text == "plain question"
+    assert message_text(ChatMessage(1, "s", "user", recalled + "plain question")).text == "plain question"
     call = ToolCall("c", "terminal", '{"command": "ls"}')
-    assert said(ChatMessage(2, "s", "assistant", "", tool_calls=(call,))).text == 'terminal {"command": "ls"}'
+    assert message_text(ChatMessage(2, "s", "assistant", "", tool_calls=(call,))).text == 'terminal {"command": "ls"}'
 
 
 async def _copied(browser: Browser, key: str) -> str:
@@ -132,7 +132,7 @@ async def test_tool_outputs_are_taken_one_after_the_other(tmp_path: Path) -> Non
         while view.current is None or not view.current.tool_calls:
             await browser.press("right_curly_bracket")
         results = [view.model.result(call.id) for call in view.current.tool_calls]
-        texts = [what_it_said(each.text) for each in results if each is not None]
+        texts = [output_text(each.text) for each in results if each is not None]
         assert texts
         taken = [await _copied(browser, "ctrl+y") for _ in range(len(texts) + 1)]
         assert taken == [*map(harmless, texts), harmless(texts[0])], "after the last one the first again"
@@ -168,7 +168,7 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
         result = view.model.result(view.current.tool_calls[0].id)
         assert result is not None
         paged = (tmp_path / "notes.text").read_text(encoding="utf-8")
-        assert what_it_said(result.text).splitlines()[0] in paged, "results are in it, whole"
+        assert output_text(result.text).splitlines()[0] in paged, "results are in it, whole"
         assert browser.app.is_running
 
 

@@ -34,7 +34,7 @@ raise SystemExit(main(sys.argv[1:]))
 
 def cursor_row(terminal: Terminal) -> int:
     """The row of the list that the cursor is on, from 0; -1 without one."""
-    return next((row - 3 for row, line in enumerate(terminal.screen.display) if line.startswith("▌")), -1)
+    return next((row - 4 for row, line in enumerate(terminal.screen.display) if line.startswith("▌")), -1)
 
 
 def wait_until(terminal: Terminal, holds: Callable[[], bool], seconds: float = 30.0) -> None:
@@ -61,7 +61,7 @@ def look(terminal: Terminal) -> list[list[tuple[str, str, str, bool]]]:
     """The first rows of the list as they are painted, without the counters that are read later."""
     return [
         [(cell.data, cell.fg, cell.bg, cell.bold) for cell in (terminal.screen.buffer[y][x] for x in range(30))]
-        for y in range(3, 9)
+        for y in range(3, 10)
     ]
 
 

@@ -19,7 +19,7 @@ from hermes_browse.store.messages.models import ChatMessage, ToolCall
 from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript import find as finding
-from hermes_browse.tui.transcript.find import Findings, contains, look_through, needle
+from hermes_browse.tui.transcript.find import Findings, contains, needle, scan
 
 COUNT = 600
 PLACES = (100, 150, 400)
@@ -128,7 +128,7 @@ def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: p
         findings = Findings(needed("needle"), len(bones), 120)
         slices = 0
         while findings.next_part is not None:
-            findings.take(look_through(reader, bones, *findings.next_part, findings.wanted))
+            findings.take(scan(reader, bones, *findings.next_part, findings.matcher))
             slices += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
         assert slices > COUNT // 50
@@ -137,7 +137,7 @@ def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: p
 def test_a_result_is_found_with_its_call_across_slices(tmp_path: Path) -> None:
     with Store(long_store(tmp_path / "state.db")).reader() as reader:
         bones = read_skeleton(reader, [Session("s", "cli")]).bones
-        assert look_through(reader, bones, 399, 401, needed("needle")).found == (399,)
+        assert scan(reader, bones, 399, 401, needed("needle")).found == (399,)
 
 
 async def find(browser: Browser, text: str) -> None:

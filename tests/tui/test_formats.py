@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from rich.cells import cell_len
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui import formats
+from hermes_browse.tui.insights.words import tick
 from hermes_browse.tui.shared import calendar
 from hermes_browse.tui.shared.styled import breaks
 
@@ -39,11 +41,21 @@ TEXTS = st.lists(_CHARACTERS, max_size=60).map("".join).map(printable)
         (3 * 86400, "3d"),
         (13.9 * 86400, "13d"),
         (42 * 86400, "6w"),
+        (200 * 86400, "Apr 2023"),
     ],
 )
 def test_age(passed: float, shown: str) -> None:
     """An age is never rounded into a unit that does not exist, like 60m."""
     assert formats.age(NOW - passed, NOW) == shown
+
+
+def test_no_month_reads_as_a_day() -> None:
+    """A month has its whole year, and a day of another year has that: `Apr 26` could be either."""
+    april = datetime(2026, 4, 26)
+    assert calendar.short_month(april) == "Apr 2026" and calendar.short_date(april) == "26 Apr"
+    assert calendar.full_date(april) == tick("day", "2026-04-26", 2027) == "26 Apr 2026"
+    assert tick("day", "2026-04-26", 2026) == "26 Apr" and tick("month", "2026-04", 2026) == "Apr 2026"
+    assert formats.idle(200 * 86400) == "28w" and formats.idle(7200) == "2h", "an idle time is no date"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

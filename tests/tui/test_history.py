@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from browsing import browsing, loose, open_app
 
-from hermes_browse.tui.search.history import History, history_path
+from hermes_browse.tui.config.folders import history_path
+from hermes_browse.tui.search.history import History
 from hermes_browse.tui.search.searches import SearchesScreen
 
 

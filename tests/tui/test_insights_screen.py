@@ -20,7 +20,7 @@ from hermes_browse.store.insights.facts import Facts
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.insights import adding_up
-from hermes_browse.tui.insights.plot import BarPlot, Course, WeekPlot, axis, lay_out, quantiles
+from hermes_browse.tui.insights.plot import BarPlot, Chart, WeekPlot, axis, lay_out, quantiles
 from hermes_browse.tui.insights.rows import GroupRow, Table
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.insights.series import OTHERS, OWN, Series, Stacking
@@ -75,9 +75,9 @@ def behind(browser: Browser) -> set[str]:
     return {row.conversation.id for row in rows if isinstance(row, ConversationRow)}
 
 
-def course(browser: Browser) -> Course:
+def chart(browser: Browser) -> Chart:
     """The bars."""
-    found = browser.app.screen.query_one(BarPlot).course
+    found = browser.app.screen.query_one(BarPlot).chart
     assert found is not None
     return found
 
@@ -91,18 +91,18 @@ async def test_days_with_their_bars(path: Path) -> None:
             ("2026-05-28", 1500),
             ("2026-05-26", 3050),
         ]
-        bars = course(browser)
+        bars = chart(browser)
         assert len(bars.values) == 30 and bars.values[-3:] == [2.0, 0, 0.5] and bars.chosen == 29
         assert [(each.name, list(each.values[-3:])) for each in bars.series] == [("one", [2.0, 0, 0.5])]
         assert "cost by day" in browser.text("#bars") and "█ one" in browser.text("#bars")
         assert "~$0.50" in browser.text("#groups") and "$2.00?" in browser.text("#groups")
         assert "$2.50: $2.00 actual + $0.50 estimated · 1 session of unknown cost" in browser.text("#costs")
         await browser.press("down")
-        assert course(browser).chosen == 27 and "▲ 26 May" in browser.text("#bars")
+        assert chart(browser).chosen == 27 and "▲ 26 May" in browser.text("#bars")
         await browser.press("enter")
         assert behind(browser) == {"b", "c"} and "2 conversations" in browser.text("#status")
         await browser.press("escape")
-        assert lines(browser)[1].group.key == "2026-05-26" and course(browser).chosen == 27
+        assert lines(browser)[1].group.key == "2026-05-26" and chart(browser).chosen == 27
         await browser.press("enter", "enter")
         assert isinstance(browser.app.screen, MainScreen)
         assert browser.screen.controllers.current.conversation is not None
@@ -113,19 +113,19 @@ async def test_periods_units_and_measures(path: Path) -> None:
     """[ and ] look back, b changes the bars, m what they measure."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I", "left_square_bracket")
-        assert len(course(browser).values) == 7 and "7 days" in browser.text("#header")
+        assert len(chart(browser).values) == 7 and "7 days" in browser.text("#header")
         await browser.press("left_square_bracket")
         assert "no shorter" in browser.text("#status")
         await browser.press(*["right_square_bracket"] * 4)
         assert [row.group.key for row in lines(browser)] == ["2026-05", "2025-11"]
-        assert course(browser).labels[0] == "Nov 25" and len(course(browser).values) == 7
+        assert chart(browser).labels[0] == "Nov 2025" and len(chart(browser).values) == 7
         await browser.press("b")
-        assert lines(browser)[0].by == "day" and len(course(browser).values) == 201
-        assert course(browser).values[-1] == 0.5 and "cost by day" in browser.text("#bars")
+        assert lines(browser)[0].by == "day" and len(chart(browser).values) == 201
+        assert chart(browser).values[-1] == 0.5 and "cost by day" in browser.text("#bars")
         await browser.press("m")
-        assert course(browser).values[-3:] == [3050, 0, 1500] and "tokens by day" in browser.text("#bars")
+        assert chart(browser).values[-3:] == [3050, 0, 1500] and "tokens by day" in browser.text("#bars")
         await browser.press("m")
-        assert course(browser).values[-3:] == [6, 0, 2]
+        assert chart(browser).values[-3:] == [6, 0, 2]
 
 
 async def test_by_model_source_and_directory(path: Path) -> None:
@@ -139,17 +139,17 @@ async def test_by_model_source_and_directory(path: Path) -> None:
         await browser.press("m")
         assert lines(browser)[0].group.key == "m/two"
         for name, part in (("one", [10, 0, 1500]), ("two", [3040, 0, 0])):  # the cursor stays on its line
-            lowest = course(browser).series[0]
-            assert (lowest.name, list(lowest.values[-3:])) == (name, part) and course(browser).values[-3] == 3050
+            lowest = chart(browser).series[0]
+            assert (lowest.name, list(lowest.values[-3:])) == (name, part) and chart(browser).values[-3] == 3050
             await browser.press("up")
-        assert {row.parts[0][0] for row in lines(browser)} == {each.look for each in course(browser).series}
+        assert {row.parts[0][0] for row in lines(browser)} == {each.look for each in chart(browser).series}
         await browser.press("tab")
         assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
         await browser.press("5")
         assert {row.group.key for row in lines(browser)} == {"/src", "unknown"}
         await browser.press("7")
         assert [row.group.key for row in lines(browser)] == ["b", "a", "c"], "tokens, as asked for before"
-        assert [list(each.values[-3:]) for each in course(browser).series] == [[3040, 0, 0], [10, 0, 1500]]
+        assert [list(each.values[-3:]) for each in chart(browser).series] == [[3040, 0, 0], [10, 0, 1500]]
         assert "Chat b" in browser.text("#groups")
 
 
@@ -204,7 +204,7 @@ async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path: Path) ->
             if lines(browser)[0].by == "model":
                 break
         await browser.press("slash")
-        word = search_for("model", "any", "all", NOW).word
+        word = search_for("model", "any", "all", NOW).note
         assert word and word in browser.text("#status")
         assert browser.text("#status").split()[0] == f"{len(browser.screen.rows):,}"
         browser.screen.box.value += " cookie "
@@ -275,16 +275,16 @@ async def test_columns_are_stacked(path: Path) -> None:
     """By model, by source, or not at all; where lines are models they are the parts."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I", "m")
-        assert [each.name for each in course(browser).series] == ["two", "one"]
+        assert [each.name for each in chart(browser).series] == ["two", "one"]
         assert [look for look, _ in lines(browser)[1].parts] == [*OWN[:2], OTHERS]
         await browser.press("s")
-        assert [each.name for each in course(browser).series] == ["telegram", "cli"]
+        assert [each.name for each in chart(browser).series] == ["telegram", "cli"]
         assert "by source" in browser.text("#status")
         await browser.press("s")
-        assert [each.name for each in course(browser).series] == [""] and "not stacked" in browser.text("#status")
+        assert [each.name for each in chart(browser).series] == [""] and "not stacked" in browser.text("#status")
         await browser.press("2", "s")
         assert "what the lines are" in browser.text("#status")
-        assert [each.name for each in course(browser).series] == ["two", "one"]
+        assert [each.name for each in chart(browser).series] == ["two", "one"]
 
 
 async def test_nothing_at_all(tmp_path: Path) -> None:
@@ -328,9 +328,9 @@ async def test_a_click_on_a_bar(path: Path) -> None:
             assert ("nothing" in browser.text("#status")) is (index == 28)
 
 
-def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = None) -> Course:
+def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = None) -> Chart:
     """Columns of one colour."""
-    return Course(labels, [Series("", OWN[0], values)], chosen, lambda value: f"{value:.3g}")
+    return Chart(labels, [Series("", OWN[0], values)], chosen, lambda value: f"{value:.3g}")
 
 
 def test_columns_in_few_cells() -> None:
@@ -375,7 +375,7 @@ def test_searches() -> None:
     assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"
     for by, key in (("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')):
         found = search_for(by, key, "all", NOW)
-        assert not found.query and "cannot" in found.word
+        assert not found.query and "cannot" in found.note
 
 
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 119, 120, 200])
@@ -445,7 +445,7 @@ async def test_columns_are_drawn(path: Path) -> None:
         band = Color.parse(browser.app.theme_variables["panel"]).rich_color
         behind = [seg.style.bgcolor == band for seg in plot.render_line(1) if seg.style and not seg.text.strip()]
         assert any(behind) and not all(behind)
-        plot.show(Course(["a"], [Series("low", OWN[1], [2.0]), Series("others", OTHERS, [2.0])], None, str, "sums"))
+        plot.show(Chart(["a"], [Series("low", OWN[1], [2.0]), Series("others", OTHERS, [2.0])], None, str, "sums"))
         assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
         colors = [
             {seg.style.color.name for seg in plot.render_line(y) if seg.style and seg.style.color and "█" in seg.text}

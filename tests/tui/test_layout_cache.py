@@ -56,11 +56,11 @@ def test_what_is_dear_is_left_out_and_noted() -> None:
     given = LayoutCache()
     given.waits = False
     assert given(render_markdown, SHORT, 60, "text") == render_markdown(SHORT, 60, "text")
-    assert not given.has_left_out
+    assert not given.has_deferred
     assert given(render_markdown, LONG, 60, "text") == []
-    assert given.has_left_out
-    given.add(draw(given.wanted))
-    assert not given.wanted
+    assert given.has_deferred
+    given.add(draw(given.deferred))
+    assert not given.deferred
     assert given(render_markdown, LONG, 60, "text") == at_once(render_markdown, LONG, 60, "text")
 
 
@@ -86,7 +86,7 @@ def test_lines_that_are_kept_are_nobodys_to_change() -> None:
 
 
 def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout_cache, "_KEPT", 2)
+    monkeypatch.setattr(layout_cache, "_MAX_TEXTS", 2)
     given = LayoutCache()
     for number in range(4):
         given(render_markdown, f"{number} {LONG}", 60, "text")
@@ -96,9 +96,9 @@ def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_is_plain_first_and_then_as_it_is() -> None:
     model = model_of([SHORT, LONG, SHORT])
     page, exact = page_of(model, defers=True), page_of(model, defers=False)
-    assert page.layouts.wanted
+    assert page.layouts.deferred
     assert "- a **lantern** in the harbour" in "\n".join(texts_of(page)), "as it is stored, not a hole"
-    page.take(draw(page.layouts.wanted))
+    page.take(draw(page.layouts.deferred))
     page.settle()
     assert texts_of(page) == texts_of(exact)
     assert page.heights.total == exact.heights.total
@@ -112,7 +112,7 @@ def test_what_is_read_stays_near_the_top() -> None:
     page.go((index, 200))
     page.settle()
     plain = page.heights[index]
-    page.take(draw(page.layouts.wanted))
+    page.take(draw(page.layouts.deferred))
     page.settle()
     assert page.place[0] == index
     assert page.heights[index] != plain
@@ -121,30 +121,30 @@ def test_what_is_read_stays_near_the_top() -> None:
 
 def test_another_width_is_drawn_anew() -> None:
     page = page_of(model_of([LONG]), defers=True)
-    page.take(draw(page.layouts.wanted))
+    page.take(draw(page.layouts.deferred))
     page.settle()
-    assert not page.layouts.wanted
+    assert not page.layouts.deferred
     page.resize(40, 20)
     page.settle()
-    assert {key[2] for key in page.layouts.wanted} == {38}
+    assert {key[2] for key in page.layouts.deferred} == {38}
 
 
 def test_texts_near_the_page_are_drawn_ahead() -> None:
     page = page_of(model_of([f"{number} {LONG}" for number in range(9)] + [SHORT * 100]), defers=True)
-    assert {str(key[1])[0] for key in page.layouts.wanted} >= {"5", "6", "7", "8"}
-    assert len(page.layouts.wanted) < 9
+    assert {str(key[1])[0] for key in page.layouts.deferred} >= {"5", "6", "7", "8"}
+    assert len(page.layouts.deferred) < 9
 
 
 def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
     model = model_of([SHORT, f"{LONG}\n\nThe needle.", SHORT])
     page = page_of(model, defers=True)
-    page.layouts.wanted.clear()
+    page.layouts.deferred.clear()
     page.layouts.add(draw_message(model, 1, page.width, Look()))
     page.matchers, page.hit = tuple(make_plan(parse("needle")).matchers), 1
     page.forget()
     index = model.entry_of(1)
     assert index is not None and len(page.lit(index)) == 1
-    assert not page.layouts.wanted
+    assert not page.layouts.deferred
 
 
 @pytest.mark.parametrize("tools", list(Tools))
@@ -167,8 +167,8 @@ def test_tools_and_reasoning_too(tools: Tools) -> None:
         page.opened = set(range(len(page)))
         page.forget()
         page.settle()
-        while page.layouts.wanted:
-            page.take(draw(page.layouts.wanted))
+        while page.layouts.deferred:
+            page.take(draw(page.layouts.deferred))
             page.settle()
         shown.append(texts_of(page))
     assert shown[0] == shown[1]

@@ -58,7 +58,7 @@ async def test_the_browser_gives_back_when_it_rests(tmp_path: Path, monkeypatch:
         await asyncio.sleep(0.5)
         assert worker.holds_reader
         given.clear()  # of workers that had begun to rest by then
-        worker.let_go()
+        worker.release()
         for _ in range(100):
             if given:
                 break

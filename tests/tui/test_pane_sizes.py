@@ -11,7 +11,7 @@ from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.tui.config.folders import memory_path
-from hermes_browse.tui.config.start import Memory, Start, keep, read_memory, read_start, write_memory
+from hermes_browse.tui.config.start import Memory, read_memory, read_start, write_memory
 from hermes_browse.tui.pane_sizes import LEAST, MOST, PaneSizes
 
 
@@ -53,16 +53,12 @@ async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
         await browser.press("less_than_sign", "z")
-    left = app.as_left()
-    assert left is not None
-    keep(app.start, *left, app.pane_sizes)
-    assert read_memory(memory_path()) == Memory(View.CHATS, Sort.ACTIVITY, False, None, 42, 40, True)
+    assert app.new_memory() == Memory(View.CHATS, Sort.ACTIVITY, False, None, 42, 40, True)
+    write_memory(memory_path(), app.new_memory())
     assert repr(read_start().pane_sizes) == repr(PaneSizes(42, 40, True))
     for value in ("true", "19", '"50"', "1e9"):
         memory_path().write_text(f'{{"list_width": {value}}}')
         assert read_memory(memory_path()).list_width == 46
-    keep(Start(memory=Memory(list_width=50)), View.ALL, Sort.COST, False, None)
-    assert read_memory(memory_path()).list_width == 50, "who does not say leaves it"
 
 
 def test_bounds() -> None:

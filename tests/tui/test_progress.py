@@ -41,6 +41,18 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return found
 
 
+async def test_progress_before_the_card_is_there(path: Path) -> None:
+    """The first portion may be done before Textual has made the widgets of the card."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        card = ProgressScreen("Work")
+        browser.app.push_screen(card)
+        card.show(0.5, "half of it")
+        await browser.settle()
+        card.show(0.75, "three quarters")
+        assert "three quarters" in browser.card()
+        card.finish()
+
+
 @pytest.mark.slow
 async def test_one_large_conversation(path: Path, shown: Shown) -> None:
     """Deleted and put back with a count of its messages, from nothing to all."""

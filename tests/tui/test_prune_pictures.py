@@ -161,7 +161,7 @@ def test_every_block_can_be_reached() -> None:
 
 
 def test_the_file_before_and_after() -> None:
-    file = FileSpace(1000_000, 100_000, 0, False, 0)
+    file = FileSpace(1000_000, 100_000, 0, False)
     line = before_and_after("state.db", file, 400_000, 120)
     bar = [text for text in line.plain if text in "█░"]
     assert "400 KB" in line.plain and "gives back 500 KB" in line.plain

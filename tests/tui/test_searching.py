@@ -355,7 +355,7 @@ async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: 
         catalog = browser.screen.context.catalog
         ids = allowed_sessions(catalog, View.AUTOMATION)
         with Store(large).reader() as reader:
-            total = count(reader, parse("ferry"), cap=0, prefix_last=True, sessions=ids)
+            total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=Scope(ids.__contains__))
         assert f"{total.count:,} hits in" in browser.text("#status")
 
 

@@ -13,7 +13,7 @@ from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.styled import Line, line_text, line_width
 from hermes_browse.tui.transcript.blocks import output_lines
 from hermes_browse.tui.transcript.sgr import coloured, without_colours
-from hermes_browse.tui.transcript.tool_text import Hint, as_shown, block, hint_of, tool_text_lines, what_it_said
+from hermes_browse.tui.transcript.tool_text import Hint, as_shown, block, hint_of, output_text, tool_text_lines
 
 
 def looks(lines: list[Line], part: str) -> set[str]:
@@ -120,9 +120,9 @@ def test_what_is_left_out_of_a_long_result_is_told_as_it_is() -> None:
 
 
 def test_what_is_copied_of_a_result_is_what_the_tool_said() -> None:
-    assert what_it_said('{"output": "\\u001b[31mred\\u001b[0m\\n", "exit_code": 0}') == "red\n"
-    assert what_it_said("plain") == "plain"
-    assert what_it_said('{"success": true}') == '{"success": true}'
+    assert output_text('{"output": "\\u001b[31mred\\u001b[0m\\n", "exit_code": 0}') == "red\n"
+    assert output_text("plain") == "plain"
+    assert output_text('{"success": true}') == '{"success": true}'
     assert as_shown('{"output": "\\u001b[31mre\\u001b[0md"}') == "output: red", "what is found is what is read"
 
 

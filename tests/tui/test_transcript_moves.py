@@ -38,7 +38,7 @@ class TellingApp(ViewApp):
         super().__init__()
         self.told: list[str] = []
 
-    def on_transcript_view_told(self, message: TranscriptView.Told) -> None:
+    def on_transcript_view_notice(self, message: TranscriptView.Notice) -> None:
         """Keep it."""
         self.told.append(message.text)
 

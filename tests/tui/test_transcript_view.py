@@ -70,7 +70,7 @@ class ViewApp(App[None]):
         """The viewer."""
         return self.query_one(TranscriptView)
 
-    def on_transcript_view_wanted(self, message: TranscriptView.Wanted) -> None:
+    def on_transcript_view_needed(self, message: TranscriptView.Needed) -> None:
         """Keep it."""
         self.wanted.append((message.first, message.last))
 

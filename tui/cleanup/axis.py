@@ -112,12 +112,8 @@ class Axis(NamedTuple):
 
 
 def read_points(catalog: Catalog) -> list[Point]:
-    """All chains of a catalog that have a time, in any order.
-
-    Args:
-        catalog: Of the whole store.
-    """
-    found = []
+    """Return all chains of the whole catalog that have a time, in any order."""
+    points = []
     for chain in catalog.forest.chains():
         segments = chain.segments
         when = chain.last_active
@@ -129,24 +125,24 @@ def read_points(catalog: Catalog) -> list[Point]:
         messages = sum(each.message_count for each in segments)
         cost = sum(each.cost_usd or 0.0 for each in segments)
         counts = 0 if catalog.forest.is_attached_subagent(chain) else 1
-        found.append(Point(when, chain.root.id, tuple(each.id for each in segments), messages, cost, counts))
-    return found
+        points.append(Point(when, chain.root.id, tuple(each.id for each in segments), messages, cost, counts))
+    return points
 
 
-def _starts(unit: str, first: float, last: float, most: int) -> list[float] | None:
-    """The starts of the columns between two times, then the end of the last; None if there are more than `most`."""
+def _edges(unit: str, first: float, last: float, most: int) -> list[float] | None:
+    """Return the starts of the columns between two times, then the end of the last; None if more than `most`."""
     at = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
     if unit == "week":
         at -= timedelta(days=at.weekday())
     elif unit in ("month", "quarter", "year"):
         month = {"month": at.month, "quarter": (at.month - 1) // 3 * 3 + 1, "year": 1}[unit]
         at = at.replace(month=month, day=1)
-    found = []
+    edges = []
     while True:
-        found.append(at.timestamp())
-        if found[-1] > last:
-            return found
-        if len(found) > most:
+        edges.append(at.timestamp())
+        if edges[-1] > last:
+            return edges
+        if len(edges) > most:
             return None
         if unit in ("day", "week"):
             at += timedelta(days=1 if unit == "day" else 7)
@@ -173,24 +169,24 @@ def make_axis(
         spared: Roots that the rules mean and that stay.
         sizes: Measured so far, by session.
         measure: What is added up.
-        most: Columns there is room for.
+        most: The number of columns that fit.
         now: Unix seconds; the axis ends here.
 
     Returns:
         At most `most` columns, in the narrowest unit that fits; no column without points.
     """
-    unit, starts = "year", [now]
+    unit, edges = "year", [now]
     if points:
         first = max(min(each.when for each in points), 0.0)
         for unit in UNITS:
-            found = _starts(unit, min(first, now), now, max(most, 2))
-            if found is not None:
-                starts = found
+            unit_edges = _edges(unit, min(first, now), now, max(most, 2))
+            if unit_edges is not None:
+                edges = unit_edges
                 break
         else:
-            starts = [first + (now - first) * index / most for index in range(most + 1)]
+            edges = [first + (now - first) * index / most for index in range(most + 1)]
     per_message = _bytes_per_message(points, sizes) if measure is Measure.BYTES else 0.0
-    sums = [[0.0, 0.0, 0.0] for _ in starts]
+    sums = [[0.0, 0.0, 0.0] for _ in edges]
     is_estimated = False
     for each in points:
         kind = 0 if each.sessions[-1] in gone else 1 if each.root in spared else 2
@@ -203,34 +199,31 @@ def make_axis(
             value = float(each.conversations)
         else:
             value = float(each.messages) if measure is Measure.MESSAGES else each.cost
-        index = min(max(bisect_right(starts, each.when) - 1, 0), max(len(starts) - 2, 0))
+        index = min(max(bisect_right(edges, each.when) - 1, 0), max(len(edges) - 2, 0))
         sums[index][kind] += value
-    columns = tuple(
-        Column(start, goes, stays=stays, spared=kept)
-        for start, (goes, kept, stays) in zip(starts[:-1], sums, strict=False)
-    )
-    return Axis(unit, columns, starts[-1], measure, is_estimated)
+    columns = tuple(Column(start, *row) for start, row in zip(edges[:-1], sums, strict=False))
+    return Axis(unit, columns, edges[-1], measure, is_estimated)
 
 
 def coming(days: Sequence[float], most: int, now: float) -> Axis:
-    """The axis of future days, in conversations that go.
+    """Return the axis of future days, in conversations that go.
 
     Args:
         days: From now until each conversation goes; 0 for the next clean-up.
-        most: Columns there is room for.
+        most: The number of columns that fit.
         now: Unix seconds.
     """
     points = [Point(now + each * DAY, str(index), (str(index),), 0, 0.0, 1) for index, each in enumerate(days)]
     end = max((each.when for each in points), default=now)
-    here = Point(now, "", ("",), 0, 0.0, 0)  # the axis begins today
+    today = Point(now, "", ("",), 0, 0.0, 0)  # the axis begins today
     gone = {each.root for each in points}
     return make_axis(
-        [here, *points], gone=gone, spared=(), sizes={}, measure=Measure.CONVERSATIONS, most=most, now=end + DAY
+        [today, *points], gone=gone, spared=(), sizes={}, measure=Measure.CONVERSATIONS, most=most, now=end + DAY
     )
 
 
 def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> float:
-    """The mean over what is measured; 2,000 until anything is."""
+    """Return the mean over measured sessions; 2,000 if there are none."""
     rows = total = 0
     for each in points:
         if each.sessions[-1] in sizes:
@@ -244,26 +237,26 @@ def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | No
 
     Args:
         axis: Any.
-        older_days: The cutoff as it is, in days before now; None without one.
+        older_days: The current cutoff, in days before now; None without one.
         by: -1 to the left, where less goes; 1 to the right.
         now: Unix seconds.
 
     Returns:
-        Days before now, rounded so that no other column goes; None where there is no further column.
+        Days before now, rounded so that no other column goes; None if there is no further column.
     """
     cut = now - older_days * DAY if older_days is not None else (now if by < 0 else axis.columns[0].start - DAY)
-    edges = [each.start for each in axis.columns]
+    starts = [each.start for each in axis.columns if each.start < now - DAY]
     if by < 0:
-        before = [each for each in edges if each < cut - DAY and each < now - DAY]
+        before = [each for each in starts if each < cut - DAY]
         return math.ceil((now - before[-1]) / DAY) if before else None
-    after = [each for each in edges if each > cut + DAY and each < now - DAY]
+    after = [each for each in starts if each > cut + DAY]
     if after:
         return math.ceil((now - after[0]) / DAY)
     return 1 if older_days is None or older_days > 1 else None
 
 
 def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
-    """The columns as rows of cells, top first.
+    """Draw the columns as rows of cells, top first.
 
     Args:
         axis: With at most `width` columns.
@@ -286,13 +279,7 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 
 
 def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
-    """The line below the columns: years, and months where there is room.
-
-    Args:
-        axis: Any.
-        width: Cells.
-        months: Twelve short names.
-    """
+    """Return the line of `width` cells below the columns: years, and months by their twelve short names if they fit."""
     line = [" "] * width
     count = len(axis.columns)
     free = 0

@@ -1,4 +1,4 @@
-"""The time axis above a plan: added up on a worker thread, with the cutoff that the rule of age sets."""
+"""The time axis above a plan, added up on a worker thread, with the cutoff of the age rule."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .widgets import TimeAxis
 
 
 class AxisPane:
-    """Shows when what goes and what stays was last active.
+    """Shows when conversations that go, are spared or stay were last active.
 
     Args:
         screen: Has the axis.
-        plan: Says what goes.
-        age: The age in seconds from which on conversations go; None without such a rule.
+        plan: The plan.
+        age: Returns the age in seconds from which on conversations go; None without such a rule.
     """
 
     def __init__(self, screen: SubScreen, plan: PlanPane, age: Callable[[], float | None]) -> None:
@@ -27,7 +27,7 @@ class AxisPane:
         self._measure = Measure.BYTES
         self._points: tuple[Catalog, list[Point]] | None = None
         """The points of the axis, and the catalog they were read from."""
-        self._drawn: Axis | None = None
+        self._axis: Axis | None = None
 
     @property
     def widget(self) -> TimeAxis:
@@ -41,29 +41,29 @@ class AxisPane:
         return self._context.clock() - age if age is not None else None
 
     def show(self) -> None:
-        """Add up the columns anew, and show them."""
+        """Add up the columns, and show them."""
         catalog, now, measure, view = self._context.catalog, self._context.clock(), self._measure, self._plan.view
-        most, known, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.main.cleaning.sizes
-        gone: Container[str] = view.goes_of if view is not None else ()
+        most, cached, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.controllers.context.sizes
+        gone: Container[str] = view.sessions if view is not None else ()
         spared: Container[str] = view.spared if view is not None else ()
 
         def work(reader: Reader) -> tuple[Catalog, list[Point], Axis]:
-            points = known[1] if known is not None and known[0] is catalog else read_points(catalog)
+            points = cached[1] if cached is not None and cached[0] is catalog else read_points(catalog)
             axis = make_axis(points, gone=gone, spared=spared, sizes=dict(sizes), measure=measure, most=most, now=now)
             return catalog, points, axis
 
-        def done(found: tuple[Catalog, list[Point], Axis]) -> None:
-            self._points = found[:2]
+        def done(result: tuple[Catalog, list[Point], Axis]) -> None:
+            self._points = result[:2]
             if self._screen.is_whole:
-                self._drawn = found[2]
+                self._axis = result[2]
                 self.show_cut()
 
         self._context.page_worker.submit("axis", work, done, self._context.failed)  # the plan's worker is busy longer
 
     def show_cut(self) -> None:
-        """Show the cutoff where it is now."""
-        if self._drawn is not None:
-            self.widget.show(self._drawn, self.cut)
+        """Show the current cutoff."""
+        if self._axis is not None:
+            self.widget.show(self._axis, self.cut)
 
     def next_measure(self) -> None:
         """Show another measure."""
@@ -71,15 +71,8 @@ class AxisPane:
         self.show()
 
     def moved(self, by: int) -> int | None:
-        """The cutoff moved by a column.
-
-        Args:
-            by: -1 to the left, 1 to the right.
-
-        Returns:
-            Days before now; None where there is no further column.
-        """
-        if self._drawn is None or not self._drawn.columns:
+        """Return the cutoff moved by a column to the left (-1) or right (1), in days before now; None at the end."""
+        if self._axis is None or not self._axis.columns:
             return None
         age = self._age()
-        return moved(self._drawn, age / DAY if age is not None else None, by, self._context.clock())
+        return moved(self._axis, age / DAY if age is not None else None, by, self._context.clock())

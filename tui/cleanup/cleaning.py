@@ -1,4 +1,4 @@
-"""Plans of what goes, and their work: the question, portions with their progress, and the undo."""
+"""The controller of clean-ups: makes plans, asks, carries them out with progress, and undoes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
 from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import hold_up
@@ -26,6 +25,7 @@ from ..context import Context
 from ..edit.changing import taking_back
 from ..edit.deleting import NAMED, SPARED, DeleteScreen
 from ..edit.progress import ProgressScreen
+from ..formats import counted
 from ..list.marks import Undoable
 from ..screens.panes import Panes
 from ..store_paths import sessions_folder, trash_folder
@@ -34,14 +34,13 @@ from .plan_view import along_line, spared_line, totals_line
 
 Result = TypeVar("Result")
 
-_NO_PROGRESS = 25
-"""Conversations up to which progress is not shown: it is done before it could be read."""
-_MANY = 2_000
-"""Messages from which on it is shown all the same: to delete so many takes seconds."""
-_FEW = 50
-"""Letters of a reason that has room in the status line."""
+_FEW_CONVERSATIONS = 25
+"""Progress is not shown for so few, which are done before it could be read …"""
+_MANY_MESSAGES = 2_000
+"""… unless they have so many messages, which take seconds to delete."""
+_SHORT_REASON = 50
+"""Letters of a reason that fits into the status line."""
 _ARCHIVED, _DELETED = N_("archived"), N_("moved to the trash")
-"""What is done, in the past tense."""
 
 
 class Planned(NamedTuple):
@@ -50,94 +49,83 @@ class Planned(NamedTuple):
     plan: Plan
     catalog: Catalog
     marks: frozenset[str] = frozenset()
-    """Tips of what was marked by hand, where it was made for those."""
+    """Tips of conversations that were marked by hand."""
+
+
+def without_archived(plan: Plan) -> Plan:
+    """Leave out conversations that are archived already: an undo must not unarchive them."""
+    return plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
 
 
 class Cleaning:
-    """Makes plans off the screen's thread and carries them out on the writer's.
+    """Makes plans on a worker thread and carries them out on the writer's.
 
     Args:
         context: The store.
-        panes: What the cards stand over.
-        done: Takes what was done, for the undo, and the sessions it touched.
+        panes: The main screen, which shows the cards.
+        done: Takes the undo of what was done, and the sessions that have changed.
     """
 
     def __init__(self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]) -> None:
         self._context, self._panes, self._done = context, panes, done
-        self.sizes: dict[str, Sizes] = {}
-        """Bytes of sessions measured in this sitting."""
         self.last_rules = "older:30d"
-        """What the screen of rules begins with."""
+        """The rules with which the screen opens."""
 
     # Plans
 
     def plan(
         self, rules: Rules, done: Callable[[Planned], None], *, archive: bool = False, measure: bool = True
     ) -> None:
-        """Plan a clean-up by rules; a newer plan takes the place of one that is still being made.
+        """Make a plan; a newer plan replaces one that is still being made.
 
         Args:
-            rules: What is meant.
+            rules: Which conversations go.
             done: Takes the plan.
-            archive: For an archive: what is put away already stays as it is.
-            measure: Wait for the bytes of all of it; else `measure_on` gets them.
+            archive: Leave out what is archived already.
+            measure: Measure all sizes; else `measure_on` does that.
         """
-        known, now, sizes = self._context.catalog, self._context.clock(), self.sizes
+        current, now, sizes = self._context.catalog, self._context.clock(), self._context.sizes
 
         def work(reader: Reader) -> Planned:
-
-            catalog = known if known.exact else read_catalog(reader, now)
+            catalog = current if current.exact else read_catalog(reader, now)
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
-            if archive:
-                plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
-            return Planned(plan, catalog, rules.marks)
+            return Planned(without_archived(plan) if archive else plan, catalog, rules.marks)
 
         self._context.plan_worker.submit("plan", work, done, self._context.failed)
 
     def measure_on(self, planned: Planned, done: Callable[[Planned], None]) -> None:
-        """Measure a part of a plan; another plan can be made between two parts.
-
-        Args:
-            planned: Not measured to its end.
-            done: Takes the plan with more of its bytes.
-        """
-        sizes = self.sizes
+        """Measure a part of a plan with unknown sizes; another plan can be made between two parts."""
+        sizes = self._context.sizes
 
         def work(reader: Reader) -> Planned:
             return planned._replace(plan=measure_more(reader, planned.plan, sizes))
 
         self._context.plan_worker.submit("measure", work, done, self._context.failed)
 
-    def _plan_of(self, meant: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool) -> None:
-        marks = frozenset(each.id for each in meant)
+    def _plan_for(
+        self, conversations: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool
+    ) -> None:
+        marks = frozenset(each.id for each in conversations)
         self.plan(Rules(marks=marks, include_archived=True), done, archive=archive, measure=not archive)
 
-    # What the main screen asks for
+    # Archive and delete
 
-    def archive(self, meant: Sequence[Conversation]) -> None:
-        """Archive several conversations; without a question, as it can be undone.
-
-        Args:
-            meant: Marked ones; the protected among them are spared, and counted.
-        """
-        self._plan_of(meant, self.archive_planned, archive=True)
+    def archive(self, conversations: Sequence[Conversation]) -> None:
+        """Archive conversations without asking, as it can be undone; protected ones are spared."""
+        self._plan_for(conversations, self.archive_planned, archive=True)
 
     def archive_planned(self, planned: Planned) -> None:
-        """Archive what is in a plan."""
+        """Archive the conversations of a plan."""
         unit = archive_unit(self._context.store, planned.plan)
-        self._carry(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
+        self._carry_out(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
 
-    def delete(self, meant: Sequence[Conversation]) -> None:
-        """Move conversations to the trash after a question that says what goes.
-
-        Args:
-            meant: Which; the protected among them are spared, with the reason.
-        """
+    def delete(self, conversations: Sequence[Conversation]) -> None:
+        """Ask, then move conversations to the trash; protected ones are spared."""
         self._context.say(_("looking at what would go …"))
-        self._plan_of(meant, self.ask, archive=False)
+        self._plan_for(conversations, self.ask, archive=False)
 
     def ask(self, planned: Planned) -> None:
-        """Ask whether to delete what is in a plan."""
+        """Ask whether to delete the conversations of a plan."""
         plan = planned.plan
         if not plan.would:
             self._say_nothing(plan)
@@ -150,54 +138,54 @@ class Cleaning:
                 self._context.say(_("nothing was deleted"))
 
         def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
-            """The plan with the beginnings of those the card names, and in words."""
+            """Return the plan with previews of the conversations that the card names, and the sentences of the card."""
             would = with_details(reader, [each.conversation for each in plan.would[:NAMED]])
             named = [each._replace(conversation=more) for each, more in zip(plan.would, would, strict=False)]
             stay = with_details(reader, [each.conversation for each in plan.spared[:SPARED]])
             spared = [each._replace(conversation=more) for each, more in zip(plan.spared, stay, strict=False)]
-            more = plan._replace(
+            detailed = plan._replace(
                 would=(*named, *plan.would[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
             )
             largest = max(each.own.rows + each.along.rows for each in plan.would)
             stays = " · ".join(filter(None, [along_line(plan, planned.marks), spared_line(plan)]))
-            return more, totals_line(plan), stays, hold_up(largest)
+            return detailed, totals_line(plan), stays, hold_up(largest)
 
-        def show(named: tuple[Plan, str, str, str | None]) -> None:
+        def show(result: tuple[Plan, str, str, str | None]) -> None:
             location = self._context.location
             trash = _("the sample store's trash")
             if not location.demo:
                 trash = _("the trash, {folder}").format(folder=trash_folder(location))
             self._context.say("")
-            self._panes.app.push_screen(DeleteScreen(named[0], trash, *named[1:]), decided)
+            self._panes.app.push_screen(DeleteScreen(result[0], trash, *result[1:]), decided)
 
         self._context.page_worker.submit("card", work, show, self._context.failed)
 
     def delete_planned(self, planned: Planned) -> None:
-        """Move to the trash what is in a plan."""
+        """Move the conversations of a plan to the trash."""
         store, location = self._context.store, self._context.location
 
         def unit(stop: Callable[[], bool], tell: Tell) -> Unit[Deleted]:
             trash, folder = trash_folder(location), sessions_folder(location)
             return delete_unit(store, planned.catalog, trash, folder, stop=stop, tell=tell)
 
-        self._carry(planned, unit, _DELETED, self._deleted)
+        self._carry_out(planned, unit, _DELETED, self._deleted)
 
     def _say_nothing(self, plan: Plan) -> None:
         if plan.spared:
             first = plan.spared[0]
-            known = self._context.details.complete(first.conversation)[0]
-            name = known.title or known.preview or known.id  # what a list that was not looked at has not read
+            conversation = self._context.details.complete(first.conversation)[0]
+            name = conversation.title or conversation.preview or conversation.id  # the preview may not have been read
             more = len(plan.spared) - 1
-            told = _("nothing goes: {name}: {why}")
+            sentence = _("nothing goes: {name}: {why}")
             if more:
-                told = _("nothing goes: {name}: {why} (and {more:,} more are spared)")
-            self._context.say(told.format(name=name, why=first.why.words, more=more))
+                sentence = _("nothing goes: {name}: {why} (and {more:,} more are spared)")
+            self._context.say(sentence.format(name=name, why=first.why.words, more=more))
         else:
             self._context.say(_("nothing to do"))
 
-    # Doing it
+    # Carrying out
 
-    def _carry(
+    def _carry_out(
         self,
         planned: Planned,
         make_unit: Callable[[Callable[[], bool], Tell], Unit[Result]],
@@ -221,7 +209,7 @@ class Cleaning:
                     context.post(Written(lambda: progress.show(step.share, step.words)))
 
             def tell_inside(stage: Stage) -> None:
-                if stage.total >= EVERY:  # of few messages nobody could read it
+                if stage.total >= EVERY:  # too fast to read for fewer messages
                     tell(last._replace(inside=stage, seconds=time.monotonic() - began))
 
             def stop() -> bool:
@@ -236,17 +224,17 @@ class Cleaning:
         def done(result: tuple[Outcome[Result], tuple[str, ...]]) -> None:
             if progress is not None:
                 progress.finish()
-            self._carried(*result, verb, undoable)
+            self._carried_out(*result, verb, undoable)
 
         writer.submit(work, done, context.failed)
 
     def _show_progress(self, plan: Plan, verb: str) -> ProgressScreen | None:
-        many = len(plan.would) > _NO_PROGRESS
-        messages = sum(each.own.rows + each.along.rows for each in plan.would) if not many else 0
-        if not many and messages < _MANY:
-            self._context.say(_("{count:,} on the way …").format(count=len(plan.would)))
-            return None
         count = len(plan.would)
+        is_many = count > _FEW_CONVERSATIONS
+        messages = sum(each.own.rows + each.along.rows for each in plan.would) if not is_many else 0
+        if not is_many and messages < _MANY_MESSAGES:
+            self._context.say(_("{count:,} on the way …").format(count=count))
+            return None
         if verb == _ARCHIVED:
             title = ngettext("1 conversation to be archived", "{count:,} conversations to be archived", count)
         else:
@@ -255,12 +243,12 @@ class Cleaning:
             )
         title = title.format(count=count)
         if messages:
-            title += " · " + ngettext("1 message", "{count:,} messages", messages).format(count=messages)
+            title += f" · {counted(messages, 'message')}"
         progress = ProgressScreen(title)
         self._panes.app.push_screen(progress)
         return progress
 
-    def _carried(
+    def _carried_out(
         self,
         outcome: Outcome[Result],
         touched: Sequence[str],
@@ -270,11 +258,11 @@ class Cleaning:
         sentence = outcome.sentence(_(verb)).rstrip(".。")
         spared = len(outcome.plan.spared) - outcome.refused
         if spared:
-            why = outcome.plan.spared[0].why  # in full where it is one of a few words: what undoes it stands behind
-            told = _("{count:,} spared")
-            if spared == 1 and len(why.words) < _FEW:
-                told = _("{count:,} spared: {why}")
-            sentence += " · " + told.format(count=spared, why=why.words)
+            why = outcome.plan.spared[0].why
+            words = _("{count:,} spared")
+            if spared == 1 and len(why.words) < _SHORT_REASON:  # leaves room for the hint at undo
+                words = _("{count:,} spared: {why}")
+            sentence += " · " + words.format(count=spared, why=why.words)
         if outcome.results:
             self._done(undoable(sentence, outcome.results), touched)
         if outcome.error is not None:
@@ -288,7 +276,7 @@ class Cleaning:
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
         store, location = self._context.store, self._context.location
         files = sessions_folder(location)
-        left = [each.bundle.name for each in results]
+        bundles = [each.bundle.name for each in results]
         notes = [note for each in results for note in each.notes]
         if notes:
             sentence += f" · {notes[0]}"
@@ -296,21 +284,21 @@ class Cleaning:
         def back() -> tuple[str, tuple[str, ...]]:
             touched: list[str] = []
             refused: list[RefusedError] = []
-            messages, several = 0, len(left) > 1
-            for name in left[::-1]:  # last first: what hung on an earlier one finds its parent again
+            messages, several = 0, len(bundles) > 1
+            for name in bundles[::-1]:  # parents were deleted first, and find their children again
                 try:
                     done = restore(store, trash_folder(location), name, sessions_folder=files, check=not several)
-                except RefusedError as error:  # put back from the trash before: the others can be all the same
+                except RefusedError as error:  # perhaps restored from the trash before; the others can still be
                     refused.append(error)
                     continue
                 touched += done.sessions
                 messages += done.messages
-                left.remove(name)
+                bundles.remove(name)
             if refused and not touched:
                 raise refused[0]
-            said = _("restored {sessions:,} sessions, {messages:,} messages")
-            said = said.format(sessions=len(touched), messages=messages)
-            kept = [each.sentence for each in refused]
-            return " · ".join([said, *kept, *(check_index(store) if several else ())]), tuple(touched)
+            restored = _("restored {sessions:,} sessions, {messages:,} messages")
+            restored = restored.format(sessions=len(touched), messages=messages)
+            errors = [each.sentence for each in refused]
+            return " · ".join([restored, *errors, *(check_index(store) if several else ())]), tuple(touched)
 
         return Undoable(sentence, back)

@@ -14,36 +14,36 @@ from ..list.model import job_name
 from ..list.rows import FixedRows, ListRow, NoteRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
-from .cleaning import Planned
+from .cleaning import Planned, without_archived
 from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
-from .plan_view import LeftOut, PlanRows, PlanView, look_at
+from .plan_view import LeftOut, PlanRows, PlanView, make_view
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.protection import Why
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 _BY_HAND = frozenset(["open", "hidden"])
-"""Reasons for sparing that a mark by hand overrules; the others protect whatever is marked."""
+"""Reasons for sparing that a mark by hand overrides."""
 
 
 class PlanPane:
-    """Shows a plan, measures it piece by piece, and keeps what the user leaves out.
+    """Shows a plan, measures it piece by piece, and remembers what the user leaves out.
 
     Args:
         screen: Has the list.
         changed: Called when another view is shown, or none.
-        remake: Asks for another plan, as another conversation is marked.
+        remake: Called to make another plan, as another conversation is marked.
     """
 
     def __init__(self, screen: SubScreen, changed: Callable[[], None], remake: Callable[[], None]) -> None:
-        self._screen, self._context, self._cleaning = screen, screen.context, screen.main.cleaning
+        self._screen, self._context, self._cleaning = screen, screen.context, screen.controllers.cleaning
         self._changed, self._remake = changed, remake
         self.planned: Planned | None = None
         """The plan by the rules; it includes what the user leaves out."""
         self.view: PlanView | None = None
         """What is shown of the plan."""
-        self.marked = frozenset(each.id for each in screen.main.marks.conversations)
+        self.marked = frozenset(each.id for each in screen.controllers.marks.conversations)
         """Tips that were marked by hand, in the main list or here."""
         self.order = PlanOrder.IDLE
         self._left_out = LeftOut()
@@ -63,12 +63,7 @@ class PlanPane:
     # Plans and their views
 
     def show(self, planned: Planned, empty: str) -> None:
-        """Lay out another plan, show it, measure it.
-
-        Args:
-            planned: By the rules.
-            empty: A sentence for a plan in which nothing goes.
-        """
+        """Lay out another plan, show it, measure it; `empty` is the sentence for a plan in which nothing goes."""
         self.planned, self._laid_out, self._empty = planned, None, empty
         self._is_sorted_by_size = False
         self._has_news = True
@@ -109,7 +104,7 @@ class PlanPane:
         )
 
         def work(reader: Reader) -> PlanView:
-            return look_at(planned.plan, planned.catalog, left_out.roots, rows, planned.marks, order)
+            return make_view(planned.plan, planned.catalog, left_out.roots, rows, planned.marks, order)
 
         self._submit("look", work, lambda view: self.take_view(planned, view))
 
@@ -143,16 +138,11 @@ class PlanPane:
             self._has_news = True
             self._look()
 
-    def _submit(self, slot: str, work: Callable[[Reader], Found], done: Callable[[Found], None]) -> None:
+    def _submit(self, slot: str, work: Callable[[Reader], Result], done: Callable[[Result], None]) -> None:
         self._context.plan_worker.submit(slot, work, done, self._context.failed)
 
     def when_ready(self, then: Callable[[Planned], None], *, archive: bool) -> None:
-        """Narrow the plan to what goes, and hand it on.
-
-        Args:
-            then: Takes the plan, if anything goes.
-            archive: Leave out what is archived already: an undo must not unarchive it.
-        """
+        """Narrow the plan to what goes, for an archive without archived ones, and pass it on if anything goes."""
         planned, left_out = self.planned, self._left_out
         if planned is None:
             self._say(_("nothing goes by these rules"))
@@ -160,9 +150,7 @@ class PlanPane:
 
         def work(reader: Reader) -> Planned:
             plan = planned.plan.narrowed(planned.catalog, left_out.roots)
-            if archive:
-                plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
-            return planned._replace(plan=plan)
+            return planned._replace(plan=without_archived(plan) if archive else plan)
 
         def done(ready: Planned) -> None:
             if ready.plan.would:
@@ -180,7 +168,7 @@ class PlanPane:
         return source.nameless(first, last) if isinstance(source, PlanRows) else []
 
     def about(self, row: ListRow | None) -> str:
-        """What a row has no room for; empty where there is nothing to add."""
+        """Return more about a row than it has room for; empty if there is nothing to add."""
         if isinstance(row, SparedRow):
             more = [_("space takes it all the same")] if self.may_take(row.spared.why) else []
             return " · ".join([row.spared.why.words, *more])
@@ -232,31 +220,31 @@ class PlanPane:
         self.rows.refresh_rows()
         self._look()
 
-    def toggle_all(self, meant: Callable[[], list[tuple[str, str | None]]]) -> None:
-        """Leave many conversations out, or take them back where some are left out.
+    def toggle_all(self, find_roots: Callable[[], list[tuple[str, str | None]]]) -> None:
+        """Leave many conversations out, or take them back if some are left out.
 
         Args:
-            meant: Finds their roots, each with its job where it is a cron run; runs on a worker thread.
+            find_roots: Returns their roots, each with its job if it is a cron run; runs on a worker thread.
         """
         left_out = self._left_out
 
         def work(reader: Reader) -> tuple[int, LeftOut | None]:
-            before, found = left_out.changes, meant()
-            return before, left_out.toggled(found) if found else None
+            before, roots = left_out.changes, find_roots()
+            return before, left_out.toggled(roots) if roots else None
 
-        def done(found: tuple[int, LeftOut | None]) -> None:
-            before, more = found
+        def done(result: tuple[int, LeftOut | None]) -> None:
+            before, new = result
             if not self._screen.is_whole:
                 return
-            if more is None:
+            if new is None:
                 self._say(_("nothing of it goes by these rules"))
                 return
             if self._left_out is not left_out or left_out.changes != before:
-                self.toggle_all(meant)  # another key changed it in between, and counts as well
+                self.toggle_all(find_roots)  # another key has changed it meanwhile
                 return
-            self._left_out = more
+            self._left_out = new
             if self._laid_out is not None:
-                self._laid_out.left_out = more
+                self._laid_out.left_out = new
             self.rows.refresh_rows()
             self._look()
 
@@ -264,7 +252,7 @@ class PlanPane:
 
     @staticmethod
     def may_take(why: Why) -> bool:
-        """Whether a mark by hand overrules the reason for sparing a conversation."""
+        """Whether a mark by hand overrides the reason for sparing a conversation."""
         return why.code in _BY_HAND
 
     def take_by_hand(self, conversation: Conversation, why: Why | None) -> bool:
@@ -272,7 +260,7 @@ class PlanPane:
 
         Args:
             conversation: Any.
-            why: The reason for sparing it; None where it matches no rule.
+            why: The reason for sparing it; None if it matches no rule.
 
         Returns:
             False if it stays.

@@ -47,11 +47,7 @@ class PlanOrder(StrEnum):
         return every[(every.index(self) + 1) % len(every)]
 
     def sorted(self, would: Iterable[Planned]) -> tuple[Planned, ...]:
-        """Sort what would go.
-
-        Args:
-            would: Longest idle first.
-        """
+        """Sort what would go, which is given longest idle first."""
         if self is PlanOrder.IDLE:
             return tuple(would)
         if self is PlanOrder.TITLE:
@@ -62,7 +58,7 @@ class PlanOrder(StrEnum):
 _AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
     PlanOrder.SIZE: lambda each: each.own.total + each.along.total,
     PlanOrder.COST: lambda each: each.cost_usd,
-    PlanOrder.MESSAGES: lambda each: each.own.rows + each.along.rows,
+    PlanOrder.MESSAGES: lambda each: each.own.shown,
 }
 _HEADS = {
     PlanOrder.IDLE: N_("idle"),
@@ -74,9 +70,9 @@ _HEADS = {
 
 
 def idle_age(conversation: Conversation, now: float) -> str:
-    """How long a conversation has been idle, as `3d`; `?` where no time is known."""
+    """Return how long a conversation has been idle, as `3d`; `?` if unknown."""
     idle = idle_seconds(conversation, now)
-    return formats.age(now - idle, now) if idle is not None else "?"
+    return formats.idle(idle) if idle is not None else "?"
 
 
 def _columns(
@@ -89,12 +85,7 @@ def _columns(
     cost: str = "",
     size: str = "",
 ) -> str:
-    """Format the columns that fit.
-
-    Args:
-        width: Cells of the whole row, without its bar.
-        idle: The text of this column; the other arguments likewise.
-    """
+    """Format the columns that fit into a row of `width` cells without its bar."""
     columns = formats.fit(idle, 6, right=True)
     if width >= 52:
         columns += f" {formats.fit(source, 6)}"
@@ -108,12 +99,12 @@ def _columns(
 
 
 def _without_bar(width: int) -> int:
-    """Cells that a row leaves before its bar."""
+    """Return the cells of a row before its bar."""
     return width - _BAR_WIDTH if width >= _BAR_FROM else width
 
 
 def _with_bar(line: Line, size: int | None, biggest: int, width: int, *, goes: bool) -> Line:
-    """Add the bar where there is room for it."""
+    """Add the bar if there is room for it."""
     if _without_bar(width) < width:
         share = size / biggest if size and biggest else 0.0
         line.append((bar(share, _BAR_WIDTH), "accent" if goes else "dim"))
@@ -121,24 +112,19 @@ def _with_bar(line: Line, size: int | None, biggest: int, width: int, *, goes: b
 
 
 def plan_head(width: int, order: PlanOrder) -> str:
-    """The line above a plan: column names, with an arrow at the column that sorts it.
-
-    Args:
-        width: Cells.
-        order: Of the rows.
-    """
-    named = {each: _(words) + ("▼" if each is order else "") for each, words in _HEADS.items()}
+    """Return the headings of a plan, with an arrow at the column that sorts it."""
+    heads = {each: _(words) + ("▼" if each is order else "") for each, words in _HEADS.items()}
     room = _without_bar(width)
     columns = _columns(
         room,
-        idle=named[PlanOrder.IDLE],
+        idle=heads[PlanOrder.IDLE],
         state=_("state"),
         source=_("source"),
-        messages=named[PlanOrder.MESSAGES],
-        cost=named[PlanOrder.COST],
-        size=named[PlanOrder.SIZE],
+        messages=heads[PlanOrder.MESSAGES],
+        cost=heads[PlanOrder.COST],
+        size=heads[PlanOrder.SIZE],
     )
-    line = row_line(("   ", "dim"), (named[PlanOrder.TITLE], "dim"), columns, room)
+    line = row_line(("   ", "dim"), (heads[PlanOrder.TITLE], "dim"), columns, room)
     return "".join(text for text, _look in line) + " " * (width - room)
 
 
@@ -164,7 +150,7 @@ class PlanRow(NamedTuple):
             idle=idle_age(conversation, now),
             state=_STANDINGS[each.standing](),
             source=formats.source(conversation.source),
-            messages=formats.number(each.own.rows + each.along.rows),
+            messages=formats.number(each.own.shown) if each.is_measured else "…",
             cost=formats.money(each.cost_usd),
             size=formats.size(size) if size is not None else "…",
         )
@@ -188,6 +174,8 @@ class PlanJobRow(NamedTuple):
     is_open: bool
     biggest: int = 0
     """Bytes of the biggest row of the plan, for the bar."""
+    title: str = ""
+    """What the job is called, printable."""
 
     @property
     def key(self) -> str:
@@ -201,7 +189,7 @@ class PlanJobRow(NamedTuple):
             room,
             idle=idle_age(self.runs[-1].conversation, now),
             source="cron",
-            messages=formats.number(self.messages),
+            messages=formats.number(self.messages) if self.bytes is not None else "…",
             cost=formats.money(self.cost_usd),
             size=formats.size(self.bytes) if self.bytes is not None else "…",
         )
@@ -211,7 +199,7 @@ class PlanJobRow(NamedTuple):
         if self.goes and not all_go:
             count = _("{count:,} of {runs}").format(count=self.goes, runs=count)
         lead = (f" {mark} ", "mark" if self.goes else "dim")
-        name = (_job_name(self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
+        name = (_job_name(self.title or self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
         line = row_line(lead, name, columns, room)
         return _with_bar(line, self.bytes, self.biggest, width, goes=bool(self.goes))
 
@@ -239,6 +227,8 @@ class SparedJobRow(NamedTuple):
     words: str
     """The reason, or how many runs there are of each."""
     is_open: bool
+    title: str = ""
+    """What the job is called, printable."""
 
     @property
     def key(self) -> str:
@@ -248,7 +238,7 @@ class SparedJobRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         count = formats.counted(len(self.runs), "run")
-        return _spared_line(_job_name(self.name, count, is_open=self.is_open), self.words, width)
+        return _spared_line(_job_name(self.title or self.name, count, is_open=self.is_open), self.words, width)
 
 
 def _job_name(name: str, count: str, *, is_open: bool) -> str:

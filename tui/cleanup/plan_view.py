@@ -1,6 +1,6 @@
-"""A plan as the screen shows it: rows, sums and words, worked out on a worker thread.
+"""A plan as the screen shows it: rows, sums and words, computed on a worker thread.
 
-Laying out looks at every conversation of the plan; to make one row looks at that row alone.
+Laying out visits every conversation of the plan; making a row visits that row only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LeftOut:
 
     def __init__(self, roots: Iterable[str] = ()) -> None:
         self._job_of: dict[str, str | None] = {}
-        """The job of each root; None for what is no cron run."""
+        """The job of each root; None if it is no cron run."""
         self._jobs: Counter[str | None] = Counter()
         self.changes = 0
         """Counts the changes, so that a worker can tell whether it worked on an old state."""
@@ -46,32 +46,24 @@ class LeftOut:
         """A copy of the roots; safe on any thread."""
         return frozenset(self._job_of)
 
-    def toggled(self, meant: Sequence[tuple[str, str | None]]) -> LeftOut:
-        """A copy that leaves all of these out, or none of them where some were left out; safe on any thread.
-
-        Args:
-            meant: Roots, each with its job where it is a cron run.
-        """
-        made = LeftOut()
-        made._job_of, made._jobs = self._job_of.copy(), self._jobs.copy()
-        if any(root in made for root, _ in meant):
-            made.take(root for root, _ in meant)
+    def toggled(self, roots: Sequence[tuple[str, str | None]]) -> LeftOut:
+        """Return a copy that leaves out all of these roots, or none if some were left out; safe on any thread."""
+        copy = LeftOut()
+        copy._job_of, copy._jobs = self._job_of.copy(), self._jobs.copy()
+        if any(root in copy for root, _ in roots):
+            copy.take(root for root, _ in roots)
         else:
-            made.leave(meant)
-        return made
+            copy.leave(roots)
+        return copy
 
     def of_job(self, job: str) -> int:
-        """How many runs of a job are left out."""
+        """Return the number of runs of a job that are left out."""
         return self._jobs[job]
 
-    def leave(self, meant: Iterable[tuple[str, str | None]]) -> None:
-        """Leave conversations out.
-
-        Args:
-            meant: Roots, each with its job where it is a cron run.
-        """
+    def leave(self, roots: Iterable[tuple[str, str | None]]) -> None:
+        """Leave conversations out: roots, each with its job if it is a cron run."""
         self.changes += 1
-        for root, job in meant:
+        for root, job in roots:
             if root not in self._job_of:
                 self._job_of[root] = job
                 self._jobs[job] += 1
@@ -102,15 +94,15 @@ class JobSum(NamedTuple):
 def _fold(
     roots: Sequence[Session], opened: Container[str], mark: str
 ) -> tuple[list[int | str], dict[str, tuple[int, ...]]]:
-    """The lines of a list: an index of `roots`, or the name of a job where its first run would stand.
+    """Fold the runs of each cron job into one line, in the place of the first run.
 
     Args:
-        roots: Of the conversations, in their order.
+        roots: Of the conversations, in order.
         opened: Keys of jobs whose runs follow their line.
         mark: The letter before the name of a job in its key.
 
     Returns:
-        The lines, and the indexes of the runs of each job.
+        The lines, each an index of `roots` or the name of a job, and the indexes of the runs of each job.
     """
     lines: list[int | str] = []
     jobs: dict[str, list[int]] = {}
@@ -131,7 +123,7 @@ def _fold(
 
 
 def _reasons(runs: Sequence[Spared]) -> str:
-    """The reason where all runs have the same one, else how many there are of each kind."""
+    """Return the reason if all runs have the same one, else the number of runs by reason."""
     if len({each.why.words for each in runs}) == 1:
         return runs[0].why.words
     return spared_kinds(Counter(each.why.code for each in runs))
@@ -143,7 +135,7 @@ class PlanRows:
     Args:
         plan: Any.
         details: Previews read so far.
-        left_out: What the user leaves out; asked whenever a row is made.
+        left_out: What the user leaves out, at the time a row is made.
         empty: A sentence for a plan in which nothing goes.
         opened: Keys of jobs whose runs are shown.
     """
@@ -178,84 +170,74 @@ class PlanRows:
         return max(len(self._goes), 1) + (1 + len(self._stays) if self._note is not None else 0)
 
     def job_sums(self, plan: Plan) -> dict[str, JobSum]:
-        """Add up the runs of each job.
-
-        Args:
-            plan: The same conversations in the same order; more of their sizes may be known.
-        """
-        found: dict[str, JobSum] = {}
+        """Add up the runs of each job of the same plan, of which more sizes may be known."""
+        sums: dict[str, JobSum] = {}
         for job, places in self._jobs.items():
             runs = [plan.would[place] for place in places]
             size = sum(each.own.total + each.along.total for each in runs)
-            found[job] = JobSum(
-                sum(each.own.rows + each.along.rows for each in runs),
+            sums[job] = JobSum(
+                sum(each.own.shown for each in runs),
                 size if all(each.is_measured for each in runs) else None,
                 sum((each.cost_usd for each in runs), 0.0),
             )
-        return found
+        return sums
 
     def take(self, plan: Plan, sums: dict[str, JobSum], biggest: int) -> None:
-        """Show the same plan with more of its sizes.
-
-        Args:
-            plan: The same conversations in the same order.
-            sums: From `job_sums`.
-            biggest: From `biggest`.
-        """
+        """Show the same plan with more of its sizes."""
         self._plan, self._sums, self._biggest = plan, sums, biggest
 
     def biggest(self, plan: Plan, sums: dict[str, JobSum]) -> int:
-        """Bytes of the biggest row; a job counts with all of its runs. Looks at every conversation of the plan."""
+        """Return the bytes of the biggest row; a job counts with all of its runs. Visits every conversation."""
         single = [plan.would[place] for place in self._goes if isinstance(place, int)]
         sizes = [each.own.total + each.along.total for each in single]
         return max([*sizes, *(each.bytes or 0 for each in sums.values())], default=0)
 
-    def _known(self, conversation: Conversation) -> Conversation:
+    def _completed(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]
 
     def row(self, index: int) -> ListRow:
-        """The row at an index."""
+        """Return the row at an index."""
         if index < len(self._goes):
             place = self._goes[index]
             if isinstance(place, str):
                 runs = self._runs[place]
                 goes = max(0, len(runs) - self.left_out.of_job(place))
                 is_open = f"j{place}" in self._opened
-                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest)
+                title = self._details.job_title(runs[0].conversation)
+                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest, title)
             each = self._plan.would[place]
-            known = self._known(each.conversation)._replace(size=each.conversation.size)
-            is_taken = each.conversation.root_id not in self.left_out
-            return PlanRow(each._replace(conversation=known), is_taken, self._biggest)
+            completed = self._completed(each.conversation)._replace(size=each.conversation.size)
+            goes_too = each.conversation.root_id not in self.left_out
+            return PlanRow(each._replace(conversation=completed), goes_too, self._biggest)
         if index >= self._first_spared:
             place = self._stays[index - self._first_spared]
             if isinstance(place, str):
-                return SparedJobRow(place, self._spared_runs[place], self._reasons[place], f"z{place}" in self._opened)
+                spared_runs, is_open = self._spared_runs[place], f"z{place}" in self._opened
+                title = self._details.job_title(spared_runs[0].conversation)
+                return SparedJobRow(place, spared_runs, self._reasons[place], is_open, title)
             spared = self._plan.spared[place]
-            return SparedRow(spared._replace(conversation=self._known(spared.conversation)))
+            return SparedRow(spared._replace(conversation=self._completed(spared.conversation)))
         return self._note if self._note is not None and index == self._first_spared - 1 else self._empty
 
     def index_of(self, key: str) -> int | None:
-        """The index of the row with a key."""
+        """Return the index of the row with a key."""
         return self._index.get(key)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
-        """Conversations of some rows that have no title and no preview yet."""
-        found = []
+        """Return conversations of some rows that have no title and no preview yet."""
+        conversations = []
         for row in (self.row(index) for index in range(first, min(last + 1, len(self)))):
             if isinstance(row, PlanRow):
-                found.append(row.planned.conversation)
+                conversations.append(row.planned.conversation)
             elif isinstance(row, SparedRow):
-                found.append(row.spared.conversation)
-        return [each for each in found if not each.title and not each.preview]
+                conversations.append(row.spared.conversation)
+            elif isinstance(row, PlanJobRow | SparedJobRow):
+                conversations.append(self._completed(row.runs[0].conversation))
+        return [each for each in conversations if not each.title and not each.preview]
 
 
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
-    """Bytes that a plan frees, by the tip of each conversation; subagents count at their own tips.
-
-    Args:
-        plan: Without what the user leaves out.
-        catalog: The plan was made from it.
-    """
+    """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have their own tips."""
     freed: dict[str, int] = {}
     for each in plan.would:
         freed[each.conversation.id] = each.own.total
@@ -268,16 +250,16 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
 
 
 class PlanView(NamedTuple):
-    """What the screen shows of a plan, so that it need not look at every conversation itself."""
+    """What the screen shows of a plan, computed so that the screen need not visit every conversation."""
 
     rows: PlanRows | None
-    """None where the rows keep their layout."""
+    """None if the rows keep their layout."""
     plan: Plan
     """In the order of the rows."""
     sums: dict[str, JobSum]
     """Of each job, for rows that keep their layout."""
     biggest: int
-    """Bytes of the biggest row, for their bars."""
+    """Bytes of the biggest row, for the bars."""
     goes: int
     """Conversations."""
     bytes: int
@@ -287,16 +269,16 @@ class PlanView(NamedTuple):
     freed: dict[str, int]
     """Bytes that go, by the tip of each conversation."""
     roots: frozenset[str]
-    """All conversations of the plan, those that the user leaves out included."""
+    """All conversations of the plan, including those that the user leaves out."""
     spared: dict[str, Why]
     """Why others stay, by root."""
-    goes_of: frozenset[str]
+    sessions: frozenset[str]
     """All sessions that go."""
     gone: tuple[str, ...]
-    """What the user left out and this plan no longer has."""
+    """Roots that the user left out and this plan no longer has."""
 
 
-def look_at(
+def make_view(
     plan: Plan,
     catalog: Catalog,
     left_out: frozenset[str],
@@ -304,41 +286,41 @@ def look_at(
     marks: frozenset[str],
     order: PlanOrder,
 ) -> PlanView:
-    """Work out what the screen shows of a plan.
+    """Compute what the screen shows of a plan.
 
     Args:
         plan: By the rules.
         catalog: The plan was made from it.
-        left_out: Roots that the user leaves out at this moment.
+        left_out: Roots that the user leaves out.
         rows: Rows that keep their layout, or a function that lays out new ones.
-        marks: Tips of what was marked by hand.
+        marks: Tips of conversations that were marked by hand.
         order: Of new rows.
     """
     if not isinstance(rows, PlanRows):
         plan = plan._replace(would=order.sorted(plan.would))
     laid_out = rows if isinstance(rows, PlanRows) else rows(plan)
-    taken = plan.narrowed(catalog, left_out)
+    narrowed = plan.narrowed(catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.would)
-    stays = [told for told in (along_line(plan, marks), spared_line(plan)) if told]
-    cut = len(taken.reparented)
-    if cut:
-        told = ngettext("1 loses its parent and stays", "{count:,} lose their parent and stay", cut)
-        stays.append(told.format(count=cut))
+    stays = [line for line in (along_line(plan, marks), spared_line(plan)) if line]
+    orphans = len(narrowed.reparented)
+    if orphans:
+        sentence = ngettext("1 loses its parent and stays", "{count:,} lose their parent and stay", orphans)
+        stays.append(sentence.format(count=orphans))
     sums = laid_out.job_sums(plan)
     return PlanView(
         rows=laid_out if laid_out is not rows else None,
         plan=plan,
         sums=sums,
         biggest=laid_out.biggest(plan, sums),
-        goes=len(taken.would),
-        bytes=taken.totals().bytes,
-        totals=totals_line(taken),
+        goes=len(narrowed.would),
+        bytes=narrowed.totals().bytes,
+        totals=totals_line(narrowed),
         stays=" · ".join(stays),
         is_measured=plan.is_measured,
-        freed=freed_by(taken, catalog),
+        freed=freed_by(narrowed, catalog),
         roots=roots,
         spared={each.conversation.root_id: each.why for each in plan.spared},
-        goes_of=frozenset(session_id for each in taken.would for session_id in each.session_ids),
+        sessions=frozenset(session_id for each in narrowed.would for session_id in each.session_ids),
         gone=tuple(left_out - roots),
     )
 
@@ -356,23 +338,19 @@ _KINDS: dict[str, Callable[[], str]] = {
 
 
 def spared_kinds(counts: Counter[str]) -> str:
-    """`2 pinned, 1 live`.
-
-    Args:
-        counts: By the code of the reason.
-    """
-    told = (
+    """`2 pinned, 1 live`, from counts by the code of the reason."""
+    kinds = (
         (_KINDS[code]() if code in _KINDS else f"{{count:,}} {code}", count) for code, count in counts.most_common()
     )
-    return _(", ").join(words.format(count=count) for words, count in told)
+    return _(", ").join(words.format(count=count) for words, count in kinds)
 
 
 def totals_line(plan: Plan) -> str:
-    """`14 sessions · 1,204 messages · 4.1 MB · $1.20`; looks at every conversation of the plan."""
+    """`14 sessions · 1,204 messages · 4.1 MB · $1.20`; visits every conversation of the plan."""
     totals = plan.totals()
     parts = [
         formats.counted(totals.sessions, "session"),
-        formats.counted(totals.messages, "message"),
+        formats.counted(totals.messages_shown if plan.is_measured else totals.messages, "message"),
         ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
         formats.money(totals.cost_usd),
     ]
@@ -380,18 +358,17 @@ def totals_line(plan: Plan) -> str:
 
 
 def along_line(plan: Plan, marks: Container[str]) -> str:
-    """`1 marked subagent goes along with its parent`; empty when no marked subagent does."""
+    """`1 marked subagent goes along with its parent`; empty if none does."""
     count = sum(session.id in marks for each in plan.would for session in each.subagents)
     if not count:
         return ""
-    told = ngettext(
+    return ngettext(
         "1 marked subagent goes along with its parent", "{count:,} marked subagents go along with their parents", count
-    )
-    return told.format(count=count)
+    ).format(count=count)
 
 
 def spared_line(plan: Plan) -> str:
-    """`3 spared: 2 pinned, 1 live`; empty when none is."""
+    """`3 spared: 2 pinned, 1 live`; empty if none is."""
     if not plan.spared:
         return ""
     kinds = spared_kinds(Counter(each.why.code for each in plan.spared))

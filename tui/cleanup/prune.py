@@ -1,4 +1,4 @@
-"""The clean-up screen: rules on top, below them the plan, beside it the map of bytes; archives or deletes."""
+"""The clean-up screen: rules, the plan they make, the map of bytes; archives or deletes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from hermes_browse.store.cleanup.rule_line import EXAMPLES, Parsed, parse_rules, toggled, with_age
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from ..commands.screens import PRUNE
+from ..formats import counted
 from ..list.conversation_list import ConversationList
 from ..list.rows import ListRow
 from ..screens.controllers import Controllers
@@ -36,7 +37,7 @@ from .space_rows import KindRow, SpaceRow
 from .widgets import TimeAxis, TreeMap
 
 _REST = 0.15
-"""Seconds without a key before a plan is made."""
+"""Seconds without a key after which a plan is made."""
 _MAP = (100, 30)
 """The smallest screen, in columns and lines, that shows the bytes as blocks; a smaller one shows bars."""
 _AXIS = 20
@@ -53,14 +54,14 @@ SWITCHES = (
 
 
 class PruneScreen(SubScreen):
-    """Shows what rules would take; changes nothing before the user answers a question."""
+    """Shows what rules would delete; changes nothing before the user confirms it."""
 
     HELP_TITLE = N_("Clean up")
     EXAMPLES = EXAMPLES
     KEYS = PRUNE
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self.plan = PlanPane(self, self._plan_changed, self._make_plan)
         self.space = SpacePane(self, self.plan, self._measured)
         self._parsed: Parsed | None = None
@@ -72,7 +73,7 @@ class PruneScreen(SubScreen):
         """Rules, switches, plan and map, totals."""
         yield TextLine(id="header")
         yield TextBox(
-            "" if self.plan.marked else self.main.cleaning.last_rules,
+            "" if self.plan.marked else self.controllers.cleaning.last_rules,
             placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",  # not shown
             id="rules",
             select_on_focus=False,
@@ -98,13 +99,7 @@ class PruneScreen(SubScreen):
         for widget in self.query(ConversationList):
             widget.clock = self.context.clock
         self.axis.widget.clock = self.context.clock
-        self.line("header").update(
-            Content.assemble(
-                (" " + _("clean up") + "  ", "bold"),
-                (header.store_name(self.context.location), "$accent"),
-                ("   " + _("nothing is changed before you say so"), "dim"),
-            )
-        )
+        self.show_title(_("clean up"), " " + _("nothing is changed before you say so"))
         self.set_focus(self.plan.rows)
         self.space.announce()
         self._show_rules()
@@ -124,7 +119,7 @@ class PruneScreen(SubScreen):
 
     @property
     def is_pending(self) -> bool:
-        """Whether a plan is about to be asked for, or the map is being measured."""
+        """Whether a plan is about to be made, or the map is being measured."""
         return self._timer is not None or self.space.is_busy
 
     # Pictures
@@ -208,7 +203,7 @@ class PruneScreen(SubScreen):
     def rules_changed(self, event: Input.Changed) -> None:
         """Make another plan after a moment without keys."""
         event.stop()
-        self.main.cleaning.last_rules = event.value
+        self.controllers.cleaning.last_rules = event.value
         self.plan.forget()
         self._show_rules()
         if self._timer is not None:
@@ -243,7 +238,7 @@ class PruneScreen(SubScreen):
     # The plan
 
     def catalog_changed(self) -> None:
-        """Make the plan anew, as the list has been read again."""
+        """Make the plan again, as the list has been read again."""
         if self._parsed is None:  # not composed yet: `on_mount` makes the first plan
             return
         self._make_plan()
@@ -266,12 +261,12 @@ class PruneScreen(SubScreen):
         self._is_looking = self.plan.planned is None
         if self._is_looking:
             self.tell(header.status(_("looking …"), ""))
-        self.main.cleaning.plan(rules, self._take_plan, measure=False)
+        self.controllers.cleaning.plan(rules, self._take_plan, measure=False)
 
     def _take_plan(self, planned: Planned) -> None:
         if not self.is_whole or self._parsed is None or self._parsed.problems:
             return
-        if self._is_looking:  # else the line holds another message
+        if self._is_looking:  # else the line shows another message
             self.tell(header.status("", ""))
         words = self._parsed.rules.words()
         like = _("Nothing goes: no conversation is like this ({rules}).").format(rules=words)
@@ -280,7 +275,7 @@ class PruneScreen(SubScreen):
     def _plan_changed(self) -> None:
         self._measured()
         self.space.show()
-        if self.plan.view is None or self.plan.view.is_measured:  # the plan is what was asked for, so it comes first
+        if self.plan.view is None or self.plan.view.is_measured:  # the plan is measured before the map
             self.space.begin()
 
     def _measured(self) -> None:
@@ -288,11 +283,11 @@ class PruneScreen(SubScreen):
         self._show_pictures()
 
     def _show_totals(self) -> None:
-        """Say what goes, in numbers."""
+        """Show what goes, in numbers."""
         view = self.plan.view
         goes = Content.styled(" " + _("nothing goes"), "dim")
         if view is not None and view.goes:
-            count = ngettext("1 conversation", "{count:,} conversations", view.goes).format(count=view.goes)
+            count = counted(view.goes, "conversation")
             parts = [view.totals]
             if self.space.total:
                 parts.append(_("{share:.0%} of all").format(share=view.bytes / self.space.total))
@@ -316,9 +311,9 @@ class PruneScreen(SubScreen):
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Say what the row has no room for."""
+        """Show more about the row."""
         event.stop()
-        if event.list is self.plan.rows or event.list.has_focus:  # not when the map appears while the plan is read
+        if event.list is self.plan.rows or event.list.has_focus:  # not when the map appears behind the plan
             self._tell_about(event.row)
 
     def _tell_about(self, row: ListRow | None) -> None:
@@ -334,23 +329,23 @@ class PruneScreen(SubScreen):
         pane.select(event.row)
 
     def action_take(self) -> None:
-        """Leave out what is under the cursor, or take it after all."""
+        """Leave out what is under the cursor, or take it back."""
         pane = self.space if self.space.has_focus else self.plan
         pane.take_or_leave()
 
     # Doing it
 
     def action_archive(self) -> None:
-        """Archive what the plan takes."""
-        self.plan.when_ready(self.main.cleaning.archive_planned, archive=True)
+        """Archive what the plan contains."""
+        self.plan.when_ready(self.controllers.cleaning.archive_planned, archive=True)
 
     def action_delete(self) -> None:
-        """Ask, then move what the plan takes to the trash."""
-        self.plan.when_ready(self.main.cleaning.ask, archive=False)
+        """Ask, then move what the plan contains to the trash."""
+        self.plan.when_ready(self.controllers.cleaning.ask, archive=False)
 
     def action_reclaim(self) -> None:
         """Open the card for making the file smaller."""
-        open_reclaim(self.main, self.app)
+        open_reclaim(self.controllers, self.app)
 
     def action_other_pane(self) -> None:
         """Focus the map, or the plan again."""

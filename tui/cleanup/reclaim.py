@@ -1,4 +1,4 @@
-"""Making the file smaller with `hermes sessions optimize`: a card that says what it needs, and the run itself."""
+"""Make the file smaller with `hermes sessions optimize`: the card that says what it needs, and the run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..screens.controllers import Controllers
 
 
 class Reclaim(NamedTuple):
-    """The command, and the facts that the card tells."""
+    """The command, and the facts on the card."""
 
     argv: tuple[str, ...]
     home: str
@@ -39,12 +39,12 @@ class Reclaim(NamedTuple):
 
     @property
     def shell(self) -> str:
-        """The command as a shell takes it."""
+        """The command for a shell."""
         return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
 
     @property
     def lacks_room(self) -> bool:
-        """A VACUUM writes a whole copy first, and in WAL mode once more into the log (https://sqlite.org/lang_vacuum.html)."""
+        """Whether the disk may be too small: VACUUM writes a copy, in WAL mode twice (https://sqlite.org/lang_vacuum.html)."""
         return self.disk_free < 2 * (self.file.file_bytes - self.file.free_bytes)
 
 
@@ -80,8 +80,8 @@ class ReclaimScreen(Card[bool]):
             if reclaim.lacks_room:
                 yield Static(Content.styled("! " + _("there may not be enough room"), "$warning"))
             if reclaim.executable is None:
-                told = _("there is no hermes on PATH: copy the command")
-                yield Static(Content.styled(f"! {told}", "$warning"))
+                warning = _("there is no hermes on PATH: copy the command")
+                yield Static(Content.styled(f"! {warning}", "$warning"))
             yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
             yield keys_line(self.told_keys(without=("run",) if reclaim.executable is None else ()))
 
@@ -91,26 +91,21 @@ class ReclaimScreen(Card[bool]):
             self.dismiss(True)
 
     def action_copy(self) -> None:
-        """Put the command on the clipboard."""
+        """Copy the command."""
         self.app.copy_to_clipboard(self._reclaim.shell)
         self.answer(_("sent to the terminal's clipboard (OSC 52)"))
 
 
-def open_reclaim(main: Controllers, app: App[Any]) -> None:
-    """Read the sizes of the file, then open the card.
-
-    Args:
-        main: Controllers of the main screen.
-        app: Shows the card.
-    """
-    location, store = main.context.location, main.context.store
+def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
+    """Read the sizes of the file, then open the card."""
+    location, store = controllers.context.location, controllers.context.store
     if location.demo:
-        main.context.say(_("this is the sample store: there is nothing to gain"))
+        controllers.context.say(_("this is the sample store: there is nothing to gain"))
         return
     try:
         location.refuse_without_home("make smaller")  # not shown
     except BrowseError as error:
-        main.context.failed(error)
+        controllers.context.failed(error)
         return
 
     def work(reader: Reader) -> Reclaim:
@@ -125,39 +120,34 @@ def open_reclaim(main: Controllers, app: App[Any]) -> None:
     def done(reclaim: Reclaim) -> None:
         def decided(go: bool | None) -> None:
             if go:
-                _run(main, reclaim)
+                _run(controllers, reclaim)
 
         app.push_screen(ReclaimScreen(reclaim), decided)
 
-    main.context.plan_worker.submit("file", work, done, main.context.failed)
+    controllers.context.plan_worker.submit("file", work, done, controllers.context.failed)
 
 
-def _run(main: Controllers, reclaim: Reclaim) -> None:
-    """Close every handle of ours, run Hermes in the foreground, and say what came of it.
-
-    Args:
-        main: Controllers of the main screen.
-        reclaim: With an executable.
-    """
+def _run(controllers: Controllers, reclaim: Reclaim) -> None:
+    """Close the store in all workers, run Hermes in the foreground, and report the outcome."""
     assert reclaim.executable is not None
-    before = main.context.store.sizes()[0]
-    for worker in main.context.workers_of_store:
-        worker.let_go()
+    before = controllers.context.store.sizes()[0]
+    for worker in controllers.context.workers_of_store:
+        worker.release()
     try:
-        with main.context.host.lent():
+        with controllers.context.host.lent():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
-        main.context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+        controllers.context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
         wrong = _("{program} could not be started: {reason}.")
-        main.context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
+        controllers.context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
         return
-    after = main.context.store.sizes()[0]
-    # Before 0.22 Hermes ends with 0 whatever happened, so what the file says counts.
-    said = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
-    main.context.say(_("hermes ended with {code}: {told}").format(code=code, told=said) if code else said)
-    main.listing.read()
+    after = controllers.context.store.sizes()[0]
+    # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
+    sizes = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
+    controllers.context.say(_("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes)
+    controllers.listing.read()
 
 
 def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:

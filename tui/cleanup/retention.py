@@ -1,4 +1,4 @@
-"""The screen of what Hermes will delete by itself, and when; one key saves a conversation."""
+"""The screen of conversations that Hermes will delete by itself; one key saves a conversation."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class FateRow(NamedTuple):
         return row_line((lead, mark[1]), (name, "title"), columns, width)
 
 
-class _Found(NamedTuple):
-    """What the radar says of a store."""
+class _Outlook(NamedTuple):
+    """What Hermes will delete or close."""
 
     radar: Radar
     catalog: Catalog
@@ -88,16 +88,16 @@ class _Fates:
         return len(self._leaving)
 
     def row(self, index: int) -> FateRow:
-        """The row at an index."""
+        """Return the row at an index."""
         conversation, fate = self._leaving[index]
         return FateRow(self._details.complete(conversation)[0], fate)
 
     def index_of(self, key: str) -> int | None:
-        """The index of the row with a key."""
+        """Return the index of the row with a key."""
         return self._index.get(key)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
-        """Conversations of some rows that have no title and no preview yet."""
+        """Return conversations of some rows that have no title and no preview yet."""
         rows = (self.row(index).conversation for index in range(first, min(last + 1, len(self))))
         return [each for each in rows if not each.title and not each.preview]
 
@@ -108,9 +108,9 @@ class RetentionScreen(SubScreen):
     HELP_TITLE = N_("What Hermes deletes by itself")
     KEYS = RETENTION
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
-        self._found: _Found | None = None
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
+        self._outlook: _Outlook | None = None
 
     def compose(self) -> ComposeResult:
         """The rule, the list, the reason for the current row."""
@@ -122,14 +122,9 @@ class RetentionScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        """Read the radar."""
+        """Read what Hermes will delete."""
         self.fates.clock = self.context.clock
-        self.line("header").update(
-            Content.assemble(
-                (" " + _("what Hermes deletes by itself") + "  ", "bold"),
-                (header.store_name(self.context.location), "$accent"),
-            )
-        )
+        self.show_title(_("what Hermes deletes by itself"))
         self.set_focus(self.fates)
         self.fates.show(FixedRows([NoteRow(_("looking …"))]))
         self.catalog_changed()
@@ -140,45 +135,44 @@ class RetentionScreen(SubScreen):
         return self.query_one("#fates", ConversationList)
 
     def catalog_changed(self) -> None:
-        """Read the radar again."""
-        known, location, now = self.context.catalog, self.context.location, self.context.clock()
+        """Read again what Hermes will delete."""
+        current, location, now = self.context.catalog, self.context.location, self.context.clock()
 
-        def work(reader: Reader) -> _Found:
-            catalog = known if known.exact else read_catalog(reader, now)
+        def work(reader: Reader) -> _Outlook:
+            catalog = current if current.exact else read_catalog(reader, now)
             radar = read_radar_at(location, reader, now)
-            return _Found(radar, catalog, radar.soonest(catalog), len(radar.closing(catalog)))
+            return _Outlook(radar, catalog, radar.soonest(catalog), len(radar.closing(catalog)))
 
         self.context.plan_worker.submit("radar", work, self._take, self.context.failed)
 
-    def _take(self, found: _Found) -> None:
+    def _take(self, outlook: _Outlook) -> None:
         if not self.is_whole:
             return
-        self._found = found
-        radar = found.radar
+        self._outlook = outlook
+        radar = outlook.radar
         sentence = radar.beyond_reach or radar.retention.sentence
         parts = [one_line(sentence, 300)]
-        if found.leaving:
-            first = sum(
-                1 for _conversation, fate in found.leaving if fate.prune_in_days is not None and fate.prune_in_days < 1
-            )
-            told = _("{count:,} at its next clean-up").format(count=first)
-            parts.append(told if first else _("none at its next clean-up"))
-        if found.closing:
+        if outlook.leaving:
+            days = [fate.prune_in_days for _conversation, fate in outlook.leaving]
+            first = sum(each is not None and each < 1 for each in days)
+            at_next = _("{count:,} at its next clean-up").format(count=first)
+            parts.append(at_next if first else _("none at its next clean-up"))
+        if outlook.closing:
             sentence = ngettext(
                 "closes 1 open session of automation, and deletes them later",
                 "closes {count:,} open sessions of automation, and deletes them later",
-                found.closing,
+                outlook.closing,
             )
-            parts.append(sentence.format(count=found.closing))
-        if found.leaving:
+            parts.append(sentence.format(count=outlook.closing))
+        if outlook.leaving:
             can, cannot = _("a pin protects, archiving does not"), _("this store has no pins: b makes a copy")
             unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
             parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
-        self.query_one(TimeAxis).display = bool(found.leaving)
+        self.query_one(TimeAxis).display = bool(outlook.leaving)
         self._show_axis()
         nothing = FixedRows([NoteRow(_("Hermes deletes nothing here by itself."))])
-        self.fates.show(_Fates(found.leaving, self.context.details) if found.leaving else nothing)
+        self.fates.show(_Fates(outlook.leaving, self.context.details) if outlook.leaving else nothing)
 
     def on_resize(self, event: Resize) -> None:
         """Fit the columns to the size."""
@@ -187,11 +181,11 @@ class RetentionScreen(SubScreen):
 
     def _show_axis(self) -> None:
         """Show how many conversations go on which day."""
-        if self._found is not None and self.is_whole:
+        if self._outlook is not None and self.is_whole:
             axis = self.query_one(TimeAxis)
-            days = [fate.prune_in_days for _conversation, fate in self._found.leaving]
-            known = [each for each in days if each is not None]
-            axis.show(coming(known, axis.columns // 2, self.context.clock()), None)
+            days = [fate.prune_in_days for _conversation, fate in self._outlook.leaving]
+            dated = [each for each in days if each is not None]
+            axis.show(coming(dated, axis.columns // 2, self.context.clock()), None)
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -205,8 +199,8 @@ class RetentionScreen(SubScreen):
         """Read the names that are missing."""
         event.stop()
         source = event.list.source
-        wanted = source.nameless(event.first, event.last) if isinstance(source, _Fates) else []
-        self.read_names("fate-names", wanted, self.fates.refresh_rows)
+        nameless = source.nameless(event.first, event.last) if isinstance(source, _Fates) else []
+        self.read_names("fate-names", nameless, self.fates.refresh_rows)
 
     @on(ConversationList.Selected, "#fates")
     def selected(self, event: ConversationList.Selected) -> None:
@@ -219,22 +213,22 @@ class RetentionScreen(SubScreen):
         """Pin the conversation, so that Hermes keeps it."""
         row = self.fates.current
         if isinstance(row, FateRow):
-            self.main.changing.pin_these([row.conversation])
+            self.controllers.changing.pin_these([row.conversation])
 
     def action_bundle(self) -> None:
         """Put a copy of the conversation into the trash."""
-        row, found = self.fates.current, self._found
-        if not isinstance(row, FateRow) or found is None:
+        row, outlook = self.fates.current, self._outlook
+        if not isinstance(row, FateRow) or outlook is None:
             return
-        main, conversation = self.main, row.conversation
-        store, location, now = main.context.store, main.context.location, main.context.clock()
+        context, conversation = self.context, row.conversation
+        store, location, now = context.store, context.location, context.clock()
 
         def work() -> Bundle:
             trash, files = trash_folder(location), sessions_folder(location)
-            return copy_to_trash(store, found.catalog, [conversation], trash, now=now, sessions_folder=files)
+            return copy_to_trash(store, outlook.catalog, [conversation], trash, now=now, sessions_folder=files)
 
-        def done(made: Bundle) -> None:
+        def done(bundle: Bundle) -> None:
             sentence = _("a copy is in the trash: {name}; it can be put back when Hermes has deleted the original")
-            main.context.say(sentence.format(name=made.name))
+            context.say(sentence.format(name=bundle.name))
 
-        main.context.writer.submit(work, done, main.context.failed)
+        context.writer.submit(work, done, context.failed)

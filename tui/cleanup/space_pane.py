@@ -1,4 +1,4 @@
-"""The map beside a plan: where the bytes of the store are, how many of them go, and what is free in the file."""
+"""The map beside a plan: bytes of the store by source and conversation, what the plan frees, what is free."""
 
 from __future__ import annotations
 
@@ -29,33 +29,21 @@ from .space_rows import KindRow, SpaceRow, below, freed_sums, space_blocks, spac
 from .treemap import Block
 from .widgets import TreeMap
 
-_LOOK = 0.4
+_UPDATE = 0.4
 """Seconds between two updates while the store is measured."""
 
 
-def _jobs_of(plan: Plan, meant: Container[str]) -> list[tuple[str, str | None]]:
-    """The roots of some conversations of a plan, each with its job where it is a cron run.
-
-    Args:
-        plan: Any.
-        meant: Tips or roots.
-    """
+def _roots_of(plan: Plan, ids: Container[str]) -> list[tuple[str, str | None]]:
+    """Return the roots of conversations of a plan, given by tips or roots, each with its job if it is a cron run."""
     return [
         (each.conversation.root_id, job_name(each.conversation.root))
         for each in plan.would
-        if each.conversation.id in meant or each.conversation.root_id in meant
+        if each.conversation.id in ids or each.conversation.root_id in ids
     ]
 
 
 def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Content:
-    """The file as a bar of what stays, what the plan frees and what is free already, with the sizes in words.
-
-    Args:
-        name: Of the file.
-        file: In pages.
-        goes: Bytes that the plan frees in it.
-        width: Cells; words that do not fit are left out.
-    """
+    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit."""
     whole = max(file.file_bytes, 1)
     size = max(min(width // 5, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
@@ -74,13 +62,13 @@ def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Conte
     if file.wal_bytes:
         words.append(_("log {size}").format(size=formats.size(file.wal_bytes)))
     used = sum(cell_len(text) for text, _look in parts) + 1
-    told = ""
+    text = ""
     for each in words:
-        more = f"{told} · {each}" if told else each
-        if used + cell_len(more) > width:
+        longer = f"{text} · {each}" if text else each
+        if used + cell_len(longer) > width:
             break
-        told = more
-    return Content.assemble(*parts, (f" {told}", "dim"))
+        text = longer
+    return Content.assemble(*parts, (f" {text}", "dim"))
 
 
 class SpacePane:
@@ -88,7 +76,7 @@ class SpacePane:
 
     Args:
         screen: Has the widgets.
-        plan: Says what goes, and takes what is left out here.
+        plan: The plan; conversations are left out of it here, too.
         measured: Called when more of the store has been measured, and when all of it has.
     """
 
@@ -96,14 +84,14 @@ class SpacePane:
         self._screen, self._plan, self._measured = screen, plan, measured
         self._opened: set[str] = set()
         self._inside: list[str] = []
-        """Keys of the blocks that were entered, the outermost first."""
+        """Keys of the blocks that were entered, outermost first."""
         self._came_from = ""
-        """Key of the block that was left: the cursor returns to it."""
+        """Key of the block that was left, to which the cursor returns."""
         self._map: SpaceMap | None = None
         self._sums: tuple[dict[str, int], dict[str, int]] | None = None
         """The freed bytes of the plan, and the sums by row that were made from them."""
-        self._looking: Timer | None = None
-        self._begun = False
+        self._updates: Timer | None = None
+        self._has_begun = False
         self._worker = Worker(screen.context.store, screen.context.post, "space")
 
     @property
@@ -113,7 +101,7 @@ class SpacePane:
 
     @property
     def total(self) -> int:
-        """Bytes of everything; 0 until it is known."""
+        """Bytes of everything; 0 until measured."""
         return self._map.total.total if self._map is not None else 0
 
     def announce(self) -> None:
@@ -122,12 +110,12 @@ class SpacePane:
 
     def begin(self) -> None:
         """Start measuring; does nothing after the first call."""
-        if self._begun:
+        if self._has_begun:
             return
-        self._begun = True
+        self._has_begun = True
         self._screen.context.workers_of_store.append(self._worker)
         self._worker.start()
-        self._looking = self._screen.set_interval(_LOOK, self._show_measuring)
+        self._updates = self._screen.set_interval(_UPDATE, self._show_measuring)
         self._measure()
         self._show_measuring()
 
@@ -137,46 +125,46 @@ class SpacePane:
             self._measure()
 
     def _measure(self) -> None:
-        main = self._screen.main
-        store, sizes, catalog = main.context.store, main.cleaning.sizes, main.context.catalog
+        context = self._screen.controllers.context
+        store, sizes, catalog = context.store, context.sizes, context.catalog
 
         def work(reader: Reader) -> SpaceMap:
-            known = catalog if catalog.exact else read_catalog(reader, main.context.clock())
-            return read_space_map(reader, known, wal_bytes=store.sizes()[1], known=sizes)
+            exact = catalog if catalog.exact else read_catalog(reader, context.clock())
+            return read_space_map(reader, exact, wal_bytes=store.sizes()[1], known=sizes)
 
         self._worker.submit("space", work, self._take, self._failed)
 
     def end(self) -> None:
         """Stop measuring."""
-        if self._begun:
+        if self._has_begun:
             self._screen.context.workers_of_store.remove(self._worker)
             self._worker.stop()
 
     def _show_measuring(self) -> None:
         if not self._screen.is_whole:
             return
-        main = self._screen.main
-        known, total = len(main.cleaning.sizes), len(main.context.catalog.forest.sessions)
+        context = self._screen.controllers.context
+        measured, total = len(context.sizes), len(context.catalog.forest.sessions)
         sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
-        text = sentence.format(count=min(known, total), total=total)
+        text = sentence.format(count=min(measured, total), total=total)
         self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))
         self._measured()
 
-    def _stop_looking(self) -> None:
-        if self._looking is not None:
-            self._looking.stop()
-            self._looking = None
+    def _stop_updates(self) -> None:
+        if self._updates is not None:
+            self._updates.stop()
+            self._updates = None
 
     def _failed(self, error: BrowseError) -> None:
-        self._stop_looking()
+        self._stop_updates()
         if self._screen.is_whole:
             self._screen.line("map-title").update(header.failure(str(error)))
 
-    def _take(self, found: SpaceMap) -> None:
-        self._stop_looking()
+    def _take(self, space_map: SpaceMap) -> None:
+        self._stop_updates()
         if not self._screen.is_whole:
             return
-        self._map = found
+        self._map = space_map
         self._show_title([])
         self.show_file()
         self.show()
@@ -186,11 +174,11 @@ class SpacePane:
         """Show the path of the blocks that were entered."""
         if self._map is None:
             return
-        told = _("{size} with index · Tab").format(size=formats.size(self._map.total.total))
+        note = _("{size} with index · Tab").format(size=formats.size(self._map.total.total))
         if inside:
-            told = _("{path} · Backspace goes out").format(path=" › ".join(inside))
+            note = _("{path} · Backspace goes out").format(path=" › ".join(inside))
         title = "  " + _("where the bytes are") + "  "
-        self._screen.line("map-title").update(Content.assemble((title, "bold"), (told, "dim")))
+        self._screen.line("map-title").update(Content.assemble((title, "bold"), (note, "dim")))
 
     def show_file(self) -> None:
         """Show the size of the file, what the plan frees in it, and what only `optimize` gives back."""
@@ -214,79 +202,79 @@ class SpacePane:
 
     @property
     def pane(self) -> ConversationList | TreeMap:
-        """The one of both that is shown: blocks where there is room."""
+        """The visible one of both: blocks if there is room."""
         return self.blocks if self._screen.has_class("-map") else self.rows
 
     @property
     def has_focus(self) -> bool:
-        """Whether keys go to the map."""
+        """Whether the map has the focus."""
         return self.pane.has_focus
 
     def show(self) -> None:
-        """Draw the map with what the plan frees; worked out on a worker thread, as the map may be large."""
+        """Draw the map with what the plan frees; computed on a worker thread, as the map may be large."""
         space_map, screen = self._map, self._screen
         if space_map is None:
             return
         context, planned, view = screen.context, self._plan.planned, self._plan.view
         catalog = planned.catalog if planned is not None else context.catalog
         freed = view.freed if view is not None else {}
-        opened, known = frozenset(self._opened), self._sums
+        opened, cached = frozenset(self._opened), self._sums
         are_blocks, size, inside = screen.has_class("-map"), self.blocks.size, tuple(self._inside)
 
         def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]:
-            sums = known[1] if known is not None and known[0] is freed else freed_sums(space_map, freed)
+            sums = cached[1] if cached is not None and cached[0] is freed else freed_sums(space_map, freed)
             if are_blocks:
-                found = space_blocks(space_map, sums, catalog, context.details, inside, size.width, size.height)
-                return sums, [], found
+                blocks = space_blocks(space_map, sums, catalog, context.details, inside, size.width, size.height)
+                return sums, [], blocks
             return sums, space_rows(space_map, sums, catalog, context.details, opened), ([], [])
 
-        def done(found: tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]) -> None:
-            self._sums = (freed, found[0])
+        def done(result: tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]) -> None:
+            sums, rows, (blocks, path) = result
+            self._sums = (freed, sums)
             if not screen.is_whole:
                 return
             if are_blocks:
                 if tuple(self._inside) != inside:  # another block was entered meanwhile
                     return
-                self.blocks.show(found[2][0], self._came_from)
+                self.blocks.show(blocks, self._came_from)
                 self._came_from = ""
-                del self._inside[len(found[2][1]) :]  # what is gone from the store
-                self._show_title(found[2][1])
-                self._read_names(found[2][0])
+                del self._inside[len(path) :]  # blocks that are gone from the store
+                self._show_title(path)
+                self._read_names(blocks)
             else:
-                self.rows.show(FixedRows(found[1]))
+                self.rows.show(FixedRows(rows))
 
         self._worker.submit("rows", work, done, self._failed)
 
     def _read_names(self, blocks: Sequence[Block]) -> None:
         """Read the names that blocks lack, and draw them again."""
-        ids = [each.space.name for each in blocks if each.space is not None and each.space.level == "conversation"]
-        self._screen.read_names("map-names", self._unread(ids), self.show)
+        spaces = [each.space for each in blocks if each.space is not None]
+        self._screen.read_names("map-names", self._unread(spaces), self.show)
 
-    def _unread(self, ids: Iterable[str]) -> list[Conversation]:
-        """Those of some conversations that have no title and whose beginning has not been read."""
-        context = self._screen.context
-        found = (context.catalog.of_session(each) for each in ids)
-        return [each for each in found if each is not None and not each.title and not context.details.complete(each)[1]]
+    def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
+        """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""
+        catalog, details = self._screen.context.catalog, self._screen.context.details
+        tips = (each if each.level == "conversation" else each.below[0] for each in spaces if each.level != "source")
+        conversations = (catalog.of_session(each.name) for each in tips)
+        return [each for each in conversations if each and not each.title and not details.complete(each)[1]]
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
-        """Conversations of some rows that have no title and whose beginning has not been read."""
+        """Return conversations of some rows that have no title and whose preview has not been read."""
         source = self.rows.source
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
-        return self._unread(
-            row.space.name for row in rows if isinstance(row, SpaceRow) and row.space.level == "conversation"
-        )
+        return self._unread(row.space for row in rows if isinstance(row, SpaceRow))
 
     def about(self, row: SpaceRow | KindRow | Block) -> str:
-        """A sentence about a row or a block, and the keys that work on it."""
+        """Return a sentence about a row or a block, and the keys that work on it."""
         if isinstance(row, Block):
             size, goes = formats.size(row.bytes), formats.size(row.goes)
-            told = _("{name}: {size}").format(name=row.name, size=size)
+            sizes = _("{name}: {size}").format(name=row.name, size=size)
             if row.goes:
-                told = _("{name}: {size}, of which {goes} goes").format(name=row.name, size=size, goes=goes)
+                sizes = _("{name}: {size}, of which {goes} goes").format(name=row.name, size=size, goes=goes)
             if row.space is None:
-                return f"{told} · {_('Enter shows them')}" if row.can_be_entered else told
+                return f"{sizes} · {_('Enter shows them')}" if row.can_be_entered else sizes
             keys = _("Enter: what it is made of · space takes it, or leaves it")
-            return f"{told} · {keys}"
+            return f"{sizes} · {keys}"
         if isinstance(row, KindRow):
             if not row.whole:
                 return row.name
@@ -303,8 +291,7 @@ class SpacePane:
             self.show()
 
     @property
-    def _here(self) -> Space | None:
-        """What is under the cursor."""
+    def _current(self) -> Space | None:
         if isinstance(pane := self.pane, TreeMap):
             return pane.current.space if pane.current is not None else None
         return pane.current.space if isinstance(pane.current, SpaceRow) else None
@@ -331,39 +318,40 @@ class SpacePane:
         plan = self._plan.rows
         key = f"j{space.name}"
         if space.level == "conversation":
-            found = self._screen.context.catalog.of_session(space.name)
-            key = f"p{found.root_id}" if found is not None else ""
+            conversation = self._screen.context.catalog.of_session(space.name)
+            key = f"p{conversation.root_id}" if conversation is not None else ""
         index = plan.source.index_of(key)
         if index is not None:
             plan.cursor = index
 
     def read(self) -> None:
         """Read the conversation under the cursor."""
-        space = self._here
+        space = self._current
         if space is not None and space.level == "conversation":
-            found = self._screen.context.catalog.of_session(space.name)
-            if found is not None:
-                self._screen.read(found)
+            conversation = self._screen.context.catalog.of_session(space.name)
+            if conversation is not None:
+                self._screen.read(conversation)
 
     def take_or_leave(self) -> None:
         """Leave what is under the cursor out of the plan, or take it back."""
-        screen, space = self._screen, self._here
-        if space is None:  # small ones together, or a kind of content
+        screen, space = self._screen, self._current
+        if space is None:  # many small ones, or a kind of content
             if self.has_focus:
                 screen.tell(header.status(_("this cannot be taken by itself"), ""))
             return
         plan, planned, view = self._plan, self._plan.planned, self._plan.view
         if space.level == "conversation":
-            found = screen.context.catalog.of_session(space.name)
-            if found is None:
+            conversation = screen.context.catalog.of_session(space.name)
+            if conversation is None:
                 return
-            if view is not None and found.root_id in view.roots:
-                plan.toggle(found)
-            elif not plan.take_by_hand(found, view.spared.get(found.root_id) if view is not None else None):
+            why = view.spared.get(conversation.root_id) if view is not None else None
+            if view is not None and conversation.root_id in view.roots:
+                plan.toggle(conversation)
+            elif not plan.take_by_hand(conversation, why):
                 return
             if self.rows.has_focus:
                 self.rows.action_move(1)
         elif planned is None:
             screen.tell(header.status(_("no rule, so nothing of it goes"), ""))
         else:
-            plan.toggle_all(lambda: _jobs_of(planned.plan, frozenset(each.name for each in below(space))))
+            plan.toggle_all(lambda: _roots_of(planned.plan, frozenset(each.name for each in below(space))))

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from ..list.model import Details
 
-_MOST_BLOCKS = 300
-"""Parts of a line that can have a block of their own."""
-_MOST_BELOW = 100
-"""Rows below one source or job: the biggest."""
+_MAX_BLOCKS = 300
+"""The biggest parts of a line, which can have blocks of their own."""
+_MAX_BELOW = 100
+"""The biggest parts of a source or job, which have rows below it."""
 _KINDS = (
     (N_("tool output"), "tool_output"),
     (N_("said"), "text"),
@@ -54,7 +54,7 @@ class SpaceRow(NamedTuple):
 
     @staticmethod
     def key_of(space: Space, depth: int) -> str:
-        """The key of the row of a line of the map."""
+        """Return the key of the row of a line of the map."""
         return f"m{depth}{space.level}{space.name}"
 
     def spans(self, width: int, now: float) -> Line:
@@ -99,15 +99,11 @@ class KindRow(NamedTuple):
 
 
 def freed_sums(space_map: SpaceMap, freed: Mapping[str, int]) -> dict[str, int]:
-    """Bytes that go of each line of the map, by its key; lines of which nothing goes are missing.
+    """Return the bytes that go of each line of the map, by its key, from those by tip; lines without any are left out.
 
-    Looks at every conversation of the map, so it runs on a worker thread.
-
-    Args:
-        space_map: Any.
-        freed: By the tip of each conversation.
+    Visits every conversation of the map, so it runs on a worker thread.
     """
-    found: dict[str, int] = {}
+    sums: dict[str, int] = {}
 
     def add(space: Space, depth: int) -> int:
         if space.level == "conversation":
@@ -115,16 +111,16 @@ def freed_sums(space_map: SpaceMap, freed: Mapping[str, int]) -> dict[str, int]:
         else:
             size = sum(add(each, depth + 1) for each in space.below)
         if size:
-            found[SpaceRow.key_of(space, depth)] = size
+            sums[SpaceRow.key_of(space, depth)] = size
         return size
 
     for source in space_map.sources:
         add(source, 0)
-    return found
+    return sums
 
 
 def below(space: Space) -> Iterator[Space]:
-    """The conversations of a line of the map."""
+    """Yield the conversations of a line of the map."""
     if space.level == "conversation":
         yield space
     for each in space.below:
@@ -132,13 +128,15 @@ def below(space: Space) -> Iterator[Space]:
 
 
 def _namer(catalog: Catalog, details: Details) -> Callable[[Space], str]:
-    """Names lines of the map."""
+    """Return a function that names lines of the map."""
 
     def name_of(space: Space) -> str:
         if space.level == "source":
             return f"{formats.source(space.name)} · {space.conversations:,}"
         if space.level == "job":
-            return f"{space.name} · {formats.counted(space.conversations, 'run')}"
+            run = catalog.of_session(space.below[0].name)
+            name = details.job_title(run) if run is not None else space.name
+            return f"{name} · {formats.counted(space.conversations, 'run')}"
         conversation = catalog.of_session(space.name)
         return formats.name(details.complete(conversation)[0]) if conversation is not None else space.name
 
@@ -154,14 +152,14 @@ def space_blocks(
     width: int,
     height: int,
 ) -> tuple[list[Block], list[str]]:
-    """The map as blocks, and the names of the blocks that were entered.
+    """Lay out the map as blocks; return these, and the names of the blocks that were entered.
 
     Args:
         space_map: Any.
-        sums: Bytes that go of each line, from `freed_sums`.
+        sums: From `freed_sums`.
         catalog: For names.
         details: Previews read so far.
-        inside: Keys of the blocks that were entered, the outermost first; the path ends where one is gone.
+        inside: Keys of the blocks that were entered, outermost first; the path ends at the first that is gone.
         width: Cells.
         height: Rows.
     """
@@ -170,7 +168,7 @@ def space_blocks(
     for key in inside:
         skipped, is_rest, key = key.removeprefix(REST).partition("@") if key.startswith(REST) else ("", "", key)
         entered = next((each for each in spaces if key and SpaceRow.key_of(each, depth) == key), None)
-        if entered is None and key:  # a block of the second level was entered at once
+        if entered is None and key:  # a block of the second level was entered directly
             for above in spaces:
                 entered = next((each for each in above.below if SpaceRow.key_of(each, depth + 1) == key), None)
                 if entered is not None:
@@ -199,24 +197,17 @@ def space_blocks(
 def _entries(
     spaces: Sequence[Space], depth: int, sums: Mapping[str, int], name_of: Callable[[Space], str]
 ) -> list[Entry]:
-    """Lines of the map as entries of a treemap, the smallest ones as one.
-
-    Args:
-        spaces: Biggest first.
-        depth: Their level in the map; sources are at 0.
-        sums: Bytes that go of each line.
-        name_of: Names a line.
-    """
-    found = []
-    for space in spaces[:_MOST_BLOCKS]:
+    """Convert lines of the map, biggest first, to entries of a treemap, the smallest ones to one entry."""
+    entries = []
+    for space in spaces[:_MAX_BLOCKS]:
         key, size = SpaceRow.key_of(space, depth), space.sizes.total
         below = partial(_entries, space.below, depth + 1, sums, name_of)
-        found.append(Entry(key, one_line(name_of(space), 100), size, min(sums.get(key, 0), size), space, below))
-    if rest := spaces[_MOST_BLOCKS:]:
+        entries.append(Entry(key, one_line(name_of(space), 100), size, min(sums.get(key, 0), size), space, below))
+    if rest := spaces[_MAX_BLOCKS:]:
         goes = sum(sums.get(SpaceRow.key_of(space, depth), 0) for space in rest)
         size = sum(each.sizes.total for each in rest)
-        found.append(Entry("", _smaller(len(rest)), size, goes, None, items=len(rest)))
-    return found
+        entries.append(Entry("", _smaller(len(rest)), size, goes, None, items=len(rest)))
+    return entries
 
 
 def _smaller(count: int) -> str:
@@ -226,16 +217,7 @@ def _smaller(count: int) -> str:
 def space_rows(
     space_map: SpaceMap, sums: Mapping[str, int], catalog: Catalog, details: Details, opened: Container[str]
 ) -> list[ListRow]:
-    """The map as rows: sources; below an open row its kinds of content, jobs and conversations.
-
-    Args:
-        space_map: Any.
-        sums: Bytes that go of each line, from `freed_sums`.
-        catalog: For names.
-        details: Previews read so far.
-        opened: Keys of rows that are open.
-    """
-
+    """Return the map as rows: sources; below an open row its kinds of content, jobs and conversations."""
     name_of = _namer(catalog, details)
     rows: list[ListRow] = []
     whole = space_map.total.total
@@ -250,12 +232,11 @@ def space_rows(
         rows.extend(KindRow(_(name), size, whole, depth + 1, key) for name, size in kinds if size)
         if not space.below and not space.sizes.total:
             rows.append(NoteRow(f"{'  ' * (depth + 1)}  {_('nothing in it')}"))
-        for each in space.below[:_MOST_BELOW]:
+        for each in space.below[:_MAX_BELOW]:
             add(each, depth + 1)
-        if len(space.below) > _MOST_BELOW:
-            more = len(space.below) - _MOST_BELOW
-            told = _("… and {count:,} smaller ones").format(count=more)
-            rows.append(NoteRow(f"{'  ' * (depth + 1)}  {told}"))
+        if len(space.below) > _MAX_BELOW:
+            note = _("… and {count:,} smaller ones").format(count=len(space.below) - _MAX_BELOW)
+            rows.append(NoteRow(f"{'  ' * (depth + 1)}  {note}"))
 
     for source in space_map.sources:
         add(source, 0)

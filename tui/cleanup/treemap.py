@@ -1,4 +1,4 @@
-"""Layout and drawing of a treemap: the area of a block is in proportion to its bytes, split into what goes and stays.
+"""Lay out and draw a treemap: blocks with areas in proportion to bytes, split into what goes and what stays.
 
 It shows two levels: groups with a heading line each, and the blocks in them.
 """
@@ -17,7 +17,7 @@ from ..shared.columns import Cell
 
 _SMALLEST = 10
 """The smallest area of a block, in cells."""
-_WIDEST = 4
+_SMALLEST_GROUP = 4
 """A group is drawn with its parts from this height on, and from twice this width."""
 REST = "+"
 """The first letter of the key of a block for many small entries: `+<entries with a block of their own>@<key above>`."""
@@ -42,24 +42,24 @@ class Block(NamedTuple):
 
     rect: Rect
     key: str
-    """As the list of the map has it; begins with `REST` for many small ones together."""
+    """As in the list of the map; begins with `REST` for a block of many small entries."""
     name: str
     bytes: int
     goes: int
     """Bytes of it that go."""
     space: Space | None
-    """None for small ones together and for kinds of content."""
+    """None for many small entries, and for kinds of content."""
     is_heading: bool = False
-    """The line of a group: it stands for all that is drawn below it."""
+    """The line of a group, above its parts."""
 
     @property
     def can_be_entered(self) -> bool:
-        """Whether it has parts that can be shown; a kind of content has none."""
+        """Whether it has parts that can be shown."""
         return self.space is not None or self.key.startswith(REST)
 
 
 class Entry(NamedTuple):
-    """What a block is drawn from."""
+    """The data of a block."""
 
     key: str
     name: str
@@ -67,7 +67,7 @@ class Entry(NamedTuple):
     goes: int
     space: Space | None
     below: Callable[[], Sequence[Entry]] = tuple
-    """Finds its parts, biggest first; called only where there is room for them."""
+    """Returns its parts, biggest first; called only if there is room for them."""
     items: int = 1
     """How many it stands for."""
 
@@ -94,13 +94,13 @@ def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
 
 
 def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str], above: str = "") -> list[Entry]:
-    """The entries that are large enough for a block, and one entry for the rest."""
-    known = [each for each in entries if each.bytes > 0]
-    total = sum(each.bytes for each in known)
-    shown = [each for each in known if each.bytes * rect.area >= _SMALLEST * total]
-    rest = known[len(shown) :]
+    """Return the entries that are large enough for a block, and one entry for the rest."""
+    entries = [each for each in entries if each.bytes > 0]
+    total = sum(each.bytes for each in entries)
+    shown = [each for each in entries if each.bytes * rect.area >= _SMALLEST * total]
+    rest = entries[len(shown) :]
     if len(rest) == 1:
-        return known
+        return entries
     if rest:
         size, goes = sum(each.bytes for each in rest), sum(each.goes for each in rest)
         count = sum(each.items for each in rest)
@@ -109,33 +109,33 @@ def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str
 
 
 def lay_out(entries: Sequence[Entry], width: int, height: int, smaller: Callable[[int], str]) -> list[Block]:
-    """The blocks of a map.
+    """Lay out a map.
 
     Args:
         entries: Biggest first.
         width: Cells.
         height: Rows.
-        smaller: Names so many small ones together.
+        smaller: Returns the name of a block for so many small entries.
 
     Returns:
         Headings and blocks; every cell is in exactly one of them.
     """
     whole = Rect(0, 0, width, height)
-    found: list[Block] = []
+    blocks: list[Block] = []
     for entry, rect in _shares(_drawable(entries, whole, smaller), whole):
         inner = rect._replace(y=rect.y + 1, height=rect.height - 1)
-        below = entry.below() if inner.width > 2 * _WIDEST and inner.height >= _WIDEST else ()
+        below = entry.below() if inner.width > 2 * _SMALLEST_GROUP and inner.height >= _SMALLEST_GROUP else ()
         if len(below) < 2:
-            found.append(Block(rect, *entry[:5]))
+            blocks.append(Block(rect, *entry[:5]))
             continue
-        found.append(Block(rect._replace(height=1), *entry[:5], is_heading=True))
+        blocks.append(Block(rect._replace(height=1), *entry[:5], is_heading=True))
         parts = _shares(_drawable(below, inner, smaller, entry.key), inner)
-        found += [Block(part, *child[:5]) for child, part in parts]
-    return found
+        blocks += [Block(part, *child[:5]) for child, part in parts]
+    return blocks
 
 
 def neighbour(blocks: Sequence[Block], index: int, dx: int, dy: int) -> int:
-    """The index of the next block in a direction; the same index at the edge.
+    """Return the index of the next block in a direction; the same index at the edge.
 
     Args:
         blocks: From `lay_out`.
@@ -162,14 +162,7 @@ def neighbour(blocks: Sequence[Block], index: int, dx: int, dy: int) -> int:
 
 
 def draw(blocks: Sequence[Block], width: int, height: int, cursor: int | None) -> list[list[Cell]]:
-    """The map as rows of cells, top first.
-
-    Args:
-        blocks: From `lay_out`, for these sizes.
-        width: Cells.
-        height: Rows.
-        cursor: Index of the block under the cursor; None without the focus.
-    """
+    """Draw blocks that were laid out for this size as rows of cells, top first; `cursor` is the index of a block."""
     rows: list[list[tuple[int, list[Cell]]]] = [[] for _ in range(height)]
     for index, block in enumerate(blocks):
         for line in range(block.rect.height):
@@ -182,7 +175,7 @@ def _line(block: Block, line: int, *, is_here: bool) -> list[Cell]:
     width = block.rect.width
     share = block.goes / block.bytes if block.bytes else 0.0
     split = round(width * share)
-    if 0 < block.goes < block.bytes:  # a part that is there is seen
+    if 0 < block.goes < block.bytes:  # both parts are visible
         split = min(max(split, 1), max(width - 1, 1))
     size = formats.size(block.bytes)
     if block.is_heading:
@@ -198,7 +191,7 @@ def _line(block: Block, line: int, *, is_here: bool) -> list[Cell]:
         text = formats.fit(size, width - 1)
     looks = ("here-goes", "here-stays") if is_here else ("goes", "stays")
     edge = Cell("▏", "edge", looks[0] if split else looks[1])
-    if cell_len(text) != len(text):  # a wide letter must not be cut
+    if cell_len(text) != len(text):  # do not cut a wide letter
         return [edge, Cell(text, looks[0] if 2 * split >= width else looks[1])]
     inside = max(split - 1, 0)
     return [edge, Cell(text[:inside], looks[0]), Cell(text[inside:], looks[1])]

@@ -1,4 +1,4 @@
-"""Widgets of a clean-up: the time axis with its cutoff, and the map of bytes with its cursor."""
+"""Widgets of the clean-up: the time axis with its cutoff, and the map of bytes with its cursor."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..bindings import bindings
 from ..commands.panes import MAP
+from ..shared.calendar import MONTHS
 from ..shared.columns import Cell, Picture
 from .axis import DAY, MEASURES, UNITS, Axis, draw, labels
 from .treemap import Block, neighbour
@@ -27,12 +28,7 @@ from .treemap import draw as draw_map
 
 
 class TimeAxis(Picture):
-    """Columns of what goes and stays over time; the cutoff can be dragged.
-
-    Args:
-        title: A heading instead of the measure.
-        can_cut: Whether the cutoff can be moved.
-    """
+    """Columns of what goes and stays over time, under the measure or a title; `can_cut` makes the cutoff movable."""
 
     NAME = "axis"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -56,7 +52,7 @@ class TimeAxis(Picture):
         """The cutoff while it is dragged, in days before now."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As high as the screen allows."""
+        """Return a height that fits the screen."""
         return 5 if viewport.height < 30 else 8 if viewport.height < 45 else 12
 
     @property
@@ -65,12 +61,7 @@ class TimeAxis(Picture):
         return max(self.size.width - 2, 2)
 
     def show(self, axis: Axis, cut: float | None) -> None:
-        """Show other columns, or another cutoff.
-
-        Args:
-            axis: With at most `columns` columns.
-            cut: Unix seconds; None without one.
-        """
+        """Show an axis of at most `columns` columns, and a cutoff (Unix seconds) if there is one."""
         self._axis, self._cut = axis, cut
         self.refresh()
 
@@ -83,7 +74,7 @@ class TimeAxis(Picture):
         if y == 0:
             return self.strip(self._title(axis, width), width)
         if y == self.size.height - 1:
-            months = [formats.month_name(number)[:3] for number in range(1, 13)]
+            months = [_(name)[:3] for name in MONTHS]
             return self.strip([Cell(" " + labels(axis, room, months), "text")], width)
         picture = draw(axis, room, rows, self._cut)
         return self.strip([Cell(" ", "none"), *picture[y - 1]], width)
@@ -99,10 +90,12 @@ class TimeAxis(Picture):
         used = sum(cell_len(each.text) for each in cells)
         if self._cut is not None:
             days, day = round((self.clock() - self._cut) / DAY), formats.day_key(self._cut)
-            told = f" {_('│ older than {days:,} days: before {day}').format(day=day, days=days)}"
-            told = told if used + cell_len(told) <= width else f" │ {day}"
-            cells.append(Cell(told, "cut"))
-            used += cell_len(told)
+            words = ngettext("older than 1 day: before {day}", "older than {days:,} days: before {day}", days)
+            cutoff = f" │ {words.format(day=day, days=days)}"
+            if used + cell_len(cutoff) > width:
+                cutoff = f" │ {day}"
+            cells.append(Cell(cutoff, "cut"))
+            used += cell_len(cutoff)
         keys = _("[ ] move it · m measures")
         if self._can_cut and used + cell_len(keys) + 2 < width:
             cells.append(Cell(f"{keys} ".rjust(width - used), "text"))
@@ -138,7 +131,7 @@ class TimeAxis(Picture):
 
 
 class TreeMap(Picture, can_focus=True):
-    """Blocks as large as what they stand for, with a cursor."""
+    """A treemap with a cursor."""
 
     NAME = "map"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -173,21 +166,21 @@ class TreeMap(Picture, can_focus=True):
         self._rows: list[list[Cell]] | None = None
 
     def show(self, blocks: list[Block], key: str = "") -> None:
-        """Show other blocks; the cursor stays on its block if that is still there.
+        """Show other blocks; the cursor stays on its block if it is among them, else goes to the largest.
 
         Args:
             blocks: Laid out for the size of the widget.
             key: Moves the cursor to this block instead.
         """
-        here = self.current
-        wanted = key or (here.key if here is not None else None)
+        current = self.current
+        target = key or (current.key if current is not None else None)
         self._blocks = blocks
-        same = next((index for index, each in enumerate(blocks) if each.key == wanted), None)
-        if same is None:
+        cursor = next((index for index, each in enumerate(blocks) if each.key == target), None)
+        if cursor is None:
             leaves = [index for index, each in enumerate(blocks) if not each.is_heading]
-            same = max(leaves, key=lambda index: blocks[index].rect.area, default=0)
+            cursor = max(leaves, key=lambda index: blocks[index].rect.area, default=0)
         self._rows = None
-        self.cursor = same
+        self.cursor = cursor
         self.refresh()
 
     @property
@@ -196,7 +189,7 @@ class TreeMap(Picture, can_focus=True):
         return self._blocks[self.cursor] if 0 <= self.cursor < len(self._blocks) else None
 
     def watch_cursor(self) -> None:
-        """Draw the cursor, and tell the block under it."""
+        """Draw the cursor, and report the block under it."""
         self._rows = None
         if self.has_focus and (block := self.current) is not None:
             self.post_message(self.Pointed(block))

@@ -84,7 +84,7 @@ def _toml(value: object) -> str:
 
 
 def _show(*, as_json: bool) -> int:
-    configuration = read_config()
+    configuration = read_config(config_path())
     troubles = troubles_of(configuration)
     values = {name: getattr(configuration.options, name) for name in _SHOWN}
     values |= {"columns": list(values["columns"]), "surface": dict(values["surface"])}

@@ -56,16 +56,16 @@ class ListCommand(Command):
         with context.store.reader() as reader:
             summary = summarize(reader, context.store, context.location)
             catalog = read_catalog(reader, context.now)
-            sizes = read_sizes(reader, list(catalog.forest.sessions)) if sort is Sort.SIZE else {}
-            chosen = catalog.order(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, sizes=sizes)
-            if sort is Sort.MESSAGES:  # the stored counters are hints: order by what is shown
-                counts = count_rows(reader, list(catalog.forest.sessions))
-                segments = {chain.root.id: chain.segments for chain in catalog.forest.in_view(view)}
-                chosen = sorted(
-                    chosen,
-                    key=lambda root: sum(counts.get(segment.id, 0) for segment in segments[root]),
-                    reverse=not wanted.reverse,
-                )
+            every = list(catalog.forest.sessions)
+            sizes = read_sizes(reader, every) if sort is Sort.SIZE else {}
+            # The stored counters of messages are hints: order by what is shown.
+            counts = count_rows(reader, every) if sort is Sort.MESSAGES else sizes
+            amounts = {
+                chain.root.id: sum(counts.get(segment.id, 0) for segment in chain.segments)
+                for chain in catalog.forest.in_view(view)
+                if counts
+            }
+            chosen = catalog.order(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, amounts=amounts)
             page = with_details(reader, [catalog.conversation(root) for root in chosen[_page(wanted)]])
             radar = context.radar(reader) if context.json else None
             old = count_files(sessions_folder(context.location), reader)

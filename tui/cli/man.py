@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.wording import N_, _
 
-from ..config.folders import config_path, memory_path
-from ..logfile import log_path
+from ..config.folders import config_path, log_path, memory_path
 from ..version import version
 from .context import Command
 

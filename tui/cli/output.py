@@ -31,7 +31,7 @@ class Line(NamedTuple):
     indent: int = 0
     """Cells."""
     lead: str = ""
-    """Stands before the text; what is wrapped on a terminal is indented by as much."""
+    """Printed before the text; wrapped lines on a terminal are indented by its width."""
 
 
 def print_json(document: object) -> None:

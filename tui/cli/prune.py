@@ -219,7 +219,7 @@ def _sums(totals: Totals) -> str:
     return words.format(
         conversations=totals.conversations,
         sessions=totals.sessions,
-        messages=totals.messages,
+        messages=totals.messages_shown,
         size=long_number(totals.bytes),
     )
 
@@ -263,7 +263,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
             timestamp(each.conversation.last_active),
             status(each.standing),
             each.conversation.source,
-            f"{each.own.rows:,}",
+            f"{each.own.shown:,}",
             f"{long_number(each.own.total if archive else each.own.total + each.along.total)}B",
             dollars(each.conversation.cost_usd),
             title_or_preview(each.conversation),

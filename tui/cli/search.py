@@ -102,7 +102,7 @@ class SearchCommand(Command):
                 catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), context.now)
             found = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
             contexts = [read_context(reader, hit, wanted.context) if wanted.context else None for hit in answer.hits]
-        notes = [problem.text for problem in (*answer.problems, *conditions.problems, *unknown_filters(query))]
+        notes = [problem.text for problem in (*answer.problems, *unknown_filters(query))]
         if not query.text.strip():
             notes.append(_("The query is empty: nothing was looked for."))
         notes += [*answer.notes, *([covered] if covered else [])]

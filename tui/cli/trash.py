@@ -51,7 +51,7 @@ class TrashCommand(Command):
                 action.add_argument("--only", action="append", metavar="ID", type=text, default=[], help=said)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """A conversation is looked for in one bundle."""
+        """Return why the options contradict each other: `--only` searches one bundle."""
         is_split = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
         return _("--only takes one bundle") if is_split else ""
 
@@ -137,7 +137,7 @@ def _restore(context: Context) -> int:
 
 
 def _sessions_of(context: Context, folder: Path) -> tuple[str, ...]:
-    """The sessions of the conversations that were asked for: their segments and subagents."""
+    """Return the sessions of the requested conversations: their segments and subagents."""
     with OpenedBundle(folder) as opened, Store(opened.path).reader() as reader:
         ids = [resolve_session(reader, each) for each in context.arguments.only]
         return affected_by_delete(read_catalog(reader, context.now).forest, ids).sessions

@@ -1,7 +1,7 @@
-"""Where the configuration and the memory of the browser lie, and the language, which is wanted before either is read.
+"""Paths of this user's files, and the language setting, which is needed before the configuration is read.
 
-Importing platformdirs takes as long as painting the first rows, so the folders of Linux and the BSDs are found without
-it, by the same rule (XDG Base Directory Specification); a test holds them against it.
+Importing platformdirs takes as long as painting the first rows, so the folders of Linux and the BSDs are computed here
+by the same rule (XDG Base Directory Specification); a test compares the two.
 """
 
 from __future__ import annotations
@@ -14,46 +14,58 @@ from pathlib import Path
 from hermes_browse.store.wording import LANGUAGES, language_of
 
 _NAME = "hermes-browse"
+_XDG = {"config": ("XDG_CONFIG_HOME", ".config"), "data": ("XDG_DATA_HOME", ".local/share")}
+_XDG |= dict.fromkeys(("state", "log"), ("XDG_STATE_HOME", ".local/state"))
+"""Kind of folder to its variable, and its place in the home folder where that is not set."""
 
 
-def _xdg(variable: str, *otherwise: str) -> Path | None:
-    """The folder the XDG specification gives; None on systems with rules of their own."""
+def user_folder(kind: str) -> Path:
+    """Return this user's folder for files of a kind; it need not exist.
+
+    Args:
+        kind: `config`, `data`, `state` or `log`.
+    """
     if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
-        return None
-    named = os.environ.get(variable, "").strip()
-    return (Path(named) if named else Path.home().joinpath(*otherwise)) / _NAME
+        import platformdirs
+
+        folder: Path = getattr(platformdirs, f"user_{kind}_path")(_NAME, appauthor=False)
+        return folder
+    variable, default = _XDG[kind]
+    base = os.environ.get(variable, "").strip()
+    folder = (Path(base) if base else Path.home() / default) / _NAME
+    return folder / "log" if kind == "log" else folder
 
 
 def config_path() -> Path:
-    """Where the configuration file of this user is, whether or not it exists."""
-    folder = _xdg("XDG_CONFIG_HOME", ".config")
-    if folder is None:
-        from platformdirs import user_config_path
-
-        folder = user_config_path(_NAME, appauthor=False)
-    return folder / "config.toml"
+    """The configuration file."""
+    return user_folder("config") / "config.toml"
 
 
 def memory_path() -> Path:
-    """Where the browser remembers how it was left, whether or not the file exists."""
-    folder = _xdg("XDG_STATE_HOME", ".local", "state")
-    if folder is None:
-        from platformdirs import user_state_path
+    """The file in which the browser remembers how it was left."""
+    return user_folder("state") / "browser.json"
 
-        folder = user_state_path(_NAME, appauthor=False)
-    return folder / "browser.json"
+
+def history_path() -> Path:
+    """The file of past and saved searches."""
+    return user_folder("state") / "searches.jsonl"
+
+
+def log_path() -> Path:
+    """The log."""
+    return user_folder("log") / "hermes-browse.log"
 
 
 def chosen_language() -> str:
-    """The language that is set, else that of the locale: one of `LANGUAGES`.
+    """Return the language that is configured, else that of the locale: one of `LANGUAGES`.
 
-    Every command asks for it before it says anything, so the file is not read as TOML, which would load a reader of
-    TOML: a line of its top part is looked at. What is wrong with it is told by whoever reads all of it.
+    Every command calls this before it prints anything. A regular expression finds the line, because importing a TOML
+    parser takes longer; whoever parses the whole file reports errors.
     """
     try:
         text = config_path().read_text(encoding="utf-8", errors="replace")
-    except OSError:  # none, or one that cannot be read, which is told where all of it is needed
+    except OSError:  # missing or unreadable; `read_config` reports the latter
         return language_of()
     top = re.split(r"(?m)^\s*\[", text, maxsplit=1)[0]
-    found = re.search(r"""(?m)^\s*language\s*=\s*["'](\w+)["']""", top)
-    return found[1] if found is not None and found[1] in LANGUAGES else language_of()
+    match = re.search(r"""(?m)^\s*language\s*=\s*["'](\w+)["']""", top)
+    return match[1] if match is not None and match[1] in LANGUAGES else language_of()

@@ -1,4 +1,4 @@
-"""Keymaps: presets, the user's own keys, how keys are spelled, what is wrong with them; and a sample with every key."""
+"""Keymaps: presets, the user's own keys and their errors; and the sample configuration with every key."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ KEYMAPS: Mapping[str, Mapping[str, str]] = {
     "emacs": _EMACS,
     "arrows": _ARROWS,
 }
-"""Preset to action to keys."""
+"""By preset: action to keys."""
 
-_NAMED = {
+_NAMES = {
     *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
     *("insert", "delete", "backspace", "enter", "tab", "escape", "space"),
     *(f"f{number}" for number in range(1, 25)),
 }
-_OTHERWISE = {
+_ALIASES = {
     "esc": "escape",
     "return": "enter",
     "pgup": "pageup",
@@ -76,12 +76,12 @@ _RENAMED = {
     "plus_sign": "plus",
     "low_line": "underscore",
 }
-"""Names of Textual's that are not those of Unicode (`textual.keys.KEY_NAME_REPLACEMENTS`, 8.2)."""
+"""Unicode's name to Textual's, where they differ (`textual.keys.KEY_NAME_REPLACEMENTS`, 8.2)."""
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "meta", "hyper")
 
 
 def _character_name(key: str) -> str:
-    """Textual's name for the key that types a character."""
+    """Return Textual's name for the key that types a character."""
     if key.isalnum() or not key.isprintable():
         return key
     name = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
@@ -89,10 +89,10 @@ def _character_name(key: str) -> str:
 
 
 def key_name(spelled: str) -> str | None:
-    """A key as Textual names it; None for what is no key.
+    """Return Textual's name of a key; None for what is no key.
 
     Args:
-        spelled: A character, a name, or either behind modifiers: `?`, `pgdn`, `Ctrl+x`, `shift+a`.
+        spelled: A character or a name, with or without modifiers: `?`, `pgdn`, `Ctrl+x`, `shift+a`.
     """
     if len(spelled) == 1:
         return "space" if spelled == " " else _character_name(spelled)
@@ -104,27 +104,27 @@ def key_name(spelled: str) -> str | None:
     if len(key) == 1:
         key = _character_name(key)
         if modifiers == ["shift"] and key.isalpha():
-            return key.upper()  # a terminal sends the letter, not that Shift was held
+            return key.upper()  # a terminal sends the capital letter
     else:
-        key = _OTHERWISE.get(key.lower(), key.lower())
-        if key not in _NAMED and key not in {_character_name(chr(number)) for number in range(0x21, 0x100)}:
+        key = _ALIASES.get(key.lower(), key.lower())
+        if key not in _NAMES and key not in {_character_name(chr(number)) for number in range(0x21, 0x100)}:
             return None
     return "+".join([*(each for each in _MODIFIERS if each in modifiers), key])
 
 
 def known_commands() -> list[Command]:
-    """Every command whose keys can be changed or be in the way, in the order of the sample."""
+    """Return every command with keys, in the order of the sample."""
     return [each for places in (PLACES, SCREENS, CARDS) for table in places.values() for each in table]
 
 
 def can_meet(one: Command, other: Command) -> bool:
-    """Whether one key press can ask for both commands."""
+    """Whether both commands are bound at some place of the screen."""
     places = {one.place, other.place}
     if len(places) == 1:
         return True
-    if not places.isdisjoint(CARDS):  # nothing below a card gets its keys
+    if not places.isdisjoint(CARDS):  # a card takes the keys of everything below it
         return "app" in places
-    if not places.isdisjoint(SCREENS):  # screens are never over each other, and lists are the only panes they have
+    if not places.isdisjoint(SCREENS):  # screens are never stacked, and their only panes are lists
         return bool(places & {"app", "list"})
     return not places <= set(PANES)
 
@@ -134,11 +134,11 @@ def _line(configuration: Configuration, action: str) -> int | None:
 
 
 def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[str, str], list[Trouble]]:
-    """The user's own keys by command, without those that are wrong, and a sentence for each of these."""
-    known, found, troubles = set(names), dict[str, str](), list[Trouble]()
+    """Return the user's own keys by command, without wrong ones, and the errors."""
+    ids, own, troubles = set(names), dict[str, str](), list[Trouble]()
     for action, spelled in configuration.options.keys.items():
-        if known and action not in known:
-            text, remedy = _("there is no action “{name}”.").format(name=action), similar(action, known)
+        if action not in ids:
+            text, remedy = _("there is no action “{name}”.").format(name=action), similar(action, ids)
             troubles.append(Trouble(_line(configuration, action), text, remedy or _("`config show` lists them.")))
             continue
         keys = {each: key_name(each) for each in spelled.split(",")}
@@ -149,79 +149,73 @@ def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[
                 troubles.append(Trouble(_line(configuration, action), text, remedy))
         good = [key for key in keys.values() if key is not None]
         if good:
-            found[action] = ",".join(dict.fromkeys(good))
-    return found, troubles
+            own[action] = ",".join(dict.fromkeys(good))
+    return own, troubles
 
 
 def _conflicts(configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]) -> list[Trouble]:
-    """Keys that the user gave to one command while another has them."""
+    """Return an error for each key that the user gave to a command while another one has it."""
     preset = KEYMAPS[configuration.options.keymap]
     before = {each.id: each.key_names for each in final_keys(commands, preset) if each.id}
-    troubles, told = [], set[tuple[str, frozenset[str]]]()
+    troubles, reported = [], set[tuple[str, frozenset[str]]]()
     for command in commands:
         for key in own.get(command.id, "").split(","):
             if not key or key in before.get(command.id, ()):
-                continue  # it had this key already: nothing is worse than before
+                continue  # not a conflict that the user made
             for other in commands:
                 theirs = own[other.id].split(",") if other.id in own else before.get(other.id, other.key_names)
                 pair = key, frozenset((command.id, other.id or other.help))
-                if other.id == command.id or key not in theirs or not can_meet(command, other) or pair in told:
+                if other.id == command.id or key not in theirs or not can_meet(command, other) or pair in reported:
                     continue
-                told.add(pair)
+                reported.add(pair)
                 text = _("the key “{key}” of “{action}” is that of “{other}” too.")
                 text = text.format(key=key, action=command.id, other=other.id or _(other.help))
                 troubles.append(Trouble(_line(configuration, command.id), text, _("Give one of them another key.")))
     return troubles
 
 
-def resolve_keymap(
-    configuration: Configuration, commands: Sequence[Command] | None = None
-) -> tuple[dict[str, str], list[Trouble]]:
-    """The keymap of a configuration.
-
-    Args:
-        configuration: What the user has set.
-        commands: What there is to be given keys; every command by default.
+def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
+    """Combine the preset and the user's own keys.
 
     Returns:
-        Id of a command to keys, as `App.set_keymap` takes it, and what is wrong with the user's part.
+        Command id to keys, as `App.set_keymap` takes it, and what is wrong with the user's own keys.
     """
     options = configuration.options
     if not options.keys and not KEYMAPS[options.keymap]:
         return {}, []
-    commands = known_commands() if commands is None else commands
+    commands = known_commands()
     own, troubles = _own_keys(configuration, (each.id for each in commands if each.id))
     troubles += _conflicts(configuration, commands, own)
     return {**KEYMAPS[options.keymap], **own}, sorted(troubles, key=lambda each: each.line or 0)
 
 
 def troubles_of(configuration: Configuration) -> list[Trouble]:
-    """Everything that is wrong in a configuration, by line."""
-    found = [*configuration.troubles, *resolve_keymap(configuration)[1]]
-    return sorted(found, key=lambda each: each.line or 0)
+    """Return everything that is wrong in a configuration, by line."""
+    troubles = [*configuration.troubles, *resolve_keymap(configuration)[1]]
+    return sorted(troubles, key=lambda each: each.line or 0)
 
 
 def settle(configuration: Configuration, themes: Collection[str]) -> tuple[dict[str, str], str]:
-    """The keymap of a configuration, and what is wrong with it in one sentence.
+    """Return the keymap of a configuration, and what is wrong with it in one sentence.
 
     Args:
-        configuration: What the user has set.
-        themes: Names of the themes there are.
+        configuration: Of the user.
+        themes: Names of the available themes.
 
     Returns:
-        The keymap, and a sentence about the first thing that is wrong in the file, empty where all holds.
+        The keymap, and the first error with the number of others; empty if there is none.
     """
-    keymap, troubles = resolve_keymap(configuration)
-    found = [*configuration.troubles, *troubles]
+    keymap, key_troubles = resolve_keymap(configuration)
+    troubles = [*configuration.troubles, *key_troubles]
     theme = configuration.options.theme
     if theme is not None and theme not in themes:
         text = _("there is no theme “{name}”.").format(name=theme)
-        found.append(Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes)))
-    if not found:
+        troubles.append(Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes)))
+    if not troubles:
         return keymap, ""
-    sentence = min(found, key=lambda each: each.line or 0).sentence(configuration.path.name)
-    if len(found) > 1:
-        more = _("{count} more: `hermes-browse config show`").format(count=len(found) - 1)
+    sentence = min(troubles, key=lambda each: each.line or 0).sentence(configuration.path.name)
+    if len(troubles) > 1:
+        more = _("{count} more: `hermes-browse config show`").format(count=len(troubles) - 1)
         sentence = f"{sentence} · {more}"
     return keymap, sentence
 
@@ -240,15 +234,15 @@ _ABOUT_KEYS = N_(
 
 
 def _comment(text: str) -> str:
-    """Text as lines of a comment, however many lines its translation has."""
+    """Return text as comment lines; a translation may have more or fewer lines."""
     return "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
 
 
 def sample() -> str:
-    """The text of a configuration that sets nothing."""
+    """Return the text of a configuration in which every option is commented out."""
     parts = [_comment(_(_HEAD))]
     for option in OPTIONS:
-        parts.append(f"{_comment(option.said())}# {option.name} = {option.sample}\n")
+        parts.append(f"{_comment(option.description())}# {option.name} = {option.sample}\n")
     lines = [f"{_comment(_(_ABOUT_KEYS))}[keys]"]
     for command in known_commands():
         if command.id:

@@ -1,4 +1,4 @@
-"""The options of the configuration: one table for reading them, for the sample and for the command line."""
+"""The options of the configuration, as one table for the reader, the sample and the command line."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ DEFAULT_THEME = "hermes-dark"
 PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
 SURFACES = ("cli", "tui")
-"""As in `store.resume`, which is not loaded for it; a test holds them together."""
+"""As in `store.hermes.resume`, which need not be imported for it; a test compares them."""
 TIMES = ("24h", "12h")
 DENSITIES = ("compact", "comfortable")
 DATES = ("relative", "absolute", "iso")
-COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "started", "branch", "directory")
-"""As in `row_format`, which is not loaded for it; a test holds them together."""
+COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "started", "branch", "directory")
+"""As in `list/columns.py`, which need not be imported for it; a test compares them."""
 
 
 class Options(NamedTuple):
-    """What the user has set; None where the browser goes on as it was left."""
+    """The values of the options; None for those that are remembered instead."""
 
     view: View | None = None
     sort: Sort | None = None
@@ -36,7 +36,7 @@ class Options(NamedTuple):
     resume: str = RESUME_MODES[0]
     keymap: str = PRESETS[0]
     keys: Mapping[str, str] = MappingProxyType({})
-    """Action to keys, separated by commas, in Textual's names."""
+    """Command id to keys as the user spells them, separated by commas."""
     glyphs: str = MODES[0]
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
@@ -46,30 +46,29 @@ class Options(NamedTuple):
     trash: str = FOREVER
     """The age at which a bundle is dropped, as `store.cleanup.rules.parse_age` reads it."""
     columns: tuple[str, ...] = ()
-    """As in `row_format.COLUMNS`; none for as many as there is room for."""
+    """From `COLUMNS`; empty for as many of them as there is room for."""
 
 
 class Option(NamedTuple):
-    """One line of the file."""
+    """An option, as a line of the sample describes it."""
 
     name: str
     values: tuple[str, ...]
-    """What it may be; empty for a name that only the screen knows, and for yes or no."""
+    """Allowed values; empty where these are not a fixed set of strings."""
     sample: str
     """A value as TOML."""
     help: str
-    """What it does, for the sample; with `{values}` where those of `listed` belong."""
+    """What it does; `{values}` stands for `listed`."""
     listed: tuple[str, ...] = ()
-    """Values that its help names."""
 
-    def said(self) -> str:
-        """What it does, translated."""
+    def description(self) -> str:
+        """Return what it does, translated."""
         text = _(self.help)
         return text.format(values=", ".join(self.listed)) if self.listed else text
 
 
-SORTS = tuple(sort.value for sort in Sort if sort is not Sort.SIZE)
-"""Orders the list offers: sizes are for commands, they take a reading of everything."""
+SORTS = tuple(sort.value for sort in Sort)
+"""Orders the list offers."""
 
 OPTIONS = (
     Option(
@@ -112,7 +111,7 @@ OPTIONS = (
         "dates",
         DATES,
         '"relative"',
-        N_("Moments in lists: relative (2h), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
+        N_("Moments in lists: relative (2h, Apr 2025), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
     ),
     Option(
         "density",

@@ -1,4 +1,4 @@
-"""Reading the configuration: each mistake becomes a sentence with its line, and everything else holds."""
+"""Read the configuration: each error becomes a sentence with its line, and everything else is applied."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from .folders import config_path
 from .options import COLUMNS, FOREVER, OPTIONS, SURFACES, Options
 
-_MOST = 1_000_000
-"""Bytes of a configuration that is read; a larger file is some other file."""
+_MAX_BYTES = 1_000_000
+"""A larger file is no configuration."""
 _KEYS = "keys"
 _TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
 _ERROR = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -26,29 +25,29 @@ def _bare(name: str) -> str:
 
 
 def line_of(text: str, table: str, name: str) -> int | None:
-    """The line, counted from 1, that sets a key; None when it is not found, as TOML can spell keys in other ways.
+    """Return the line, counted from 1, that sets a key; None if not found, as TOML can spell keys in other ways.
 
     Args:
         text: The file.
         table: Name of the table the key is in, empty for the top.
         name: The key, or a table of that name.
     """
-    current, wanted = "", f"{table}.{name}" if table else name
+    current, target = "", f"{table}.{name}" if table else name
     for number, line in enumerate(text.splitlines(), 1):
         header = _TABLE.match(line)
         if header:
             current = _bare(header[1])
-            if current == wanted:
+            if current == target:
                 return number
             continue
         key, equals, _rest = line.partition("=")
-        if equals and (f"{current}.{_bare(key.strip())}" if current else _bare(key.strip())) == wanted:
+        if equals and (f"{current}.{_bare(key.strip())}" if current else _bare(key.strip())) == target:
             return number
     return None
 
 
 def split_error(message: str, text: str) -> tuple[str, int]:
-    """What a TOML error says, and its line, counted from 1.
+    """Split the message of a TOML error into its text and its line, counted from 1.
 
     Args:
         message: Of a `TOMLDecodeError` (CPython 3.11 to 3.14).
@@ -57,14 +56,14 @@ def split_error(message: str, text: str) -> tuple[str, int]:
     match = _ERROR.search(message)
     if match is None:
         return message, 1
-    said = message[: match.start()]
+    problem = message[: match.start()]
     if match[1] is None:
-        return _("{said} at the end").format(said=said), max(len(text.splitlines()), 1)
-    return _("{said} (column {column})").format(said=said, column=match[2]), int(match[1])
+        return _("{said} at the end").format(said=problem), max(len(text.splitlines()), 1)
+    return _("{said} (column {column})").format(said=problem, column=match[2]), int(match[1])
 
 
 class Trouble(NamedTuple):
-    """Something that is wrong in the file."""
+    """An error in the file."""
 
     line: int | None
     """Counted from 1; None for the file as a whole."""
@@ -72,7 +71,7 @@ class Trouble(NamedTuple):
     remedy: str = ""
 
     def sentence(self, name: str = "config.toml") -> str:
-        """What is wrong and where, in one printable line."""
+        """Return what is wrong and where, in one printable line."""
         text = f"{self.text} {self.remedy}".rstrip()
         if self.line is None:
             return one_line(_("{name}: {text}").format(name=name, text=text), 400)
@@ -80,7 +79,7 @@ class Trouble(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """A configuration file, read."""
+    """A configuration file that has been read."""
 
     path: Path
     exists: bool = False
@@ -89,16 +88,16 @@ class Configuration(NamedTuple):
     text: str = ""
 
 
-def similar(name: str, known: Iterable[str]) -> str:
-    """`Did you mean “x”?`, or nothing."""
+def similar(name: str, names: Iterable[str]) -> str:
+    """Return `Did you mean “x”?`, or nothing."""
     from difflib import get_close_matches
 
-    found = get_close_matches(name, list(known), n=1)
-    return _("Did you mean “{name}”?").format(name=found[0]) if found else ""
+    matches = get_close_matches(name, list(names), n=1)
+    return _("Did you mean “{name}”?").format(name=matches[0]) if matches else ""
 
 
-class _Found:
-    """Collects options and troubles while a file is read."""
+class _Parser:
+    """Checks the values of a file, and collects options and errors."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -111,8 +110,8 @@ class _Found:
     def take(self, name: str, value: object) -> None:
         option = next((each for each in OPTIONS if each.name == name), None)
         if option is None:
-            known = [each.name for each in OPTIONS] + [_KEYS]
-            self.trouble("", name, _("there is no option “{name}”.").format(name=name), similar(name, known))
+            names = [each.name for each in OPTIONS] + [_KEYS]
+            self.trouble("", name, _("there is no option “{name}”.").format(name=name), similar(name, names))
         elif option.values and value not in option.values:
             remedy = similar(value, option.values) if isinstance(value, str) else ""
             text = _("“{name}” is one of {values}, not {value}.")
@@ -154,7 +153,7 @@ class _Found:
             age = parse_age(value) if isinstance(value, str) else 0.0
         except ValueError:
             age = 0.0
-        if age < DAY:  # a slip of the pen is not to empty the trash
+        if age < DAY:  # a typing error must not empty the trash
             self.trouble(
                 "",
                 "trash",
@@ -169,27 +168,27 @@ class _Found:
         if not isinstance(value, Mapping):
             self.trouble("", "surface", _('“surface” is a table of sources, like { any = "tui" }.'))
             return
-        for source, wanted in value.items():
-            if wanted not in SURFACES:
+        for source, surface in value.items():
+            if surface not in SURFACES:
                 one, other = SURFACES
                 text = _("the surface of “{source}” is {one} or {other}, not {value}.")
-                text = text.format(source=one_line(source, 40), one=one, other=other, value=_shown(wanted))
+                text = text.format(source=one_line(source, 40), one=one, other=other, value=_shown(surface))
                 line = line_of(self.text, "surface", source) or line_of(self.text, "", "surface")
                 self.troubles.append(Trouble(line, text))
-        self.values["surface"] = {source: wanted for source, wanted in value.items() if wanted in SURFACES}
+        self.values["surface"] = {source: surface for source, surface in value.items() if surface in SURFACES}
 
     def take_keys(self, value: object) -> None:
         if not isinstance(value, Mapping):
             self.trouble("", _KEYS, _("“keys” is a table: a line [keys], and below it action = key."))
             return
         keys: dict[str, str] = {}
-        for action, named in value.items():
-            spelled = [named] if isinstance(named, str) else named
-            if not isinstance(spelled, list) or not spelled or not all(isinstance(each, str) for each in spelled):
+        for action, key in value.items():
+            names = [key] if isinstance(key, str) else key
+            if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
                 text = _("“{action}” takes a key, or a list of keys, not {value}.")
-                self.trouble(_KEYS, action, text.format(action=action, value=_shown(named)))
+                self.trouble(_KEYS, action, text.format(action=action, value=_shown(key)))
                 continue
-            keys[action] = ",".join("comma" if each == "," else each for each in spelled)
+            keys[action] = ",".join("comma" if each == "," else each for each in names)
         self.values[_KEYS] = keys
 
 
@@ -198,52 +197,44 @@ def _shown(value: object) -> str:
 
 
 def parse_config(text: str, path: Path) -> Configuration:
-    """Read a configuration from its text.
-
-    Args:
-        text: TOML.
-        path: Where it is from.
-    """
+    """Parse TOML; the path is that of the file."""
     import tomllib
 
-    found = _Found(text)
+    parser = _Parser(text)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        said, line = split_error(str(error), text)
-        trouble = Trouble(line, _("{said}.").format(said=said), _("Nothing of the file holds until that is put right."))
+        problem, line = split_error(str(error), text)
+        trouble = Trouble(
+            line, _("{said}.").format(said=problem), _("Nothing of the file holds until that is put right.")
+        )
         return Configuration(path, True, Options(), (trouble,), text)
     except RecursionError:
         return Configuration(path, True, Options(), (Trouble(None, _("brackets are nested too deeply.")),), text)
     for name, value in document.items():
         if name == _KEYS:
-            found.take_keys(value)
+            parser.take_keys(value)
         else:
-            found.take(name, value)
-    values = found.values
+            parser.take(name, value)
+    values = parser.values
     if "view" in values:
         values["view"] = View(str(values["view"]))
     if "sort" in values:
         values["sort"] = Sort(str(values["sort"]))
-    return Configuration(path, True, Options(**values), tuple(found.troubles), text)  # type: ignore[arg-type]  # each value has been looked at by its name
+    return Configuration(path, True, Options(**values), tuple(parser.troubles), text)  # type: ignore[arg-type]  # `take` has checked each value
 
 
-def read_config(path: Path | None = None) -> Configuration:
-    """Read the configuration of this user; a missing file sets nothing.
-
-    Args:
-        path: Another file.
-    """
-    path = path or config_path()
+def read_config(path: Path) -> Configuration:
+    """Read a configuration; a missing file sets nothing."""
     try:
         with path.open("rb") as file:
-            raw = file.read(_MOST + 1)
+            raw = file.read(_MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return Configuration(path)
     except OSError as error:
         text = _("it cannot be read: {reason}.").format(reason=error.strerror)
         return Configuration(path, True, Options(), (Trouble(None, text),))
-    if len(raw) > _MOST:
+    if len(raw) > _MAX_BYTES:
         return Configuration(path, True, Options(), (Trouble(None, _("it is too large for a configuration.")),))
     try:
         text = raw.decode("utf-8-sig")

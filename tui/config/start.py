@@ -1,7 +1,7 @@
-"""How the browser begins: as the user has set it, and otherwise as it was left.
+"""How the browser starts: as configured, and otherwise as it was left.
 
-What it remembers is in a private file of its own, so that nobody but the user writes the configuration. Whatever is
-wrong with that file, the browser begins as if nothing had been remembered.
+What is remembered is in a private file of its own, so that only the user writes the configuration. If that file is
+damaged, nothing is remembered.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .reading import Configuration
 
 
-_MOST = 10_000
-"""Bytes; what is larger was not written here."""
+_MAX_BYTES = 10_000
+"""A larger file was not written by us."""
 
 
 class Memory(NamedTuple):
@@ -32,11 +32,10 @@ class Memory(NamedTuple):
     sort: Sort = Sort.ACTIVITY
     reverse: bool = False
     theme: str | None = None
-    """The theme chosen in the palette; None when none was."""
+    """Chosen in the palette; None if none was."""
     list_width: int = WIDTH
-    """Percent of the panes, where they stand beside each other."""
     list_height: int = HEIGHT
-    """Percent, where they stand above each other."""
+    """Percent, as in `PaneSizes`."""
     is_list_alone: bool = False
 
 
@@ -45,42 +44,38 @@ def _member(kind: type[View] | type[Sort], value: object) -> View | Sort | None:
 
 
 def read_memory(path: Path) -> Memory:
-    """Read what is remembered; what cannot be read or makes no sense is as on a first start."""
+    """Read what is remembered; a missing or invalid value is the default."""
     try:
         with path.open("rb") as file:
-            raw = file.read(_MOST + 1)
+            raw = file.read(_MAX_BYTES + 1)
     except OSError:
         return Memory()
-    import json  # not needed on a first start, and it takes a moment
+    import json  # slow to import, and not needed on a first start
 
     try:
-        found = json.loads(raw) if len(raw) <= _MOST else None
+        document = json.loads(raw) if len(raw) <= _MAX_BYTES else None
     except (ValueError, RecursionError):
         return Memory()
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         return Memory()
-    view, sort = _member(View, found.get("view")), _member(Sort, found.get("sort"))
-    theme = found.get("theme")
+    view, sort = _member(View, document.get("view")), _member(Sort, document.get("sort"))
+    theme = document.get("theme")
     return Memory(
         view=view if isinstance(view, View) else View.CHATS,
-        sort=sort if isinstance(sort, Sort) and sort is not Sort.SIZE else Sort.ACTIVITY,
-        reverse=found.get("reverse") is True,
+        sort=sort if isinstance(sort, Sort) else Sort.ACTIVITY,
+        reverse=document.get("reverse") is True,
         theme=theme if isinstance(theme, str) and len(theme) < 100 else None,
-        list_width=percent(found.get("list_width"), WIDTH),
-        list_height=percent(found.get("list_height"), HEIGHT),
-        is_list_alone=found.get("list_alone") is True,
+        list_width=percent(document.get("list_width"), WIDTH),
+        list_height=percent(document.get("list_height"), HEIGHT),
+        is_list_alone=document.get("list_alone") is True,
     )
 
 
 def write_memory(path: Path, memory: Memory) -> bool:
-    """Write the file in one step: another browser sees the old one or the new one, never half of it.
-
-    Args:
-        path: The file; its folder is made.
-        memory: What to remember.
+    """Write the file atomically, and its folder if there is none.
 
     Returns:
-        Whether it could be written; a home that cannot be written to is no reason for a complaint.
+        Whether it could be written; callers ignore a failure.
     """
     import json
 
@@ -95,18 +90,18 @@ def write_memory(path: Path, memory: Memory) -> bool:
             "list_alone": memory.is_list_alone,
         }
     )
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(f"{text}\n")
                 file.flush()
-                os.fsync(file.fileno())  # or a power cut may leave an empty file by that name
-            beside.replace(path)
+                os.fsync(file.fileno())  # else a power cut may leave an empty file
+            temporary.replace(path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError:
         return False
@@ -114,12 +109,12 @@ def write_memory(path: Path, memory: Memory) -> bool:
 
 
 class Start(NamedTuple):
-    """The configuration and the memory, and the choices that come from both."""
+    """The configuration and the memory, and the settings that follow from both."""
 
     options: Options = Options()
     memory: Memory = Memory()
     configuration: Configuration | None = None
-    """The file, where there is one."""
+    """None if there is no file."""
 
     @property
     def view(self) -> View:
@@ -133,7 +128,7 @@ class Start(NamedTuple):
 
     @property
     def reverse(self) -> bool:
-        """Whether that order is turned round."""
+        """Whether that order is reversed."""
         return self.options.sort is None and self.memory.reverse
 
     @property
@@ -143,17 +138,17 @@ class Start(NamedTuple):
 
     @property
     def pane_sizes(self) -> PaneSizes:
-        """How the panes share the screen at first."""
+        """The first sizes of the panes."""
         return PaneSizes(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
 
     @property
     def are_keys_usual(self) -> bool:
-        """Whether all keys are the default ones."""
+        """Whether no key is configured."""
         return not self.options.keys and self.options.keymap == Options().keymap
 
     @property
     def is_plain(self) -> bool:
-        """Whether the first rows are the newest chats on one line each, as `prepaint` can paint them."""
+        """Whether the first rows are the newest chats on one line each, which `prepaint` can draw."""
         return (
             self.view is View.CHATS
             and self.sort is Sort.ACTIVITY
@@ -163,41 +158,21 @@ class Start(NamedTuple):
 
 
 def set_rows(options: Options) -> None:
-    """Apply what is set about moments and columns, for rows of the screen and those painted before there is one."""
+    """Apply the options for times, dates and columns to rows, also to those painted ahead."""
     formats.set_clock(options.time)
     formats.set_dates(options.dates)
-    from ..list import row_format  # start: a command goes without Rich
+    from ..list import columns  # start: most commands do not need Rich
 
-    row_format.set_columns(options.columns)
+    columns.set_columns(options.columns)
 
 
 def read_start() -> Start:
-    """Read how to begin, from the configuration and the memory, where these files exist."""
+    """Read the configuration and the memory."""
     memory = read_memory(memory_path())
     path = config_path()
-    if not path.exists():  # the usual case: nothing that reads TOML is loaded
+    if not path.exists():  # the usual case: the TOML parser is not imported
         return Start(memory=memory)
     from .reading import read_config
 
     configuration = read_config(path)
     return Start(configuration.options, memory, configuration)
-
-
-def keep(
-    start: Start, view: View, sort: Sort, reverse: bool, theme: str | None, pane_sizes: PaneSizes | None = None
-) -> None:
-    """Remember how the browser was left, if that has changed.
-
-    Args:
-        start: How it began.
-        view: The last view.
-        sort: The last order.
-        reverse: Whether it was turned round.
-        theme: The theme on screen; None when it is not the user's choice.
-        pane_sizes: How the panes shared the screen; None for as before.
-    """
-    chosen = start.memory.theme if theme is None or theme == start.theme else theme
-    shared = pane_sizes or start.pane_sizes
-    memory = Memory(view, sort, reverse, chosen, shared.width, shared.height, shared.is_alone)
-    if memory != start.memory:
-        write_memory(memory_path(), memory)

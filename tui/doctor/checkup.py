@@ -1,4 +1,4 @@
-"""Everything `doctor` looks at, for the command line and for the screen: one look, one list of facts and problems."""
+"""The checks of `doctor`, for the command line and the screen: facts, and problems with their remedies."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from hermes_browse.store.hermes.resume import find_hermes
 from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.wording import _, ngettext
 
+from ..config.folders import config_path, log_path
 from ..config.keymap import troubles_of
 from ..config.reading import Configuration, read_config
 from ..formats import long_number
-from ..logfile import log_path
 from ..resume.terminal_windows import terminal_of
 from ..shared.clipboard import route
 from ..store_paths import sessions_folder
 
-_LITTLE = 200_000_000
-"""Bytes; a disk with less is as good as full."""
+_LOW_DISK = 200_000_000
+"""Bytes; a disk with less is reported as nearly full."""
 
 
 def terminal(stream: TextIO | None = None) -> dict[str, object]:
-    """What the terminal is and can.
+    """Return the properties of the terminal.
 
     Args:
-        stream: What is written to; standard output by default, which a screen has taken for itself.
+        stream: Standard output by default, which Textual replaces while a screen is shown.
     """
     stream = stream or sys.stdout
     size = shutil.get_terminal_size()
@@ -56,7 +56,7 @@ def terminal(stream: TextIO | None = None) -> dict[str, object]:
 
 
 def disk_free(path: Path) -> int | None:
-    """Bytes free where the store is; None when the system does not tell."""
+    """Bytes free on the disk of the store; None if unknown."""
     try:
         return shutil.disk_usage(path.parent).free
     except OSError:
@@ -64,45 +64,48 @@ def disk_free(path: Path) -> int | None:
 
 
 def problems_around(
-    holders: Sequence[Holder], free: int | None, size: int, told: Mapping[str, object], configuration: Configuration
+    holders: Sequence[Holder], free: int | None, size: int, term: Mapping[str, object], configuration: Configuration
 ) -> list[Problem]:
-    """What is wrong, or worth knowing, around a store.
+    """Check the surroundings of a store.
 
     Args:
-        holders: Who has it open.
+        holders: Processes that have it open.
         free: Bytes free on its disk.
         size: Its bytes.
-        told: From `terminal`.
-        configuration: What the user has set.
+        term: From `terminal`.
+        configuration: Of the user.
     """
-    found = [*_held(holders), *_room(free, size)]
+    problems = [*_holder_problems(holders), *_disk_problems(free, size)]
     for trouble in troubles_of(configuration):
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
-        found.append(
+        problems.append(
             Problem("warning", "config", sentence, trouble.remedy or _("`hermes-browse config show` says more."))
         )
-    if configuration.options.resume == "window" and told["windows"] is None and told["interactive"]:
+    if not term["interactive"]:
+        return problems
+    if configuration.options.resume == "window" and term["windows"] is None:
         text = _('resume = "window" has no terminal here that opens windows.')
-        found.append(Problem("warning", "no-windows", text, _("Start the browser in tmux, Zellij, WezTerm or kitty.")))
-    return found + (_terminal(told) if told["interactive"] else [])
+        remedy = _("Start the browser in tmux, Zellij, WezTerm or kitty.")
+        problems.append(Problem("warning", "no-windows", text, remedy))
+    return problems + _terminal_problems(term)
 
 
-def _held(holders: Sequence[Holder]) -> list[Problem]:
-    found = []
+def _holder_problems(holders: Sequence[Holder]) -> list[Problem]:
+    problems = []
     if gone := [f"{each.name} ({each.pid})" for each in holders if each.is_gone]:
         text = _("{names} writes to a store that has been removed or replaced: what it writes is lost.")
-        found.append(Problem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it.")))
+        problems.append(Problem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it.")))
     if here := [f"{each.name} ({each.pid})" for each in holders if not each.is_gone]:
         text = _("{names} has the store open.").format(names=", ".join(here))
         remedy = _("Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse.")
-        found.append(Problem("info", "held", text, remedy))
-    return found
+        problems.append(Problem("info", "held", text, remedy))
+    return problems
 
 
-def _room(free: int | None, size: int) -> list[Problem]:
+def _disk_problems(free: int | None, size: int) -> list[Problem]:
     if free is None:
         return []
-    if free < _LITTLE:
+    if free < _LOW_DISK:
         text = _("The disk of the store has {free:,.0f} MB left: Hermes cannot write to a full one.")
         remedy = _("Make room, or prune: `hermes-browse prune --dry-run`.")
         return [Problem("warning", "disk-low", text.format(free=free / 1e6), remedy)]
@@ -113,40 +116,40 @@ def _room(free: int | None, size: int) -> list[Problem]:
     return []
 
 
-def _terminal(told: Mapping[str, object]) -> list[Problem]:
-    found = []
-    if str(told["encoding"] or "").lower().replace("-", "") != "utf8":
+def _terminal_problems(term: Mapping[str, object]) -> list[Problem]:
+    problems = []
+    if str(term["encoding"] or "").lower().replace("-", "") != "utf8":
         text = _("The terminal's encoding is {encoding}: other letters become question marks.")
         remedy = _("Set LANG to a locale with UTF-8, such as C.UTF-8.")
-        found.append(Problem("warning", "encoding", text.format(encoding=told["encoding"]), remedy))
-    if told["term"] in (None, "", "dumb"):
+        problems.append(Problem("warning", "encoding", text.format(encoding=term["encoding"]), remedy))
+    if term["term"] in (None, "", "dumb"):
         text = _("The terminal does not say what it is (TERM), so it has no screen for the browser.")
-        found.append(Problem("warning", "terminal-dumb", text, _("Set TERM, for example to xterm-256color.")))
-    elif told["colors"] not in ("none", "truecolor", "24bit"):
+        problems.append(Problem("warning", "terminal-dumb", text, _("Set TERM, for example to xterm-256color.")))
+    elif term["colors"] not in ("none", "truecolor", "24bit"):
         text = _("The terminal does not say that it has true colours, so the first rows are not painted ahead.")
-        found.append(Problem("info", "no-truecolor", text, _("Set COLORTERM=truecolor where it has them.")))
-    columns, rows = int(str(told["columns"])), int(str(told["rows"]))
+        problems.append(Problem("info", "no-truecolor", text, _("Set COLORTERM=truecolor where it has them.")))
+    columns, rows = int(str(term["columns"])), int(str(term["rows"]))
     if columns < 80 or rows < 24:
         text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
         text = text.format(columns=columns, rows=rows)
-        found.append(Problem("info", "terminal-small", text, _("Make it larger, or its letters smaller.")))
-    return found
+        problems.append(Problem("info", "terminal-small", text, _("Make it larger, or its letters smaller.")))
+    return problems
 
 
-_WORST = ("error", "warning", "info")
+_SEVERITIES = ("error", "warning", "info")
 
 
 class Checkup(NamedTuple):
-    """What was found."""
+    """The results."""
 
     summary: StoreSummary
     search: SearchHealth
     hermes: str | None
-    """Path of the `hermes` that a resume would run."""
+    """Path of the `hermes` that resuming would run."""
     hermes_version: str | None
     terminal: Mapping[str, object]
     holders: list[Holder] | None
-    """None where the system does not tell."""
+    """None if unknown."""
     free: int | None
     """Bytes free on the disk of the store."""
     configuration: Configuration
@@ -154,11 +157,11 @@ class Checkup(NamedTuple):
     problems: tuple[Problem, ...]
     """Worst first."""
     exit_code: int
-    """Of the command: 0, or that of the store's own failure."""
+    """Of the command: 0, or that of the error with which reading the store failed."""
 
 
 def examine(store: Store, location: Location, stream: TextIO | None = None) -> Checkup:
-    """Look at everything; takes as long as a few counts over the store.
+    """Run all checks; takes as long as a few counts over the store.
 
     Args:
         store: The store.
@@ -171,35 +174,35 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
         with store.reader() as reader:
             summary = summarize(reader, store, location)
             search = search_health(reader)
-            old = old_problems(location, reader)
+            old = _old_transcript_problems(location, reader)
         problems = [*problems_of(summary, search, executable), *old]
     except StoreError as error:
         code = error.exit_code
         size, wal_size = store.sizes()
-        said = (error.sentence,)
-        summary = StoreSummary(location.path, location.profile, None, None, size, wal_size, None, None, True, said)
+        errors = (error.sentence,)
+        summary = StoreSummary(location.path, location.profile, None, None, size, wal_size, None, None, True, errors)
         problems = [Problem("error", error.code, error.sentence, error.remedy)]
-    held, free, told = holders(location.path), disk_free(location.path), terminal(stream)
-    configuration = read_config()
-    problems += problems_around(held or [], free, store.sizes()[0], told, configuration)
+    held, free, term = holders(location.path), disk_free(location.path), terminal(stream)
+    configuration = read_config(config_path())
+    problems += problems_around(held or [], free, store.sizes()[0], term, configuration)
     return Checkup(
-        summary,
-        search,
-        executable,
-        hermes_version(executable) if executable is not None else None,
-        told,
-        held,
-        free,
-        configuration,
-        log_path(),
-        tuple(sorted(problems, key=lambda each: _WORST.index(each.severity))),
-        code,
+        summary=summary,
+        search=search,
+        hermes=executable,
+        hermes_version=hermes_version(executable) if executable is not None else None,
+        terminal=term,
+        holders=held,
+        free=free,
+        configuration=configuration,
+        log=log_path(),
+        problems=tuple(sorted(problems, key=lambda each: _SEVERITIES.index(each.severity))),
+        exit_code=code,
     )
 
 
-def facts(found: Checkup) -> list[tuple[str, str]]:
-    """What was found, in words: a name and a sentence for each; what is not known is left out."""
-    summary, search, told = found.summary, found.search, found.terminal
+def facts(checkup: Checkup) -> list[tuple[str, str]]:
+    """Return the facts as names and texts, without unknown ones."""
+    summary, search, term = checkup.summary, checkup.search, checkup.terminal
     rows: list[tuple[str, str]] = [(_("store"), str(summary.path))]
     if summary.profile is not None:
         rows.append((_("profile"), summary.profile))
@@ -214,25 +217,25 @@ def facts(found: Checkup) -> list[tuple[str, str]]:
         rows.append((_("journal mode"), mode.format(mode=summary.journal_mode)))
     sizes = _("{size}, write-ahead log {wal}").format(size=_size(summary.size), wal=_size(summary.wal_size))
     rows.append((_("size"), sizes))
-    if found.free is not None:
-        rows.append((_("disk"), _("{size} free").format(size=_size(found.free))))
+    if checkup.free is not None:
+        rows.append((_("disk"), _("{size} free").format(size=_size(checkup.free))))
     if summary.sessions is not None:
         rows.append((_("search index"), _index(search)))
-    if found.holders is None:
+    if checkup.holders is None:
         rows.append((_("open in"), _("this system does not tell")))
     else:
-        names = _(", ").join(f"{each.name} ({each.pid})" for each in found.holders)
+        names = _(", ").join(f"{each.name} ({each.pid})" for each in checkup.holders)
         rows.append((_("open in"), names or _("no other process")))
-    hermes = f"{found.hermes} {found.hermes_version or ''}".rstrip() if found.hermes else _("not on PATH")
+    hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip() if checkup.hermes else _("not on PATH")
     rows.append(("hermes", hermes))
-    rows.append((_("terminal"), _terminal_words(told)))
-    rows.append((_("clipboard"), _("by {tool}").format(tool=told["clipboard"])))
-    windows = _("by {tool}").format(tool=told["windows"]) if told["windows"] else _("not from this terminal")
+    rows.append((_("terminal"), _terminal_words(term)))
+    rows.append((_("clipboard"), _("by {tool}").format(tool=term["clipboard"])))
+    windows = _("by {tool}").format(tool=term["windows"]) if term["windows"] else _("not from this terminal")
     rows.append((_("new windows"), windows))
-    there = "{path}" if found.configuration.exists else _("{path} (not there: nothing is set)")
-    rows.append((_("configuration"), there.format(path=found.configuration.path)))
-    log = "{path}" if found.log.exists() else _("{path} (nothing went wrong yet)")
-    rows.append((_("log"), log.format(path=found.log)))
+    configuration = "{path}" if checkup.configuration.exists else _("{path} (not there: nothing is set)")
+    rows.append((_("configuration"), configuration.format(path=checkup.configuration.path)))
+    log = "{path}" if checkup.log.exists() else _("{path} (nothing went wrong yet)")
+    rows.append((_("log"), log.format(path=checkup.log)))
     return rows
 
 
@@ -245,45 +248,33 @@ def _index(search: SearchHealth) -> str:
         return _("none: searches look through the messages")
     share = f" ({search.indexed / search.messages:.1%})" if search.messages else ""
     if search.trigram:
-        told = _("{indexed:,} of {messages:,} messages{share}, with an index of substrings")
+        text = _("{indexed:,} of {messages:,} messages{share}, with an index of substrings")
     else:
-        told = _("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
-    return told.format(indexed=search.indexed, messages=search.messages, share=share)
+        text = _("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
+    return text.format(indexed=search.indexed, messages=search.messages, share=share)
 
 
-def _terminal_words(told: Mapping[str, object]) -> str:
+def _terminal_words(term: Mapping[str, object]) -> str:
     parts = [
-        f"{told['columns']} × {told['rows']}",
-        f"{told['term'] or _('no TERM')}",
-        _("colours {depth}").format(depth=told["colors"]),
-        f"{told['encoding']}",
-        _("in {program}").format(program=told["multiplexer"]) if told["multiplexer"] else "",
-        _("over SSH") if told["ssh"] else "",
+        f"{term['columns']} × {term['rows']}",
+        f"{term['term'] or _('no TERM')}",
+        _("colours {depth}").format(depth=term["colors"]),
+        f"{term['encoding']}",
+        _("in {program}").format(program=term["multiplexer"]) if term["multiplexer"] else "",
+        _("over SSH") if term["ssh"] else "",
     ]
     return _(", ").join(part for part in parts if part)
 
 
-def old_problems(location: Location, reader: Reader) -> list[Problem]:
-    """That there are old transcripts, for `doctor`.
-
-    Args:
-        location: The store.
-        reader: An open reader of it.
-    """
+def _old_transcript_problems(location: Location, reader: Reader) -> list[Problem]:
     folder = sessions_folder(location)
-    found = count_files(folder, reader)
-    if not found.files:
+    count = count_files(folder, reader)
+    if not count.files:
         return []
-    told = ngettext(
+    text = ngettext(
         "1 file is a transcript without a session in the store ({size} in {folder}).",
         "{count:,} files are transcripts without a session in the store ({size} in {folder}).",
-        found.files,
-    )
-    return [
-        Problem(
-            "info",
-            "old-transcripts",
-            told.format(count=found.files, size=f"{long_number(float(found.bytes))}B", folder=folder),
-            _("Read them with `hermes-browse --old list`, or with the key 5 in the browser."),
-        )
-    ]
+        count.files,
+    ).format(count=count.files, size=_size(count.bytes), folder=folder)
+    remedy = _("Read them with `hermes-browse --old list`, or with the key 5 in the browser.")
+    return [Problem("info", "old-transcripts", text, remedy)]

@@ -1,4 +1,4 @@
-"""`doctor` on the screen: what is wrong, each with what to do about it, and below it how everything is."""
+"""The screen of `doctor`: problems with their remedies, and below them the facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import sys
 
 from textual.app import ComposeResult
-from textual.content import Content
 
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -15,7 +14,6 @@ from ..formats import fit
 from ..logfile import log_failure
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
-from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import LinesView, TextLine
 from ..shared.styled import Line
@@ -28,40 +26,40 @@ _INDENT = 15
 def _counted(severity: str, count: int) -> str:
     """`2 errors`."""
     if severity == "error":
-        told = ngettext("1 error", "{count:,} errors", count)
+        text = ngettext("1 error", "{count:,} errors", count)
     elif severity == "warning":
-        told = ngettext("1 warning", "{count:,} warnings", count)
+        text = ngettext("1 warning", "{count:,} warnings", count)
     else:
-        told = ngettext("1 note", "{count:,} notes", count)
-    return told.format(count=count)
+        text = ngettext("1 note", "{count:,} notes", count)
+    return text.format(count=count)
 
 
-def report(found: Checkup) -> list[Line]:
-    """What was found, line by line."""
+def report(checkup: Checkup) -> list[Line]:
+    """Return the problems and facts as lines."""
     lines: list[Line] = []
-    for each in found.problems:
+    for each in checkup.problems:
         mark, look = _MARKS[each.severity]
         lines.append([(fit(_(mark), _INDENT), f"{look} bold" if look != "dim" else look), (each.text, "text")])
         if each.remedy:
             lines.append([(" " * _INDENT, "text"), (f"→ {each.remedy}", "dim")])
-    if not found.problems:
+    if not checkup.problems:
         lines.append([(_("✓ everything is as it should be"), "text")])
     lines.append([])
-    for name, text in facts(found):
+    for name, text in facts(checkup):
         lines.append([(fit(name, _INDENT), "dim"), (text, "text")])
     return lines
 
 
 class DoctorScreen(SubScreen):
-    """One look at everything, taken off the screen's thread."""
+    """Runs the checks on a thread, and shows the report."""
 
     HELP_TITLE = N_("Doctor")
     KEYS = DOCTOR
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
-        self._is_looking = False
-        self._found: Checkup | None = None
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
+        self._is_checking = False
+        self._checkup: Checkup | None = None
 
     def compose(self) -> ComposeResult:
         """Title, report, keys."""
@@ -71,7 +69,7 @@ class DoctorScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        """Look."""
+        """Run the checks."""
         self.set_focus(self.report)
         self.action_again()
 
@@ -82,46 +80,37 @@ class DoctorScreen(SubScreen):
 
     @property
     def is_pending(self) -> bool:
-        """Whether the look is under way."""
-        return self._is_looking
+        """Whether the checks are running."""
+        return self._is_checking
 
     def action_again(self) -> None:
-        """Look at everything again."""
-        if self._is_looking:
+        """Run the checks again."""
+        if self._is_checking:
             return
-        self._is_looking = True
-        self._show_title(_("looking …"))
-        self.run_worker(self._look(), exclusive=True)
+        self._is_checking = True
+        self.show_title(_("doctor"), _("looking …"))
+        self.run_worker(self._check(), exclusive=True)
 
-    async def _look(self) -> None:
-        main = self.main
+    async def _check(self) -> None:
+        context = self.context
         try:
-            # The real terminal: what stands for standard output here is Textual's.
-            found = await asyncio.to_thread(examine, main.context.store, main.context.location, sys.__stdout__)
-        except Exception as error:  # the border of the thread: a sentence here, the rest in the log
+            # `sys.stdout` is Textual's here; the checks need the terminal.
+            checkup = await asyncio.to_thread(examine, context.store, context.location, sys.__stdout__)
+        except Exception as error:  # thread boundary: a sentence here, details in the log
             wrong = _("something unexpected went wrong ({error}). Details: {log}")
-            self._show_title(wrong.format(error=type(error).__name__, log=log_failure()))
+            self.show_title(_("doctor"), wrong.format(error=type(error).__name__, log=log_failure()))
             return
         finally:
-            self._is_looking = False
+            self._is_checking = False
         if self.is_whole:
-            self._take(found)
-
-    def _take(self, found: Checkup) -> None:
-        self._found = found
-        counts = {kind: sum(each.severity == kind for each in found.problems) for kind in _MARKS}
-        told = [_counted(kind, count) for kind, count in counts.items() if count]
-        self._show_title(" · ".join(told) or _("nothing is wrong"))
-        self.report.show(report(found))
-
-    def _show_title(self, told: str) -> None:
-        name = header.store_name(self.context.location)
-        self.line("header").update(
-            Content.assemble((" " + _("doctor") + "  ", "bold"), (name, "$accent"), (f"  {told}", "dim"))
-        )
+            self._checkup = checkup
+            counts = {kind: sum(each.severity == kind for each in checkup.problems) for kind in _MARKS}
+            summary = " · ".join(_counted(kind, count) for kind, count in counts.items() if count)
+            self.show_title(_("doctor"), summary or _("nothing is wrong"))
+            self.report.show(report(checkup))
 
     def action_copy(self) -> None:
         """Copy the report."""
-        if self._found is not None:
-            text = "\n".join("".join(part for part, _look in line) for line in report(self._found))
-            self.main.copying.copy(text, _("the report"))
+        if self._checkup is not None:
+            text = "\n".join("".join(part for part, _look in line) for line in report(self._checkup))
+            self.controllers.copying.copy(text, _("the report"))

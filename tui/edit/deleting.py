@@ -85,11 +85,12 @@ class DeleteScreen(CountCard):
             conversation = each.conversation
             facts = [
                 one_line(conversation.source, 20),
-                _("{count:,} msgs").format(count=each.own.rows + each.along.rows),
+                _("{count:,} msgs").format(count=each.own.shown),
                 formats.size(each.own.total + each.along.total),
             ]
             if along := len(each.subagents):
-                facts.append(ngettext("1 subagent along", "{count:,} subagents along", along).format(count=along))
+                told = ngettext("with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along)
+                facts.append(told.format(count=along, messages=formats.counted(each.along.shown, "message")))
             name = one_line(formats.name(conversation), 42)
             lines.append(Content.assemble("  ", name, (f"  {' · '.join(facts)}", "dim")))
         if len(plan.would) > NAMED:

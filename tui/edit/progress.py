@@ -44,7 +44,7 @@ class ProgressScreen(Card[None]):
             share: Of all, up to one.
             words: The same in numbers.
         """
-        if self.is_attached:
+        if self.is_whole:
             self.query_one(ProgressBar).update(progress=share)
             self.query_one("#numbers", Static).update(words)
 
@@ -64,4 +64,5 @@ class ProgressScreen(Card[None]):
     def action_stop(self) -> None:
         """No more; a portion that is under way is given up where it still can be."""
         self.stopped.set()
-        self.query_one("#answer", Static).update(Content.styled(_("stopping …"), "$accent"))
+        if self.is_whole:
+            self.query_one("#answer", Static).update(Content.styled(_("stopping …"), "$accent"))

@@ -1,4 +1,4 @@
-"""Which files an export writes and what goes into each; the command line and the screen share it."""
+"""The files of an export: names, contents, and sentences about them; for the command line and the screen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, make_folder, unique_names, write_file
-from hermes_browse.store.export.redact import Redactor, describe, read_env, telling_values
+from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
 from hermes_browse.store.export.source import Tally
 from hermes_browse.store.messages.models import State
 from hermes_browse.store.wording import _, ngettext, pgettext
@@ -19,26 +19,22 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from hermes_browse.store.connection.connect import Store
-    from hermes_browse.store.export.files import Format
-    from hermes_browse.store.export.redact import Redactor
-    from hermes_browse.store.export.source import Tally
     from hermes_browse.store.hermes.homes import Location
-    from hermes_browse.store.messages.models import State
     from hermes_browse.store.sessions.models import Conversation
 
 MANY = "hermes-export"
-"""The file or folder that several conversations go to when no name is given."""
+"""The default name of the file or folder for several conversations."""
 
 
 class Document(NamedTuple):
-    """One file to be written."""
+    """A file to be written."""
 
     path: Path
     conversations: Sequence[Conversation]
 
 
 class Saved(NamedTuple):
-    """One file that was written."""
+    """A file that was written."""
 
     document: Document
     tally: Tally
@@ -46,14 +42,13 @@ class Saved(NamedTuple):
 
 
 def make_redactor(location: Location, tell: Callable[[str], object], *, active: bool = True) -> Redactor:
-    """A redactor that knows the values of the user's `.env` files; what cannot be read is said.
+    """Return a redactor that knows the values of the user's `.env` files.
 
     Args:
         location: The store.
-        tell: Takes such a sentence.
-        active: False for one that takes nothing out.
+        tell: Takes a sentence for each of these files that cannot be read.
+        active: False for a redactor that removes nothing.
     """
-
     pairs: list[tuple[str, str]] = []
     for path in env_files(location) if active else []:
         try:
@@ -61,25 +56,24 @@ def make_redactor(location: Location, tell: Callable[[str], object], *, active: 
         except OSError as error:
             sentence = _("{path} cannot be read ({reason}): its values are not looked for.")
             tell(sentence.format(path=path, reason=error.strerror))
-    return Redactor(telling_values(pairs), active=active)
+    return Redactor(secret_values(pairs), active=active)
 
 
 def plan_documents(
     conversations: Sequence[Conversation], form: Format, redactor: Redactor, named: str | None
 ) -> list[Document]:
-    """Which files to write, and what goes into each; makes the folder of several Markdown documents.
+    """Choose the files to write and their contents; make the folder for several Markdown documents.
 
     Args:
-        conversations: Detailed ones, at least one.
-        form: Of all.
-        redactor: Titles may hold secrets, and a file name is the first thing anybody sees.
-        named: What the user named, file or folder; None for a name after the title, here.
+        conversations: With details, at least one.
+        form: The format.
+        redactor: Redacts titles, which become file names; its counts are not changed.
+        named: The file or folder the user named; None for a name made from the title, in the current folder.
 
     Raises:
-        RefusedError: There is something else in the place of the folder.
-        BrowseError: It cannot be made.
+        RefusedError: The folder's path is in use by something else.
+        BrowseError: The folder cannot be made.
     """
-
     extension = EXTENSIONS[form]
     path = Path(named).expanduser() if named else None
     silent = type(redactor)(redactor.values, active=redactor.active)
@@ -104,19 +98,18 @@ def save(
     *,
     force: bool,
 ) -> Iterator[Saved]:
-    """Write files one after another, each whole or not at all; all are looked at before the first is written.
+    """Write files one after another, each atomically; all paths are checked before the first is written.
 
     Args:
-        store: Whose files are never written to.
+        store: Its own files are never replaced.
         documents: From `plan_documents`.
-        pieces: Gives the text of one, and counts what is in it.
-        force: Replace files that are there.
+        pieces: Yields the text of a document, and counts what is in it.
+        force: Replace existing files.
 
     Raises:
-        RefusedError: One is there already, or belongs to the store.
-        BrowseError: One cannot be written.
+        RefusedError: A file exists, or belongs to the store.
+        BrowseError: A file cannot be written.
     """
-
     keep = store_files(store.path)
     for document in documents:
         check_target(document.path, force=force, keep=keep)
@@ -127,14 +120,13 @@ def save(
 
 
 def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:
-    """What became of the rows that the model no longer sees, in a sentence; empty where there were none.
+    """Return a sentence about rewound and compacted messages; empty if there are none.
 
     Args:
-        counts: Of such rows, by state, over all files.
-        form: Of all.
-        everything: Whether they were written.
+        counts: Of such messages by state, over all files.
+        form: The format.
+        everything: They were written.
     """
-
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
     parts = [
         ngettext("1 rewound message", "{count:,} rewound messages", rewound).format(count=rewound) if rewound else "",
@@ -146,20 +138,19 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
     if not messages:
         return ""
     if not everything:
-        told = _("Left out: {messages}.")
+        sentence = _("Left out: {messages}.")
     elif form is Format.JSONL:
-        told = _("With {messages}: Hermes 0.22 and later import them as such, earlier versions as live messages.")
+        sentence = _("With {messages}: Hermes 0.22 and later import them as such, earlier versions as live messages.")
     else:
-        told = _("With {messages}.")
-    return told.format(messages=messages)
+        sentence = _("With {messages}.")
+    return sentence.format(messages=messages)
 
 
 def redacted_words(redactor: Redactor) -> str:
-    """What was taken out, in a sentence."""
-
+    """Return a sentence about the secrets that were removed."""
     if not redactor.active:
         return _("Secrets are kept as they are: look through it before you share it.")
     if redactor.total:
-        told = ngettext("Redacted 1 secret: {kinds}.", "Redacted {count:,} secrets: {kinds}.", redactor.total)
-        return told.format(count=redactor.total, kinds=describe(redactor.counts))
+        sentence = ngettext("Redacted 1 secret: {kinds}.", "Redacted {count:,} secrets: {kinds}.", redactor.total)
+        return sentence.format(count=redactor.total, kinds=describe(redactor.counts))
     return _("No secret of a known form was found; look through it before you share it.")

@@ -1,4 +1,4 @@
-"""The card that saves conversations: format, place, secrets; asks before it replaces anything."""
+"""The export card: format, path, secrets; asks before a file is replaced."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from ..commands.screens import EXPORTING
@@ -40,22 +40,20 @@ _WORDS = {
 }
 
 
-def _conversations(count: int) -> str:
-    return ngettext("1 conversation", "{count:,} conversations", count).format(count=count)
-
-
-class Wish(NamedTuple):
-    """What the user wants."""
+class Request(NamedTuple):
+    """How and where to export."""
 
     form: Format
     path: str
     redact: bool
     force: bool
-    everything: bool = False
+    """Replace existing files."""
+    everything: bool
+    """Include rewound and hidden messages."""
 
 
-class ExportScreen(Card[Wish | None]):
-    """Asks how and where to."""
+class ExportScreen(Card[Request]):
+    """Asks how and where to export."""
 
     KEYS = EXPORTING
 
@@ -70,7 +68,9 @@ class ExportScreen(Card[Wish | None]):
     def compose(self) -> ComposeResult:
         """Formats, path, secrets."""
         count = len(self._conversations)
-        name = one_line(formats.name(self._conversations[0]), 80) if count == 1 else _conversations(count)
+        name = (
+            one_line(formats.name(self._conversations[0]), 80) if count == 1 else formats.counted(count, "conversation")
+        )
         with Vertical(id="card"):
             yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
             yield Static(id="formats")
@@ -86,7 +86,7 @@ class ExportScreen(Card[Wish | None]):
 
     def _proposal(self) -> str:
         many, first = len(self._conversations) > 1, self._conversations[0]
-        # What stands in the list where nothing was said, or has not been read yet, is no name for a file.
+        # Not `formats.name`: what the list shows for an empty or unread conversation is no file name.
         stem = MANY if many else file_stem(first.title or first.preview or first.id)
         return stem if many and self._form is Format.MARKDOWN else f"{stem}{EXTENSIONS[self._form]}"
 
@@ -98,136 +98,116 @@ class ExportScreen(Card[Wish | None]):
             for each in _ORDER
         ]
         self.query_one("#formats", Static).update(Content("\n").join(lines))
-        self.query_one("#everything", Static).update(self._told())
+        self.query_one("#everything", Static).update(self._scope())
         secrets = _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
         self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
         self.query_one("#verdict", Static).update(Content.styled(one_line(self._refused, 400), "$warning"))
 
-    def _told(self) -> Content:
-        """Which messages go into the file."""
+    def _scope(self) -> Content:
+        """Return which messages are exported."""
         if self._form is Format.JSONL:
             live = _("○ live messages, which any Hermes imports as such")
             every = _("● rewound and compacted messages too: only Hermes 0.22 and later import them as such")
         else:
             live, every = _("○ what was said"), _("● everything, rewound and hidden messages too")
-        return (
-            Content.styled(every, "$warning" if self._form is Format.JSONL else "")
-            if self._everything
-            else (Content(live))
-        )
+        if not self._everything:
+            return Content(live)
+        return Content.styled(every, "$warning" if self._form is Format.JSONL else "")
 
     def action_format(self, by: int) -> None:
-        """The next format; a name that was proposed follows it."""
+        """Choose the next format; a proposed name gets its extension."""
         box = self.query_one(Input)
-        proposed = box.value == self._proposal()
+        is_proposed = box.value == self._proposal()
         self._form = _ORDER[(_ORDER.index(self._form) + by) % len(_ORDER)]
-        if proposed:
+        if is_proposed:
             box.value = self._proposal()
         self._refused = ""
         self._show()
 
     def action_redact(self) -> None:
-        """Take secrets out, or keep them."""
+        """Redact secrets, or keep them."""
         self._redact = not self._redact
         self._show()
 
     def action_everything(self) -> None:
-        """Rows that were taken back too, or not."""
+        """Include rewound and hidden messages, or leave them out."""
         self._everything = not self._everything
         self._show()
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Save, unless something is there."""
+        """Save, unless the file exists."""
         event.stop()
         self._save(event.value.strip(), force=False)
 
     def action_replace(self) -> None:
-        """Save in the place of what is there."""
+        """Save, replacing the file."""
         if self._refused:
             self._save(self.query_one(Input).value.strip(), force=True)
 
     def _save(self, path: str, *, force: bool) -> None:
-        wish = Wish(self._form, path or self._proposal(), self._redact, force, self._everything)
-        try:
-            self._check(wish)
-        except RefusedError as refused:
-            self._refused = refused.sentence
-            if self._is_replaceable(wish):
+        request = Request(self._form, path or self._proposal(), self._redact, force, self._everything)
+        if refusal := self._refusal(request):
+            self._refused = refusal
+            if not self._refusal(request._replace(force=True)):
                 remedy = _("{refusal} Another name, or {key} replaces it.")
-                self._refused = remedy.format(refusal=refused.sentence, key=self.key("replace"))
+                self._refused = remedy.format(refusal=refusal, key=self.key("replace"))
             self._show()
         else:
-            self.dismiss(wish)
+            self.dismiss(request)
 
-    def _is_replaceable(self, wish: Wish) -> bool:
-        """Whether a path is only refused because there is a file."""
+    def _refusal(self, request: Request) -> str:
+        """Return why the path cannot be written to; empty if it can."""
+        target = Path(request.path).expanduser()
+        if target.is_dir():  # its files are checked when their names are known
+            return ""
         try:
-            self._check(wish._replace(force=True))
-        except RefusedError:
-            return False
-        return True
-
-    def _check(self, wish: Wish) -> None:
-        target = Path(wish.path).expanduser()
-        if target.is_dir():  # names of files in it are looked at when they are known
-            return
-        check_target(target, force=wish.force, keep=store_files(self._store.path))
+            check_target(target, force=request.force, keep=store_files(self._store.path))
+        except RefusedError as refused:
+            return refused.sentence
+        return ""
 
 
 def ask_and_export(context: Context, app: App[Any], conversations: Sequence[Conversation]) -> None:
-    """Ask how and where to, then save.
+    """Show the card, then export."""
 
-    Args:
-        context: The store, and the writer that saves.
-        app: Shows the card.
-        conversations: Which.
-    """
-
-    def decided(wish: Wish | None) -> None:
-        if wish is not None:
-            export(context, conversations, wish)
+    def decided(request: Request | None) -> None:
+        if request is not None:
+            _export(context, conversations, request)
 
     app.push_screen(ExportScreen(conversations, context.store), decided)
 
 
-def export(context: Context, conversations: Sequence[Conversation], wish: Wish) -> None:
-    """Save on the writer's thread and say where to.
-
-    Args:
-        context: The store, and the writer that saves.
-        conversations: Which.
-        wish: From the card.
-    """
+def _export(context: Context, conversations: Sequence[Conversation], request: Request) -> None:
+    """Write the files on the writer's thread, and report where they are."""
     notes: list[str] = []
     location, store, now = context.location, context.store, context.clock()
 
     def work() -> tuple[list[Document], str]:
-        redactor = make_redactor(location, notes.append, active=wish.redact)
+        redactor = make_redactor(location, notes.append, active=request.redact)
         with store.reader() as reader:
             detailed = with_details(reader, list(conversations))
-        documents = plan_documents(detailed, wish.form, redactor, wish.path)
+        documents = plan_documents(detailed, request.form, redactor, request.path)
 
         def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
-            exporter = f"hermes-browse {version()}"
             return export_pieces(
                 store,
                 some,
-                wish.form,
+                request.form,
                 redactor=redactor,
                 tally=tally,
-                exporter=exporter,
+                exporter=f"hermes-browse {version()}",
                 now=now,
-                everything=wish.everything,
+                everything=request.everything,
             )
 
         not_live: Counter[State] = Counter()
         written: list[Document] = []
-        for saved in save(store, documents, pieces, force=wish.force):
+        for saved in save(store, documents, pieces, force=request.force):
             written.append(saved.document)
             not_live += saved.tally.not_live
-        said = [not_live_words(not_live, wish.form, everything=wish.everything), redacted_words(redactor)]
-        return written, " · ".join(filter(None, said))
+        words = [not_live_words(not_live, request.form, everything=request.everything), redacted_words(redactor)]
+        return written, " · ".join(filter(None, words))
 
     def done(result: tuple[list[Document], str]) -> None:
         documents, words = result
@@ -238,5 +218,5 @@ def export(context: Context, conversations: Sequence[Conversation], wish: Wish) 
             saved = _("saved {count:,} files in {folder}").format(count=len(documents), folder=first.parent)
         context.say(" · ".join([saved, words, *notes]))
 
-    context.say(_("saving {conversations} …").format(conversations=_conversations(len(conversations))))
+    context.say(_("saving {conversations} …").format(conversations=formats.counted(len(conversations), "conversation")))
     context.writer.submit(work, done, context.failed)

@@ -1,4 +1,4 @@
-"""Reads what insights are made of, once, and adds it up for each question, off the screen's thread."""
+"""Read the facts that insights are computed from, once, and sum them up for each question, on a worker thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hermes_browse.store.insights.sums import Group, Report, make_report, split_
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
 
-from ..screens.controllers import Controllers
 from ..screens.scanning import Scan, follow
 from ..shared import header
 
@@ -25,140 +24,133 @@ TOOL = "tool"
 
 
 class Question(NamedTuple):
-    """What is asked."""
+    """Which sums are requested."""
 
     by: str
-    """What sums are grouped by: `tool`, or one of `sums.GROUPINGS`."""
+    """The grouping: `tool`, or one of `sums.GROUPINGS`."""
     period: str
     unit: str
-    """What the columns stand for."""
+    """One column of the chart: day, week or month."""
     stack: str
-    """What columns are stacked by where lines are stretches of time; empty for nothing."""
+    """By what columns are stacked if the grouping is by time; empty for not at all."""
 
 
 class Answer(NamedTuple):
-    """Sums, and how they came about over time."""
+    """Sums by group and by time."""
 
-    question: Question
     report: Report
-    course: Report
-    """All of it by time."""
+    by_time: Report
+    """All groups together."""
     parts: Mapping[str, Mapping[str, Group]]
-    """What it consists of, by time in turn: by the keys of the lines, or by what columns of time are stacked by."""
+    """By group, or by what columns are stacked by: the sums by time."""
 
 
 class AddingUp:
-    """What has been read of a store; sums of it.
+    """The facts read from a store, and sums of them.
 
     Args:
-        main: Whose store and worker.
-        screen: Is told how far a reading is.
-        unread: Takes why the store could not be read.
+        screen: Shows the progress of reading.
+        unread: Takes the error if the store cannot be read.
     """
 
-    def __init__(self, main: Controllers, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
-        self._main, self._screen, self._unread = main, screen, unread
+    def __init__(self, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
+        self._screen, self._context, self._unread = screen, screen.context, unread
         self._facts: Facts | None = None
         self._tools: ToolFacts | None = None
         self._scan: Scan | None = None
-        self._wanted = Event()
-        """Set when sums are not wanted any more: Python cannot be interrupted as SQLite can."""
-        self._marks: dict[bool, Fingerprint] = {}
-        """Of the store before facts were read, and before those of tools were."""
+        self._stopped = Event()
+        """Stops the sums under way: unlike SQLite, Python cannot be interrupted."""
+        self._fingerprints: dict[bool, Fingerprint] = {}
+        """Of the store when the facts (False) and those of tools (True) were read."""
 
     @property
     def strays(self) -> int:
-        """Messages of no session, which are in no sum."""
+        """Messages without a session, which are in no sum."""
         return self._facts.strays if self._facts is not None else 0
 
     def catalog(self, by: str) -> Catalog:
-        """The conversations the sums were made of."""
+        """Return the conversations behind the sums of an answer."""
         facts = self._tools if by == TOOL else self._facts
-        assert facts is not None  # there are sums
+        assert facts is not None  # there is an answer
         return facts.catalog
 
     def is_outdated(self, by: str) -> bool:
-        """Whether the store may have changed since the sums were read. Costs microseconds."""
-        mark = self._marks.get(by == TOOL)
-        return mark is not None and mark != self._main.context.store.fingerprint()
+        """Whether the store may have changed since it was read. Takes microseconds."""
+        fingerprint = self._fingerprints.get(by == TOOL)
+        return fingerprint is not None and fingerprint != self._context.store.fingerprint()
 
     def forget(self) -> None:
         """Read the store again for the next question."""
         self._facts = self._tools = None
-        self._marks.clear()
+        self._fingerprints.clear()
 
     def stop(self) -> bool:
-        """Give up a reading under way.
+        """Stop reading and adding up.
 
         Returns:
-            Whether there was one.
+            Whether the store was being read.
         """
         scan, self._scan = self._scan, None
         if scan is not None:
             scan.stopped.set()
-        self._wanted.set()
-        self._main.context.plan_worker.cancel("insights")
+        self._stopped.set()
+        self._context.plan_worker.cancel("insights")
         return scan is not None
 
     def ask(self, question: Question, done: Callable[[Answer], None]) -> None:
-        """Add up; reads the store first where that has not been done. The newest question wins.
-
-        Args:
-            question: What is asked.
-            done: Takes the sums.
-        """
-        facts, tools, now = self._facts, self._tools, self._main.context.clock()
+        """Compute sums, after reading the store if necessary. The newest question wins."""
+        facts, tools, now = self._facts, self._tools, self._context.clock()
         by, period, unit, _stack = question
         if (tools if by == TOOL else facts) is None:
             self._read(question, done)
             return
         self.stop()
-        self._wanted = wanted = Event()
-        stopped = wanted.is_set
+        self._stopped = Event()
+        stopped = self._stopped.is_set
 
         def work(reader: Reader) -> Answer:
             if by == TOOL:
                 assert tools is not None
-                course, parts = tool_report(tools, period, now, unit), split_tools(tools, unit, period, now)
-                return Answer(question, tool_report(tools, period, now), course, parts)
+                by_time, parts = tool_report(tools, period, now, unit), split_tools(tools, unit, period, now)
+                return Answer(tool_report(tools, period, now), by_time, parts)
             assert facts is not None
             report = make_report(facts, by, period, now, stopped=stopped)
-            course = report if by in UNITS else make_report(facts, unit, period, now, stopped=stopped)
+            by_time = report if by in UNITS else make_report(facts, unit, period, now, stopped=stopped)
             split = question.stack if by in UNITS else "" if by == "hour" else by
             parts = split_report(facts, unit, split, period, now, stopped=stopped) if split else {}
-            return Answer(question, report, course, parts)
+            return Answer(report, by_time, parts)
 
-        self._main.context.plan_worker.submit("insights", work, done, self._main.context.failed)
+        self._context.plan_worker.submit("insights", work, done, self._context.failed)
 
     def _read(self, question: Question, done: Callable[[Answer], None]) -> None:
-        """Read what is to be added up; for the tools every call and answer."""
+        """Read the facts, then ask again; for tools every call and answer is read."""
         self.stop()
-        now, for_tools, store = self._main.context.clock(), question.by == TOOL, self._main.context.store
+        now, for_tools, store = self._context.clock(), question.by == TOOL, self._context.store
         scan = self._scan = Scan()
 
         def work(reader: Reader) -> tuple[Fingerprint, Facts | ToolFacts]:
-            mark = store.fingerprint()  # before anything is read, the catalog too: what comes later is news
+            fingerprint = store.fingerprint()  # first: whatever is written later makes the sums outdated
             catalog = read_catalog(reader, now)
             read = read_tools if for_tools else read_facts
-            return mark, read(reader, catalog, stopped=scan.stopped.is_set, tell=scan.tell)
+            return fingerprint, read(reader, catalog, stopped=scan.stopped.is_set, tell=scan.tell)
 
-        def taken(answer: tuple[Fingerprint, Facts | ToolFacts]) -> None:
-            mark, found = answer
-            self._scan, self._marks[for_tools] = None, mark
-            if isinstance(found, Facts):
-                self._facts = found
+        def read_done(result: tuple[Fingerprint, Facts | ToolFacts]) -> None:
+            self._fingerprints[for_tools], new_facts = result
+            self._scan = None
+            if isinstance(new_facts, Facts):
+                self._facts = new_facts
             else:
-                self._tools = found
+                self._tools = new_facts
             if self._screen.is_whole:
                 self._screen.tell(header.status("", ""))
                 self.ask(question, done)
 
         def failed(error: BrowseError) -> None:
             self._scan = None
-            self._main.context.failed(error)
+            self._context.failed(error)
             self._unread(error)
 
-        self._main.context.plan_worker.submit("insights", work, taken, failed)
+        self._context.plan_worker.submit("insights", work, read_done, failed)
         follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_whole, self._tell)
 
     def _tell(self, text: str, *, first: bool) -> None:

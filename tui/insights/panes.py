@@ -1,7 +1,8 @@
-"""What insights look like: title, sums, bars or a map of the week, and the lines they stand for."""
+"""The widgets of the insights screen: title, sums, chart or map of the week, and the table."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
@@ -13,8 +14,6 @@ from textual.events import Resize
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.periods import all_buckets, begin_of, first_day, key_of, natural_unit
 from hermes_browse.store.insights.sums import Group
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
@@ -22,14 +21,13 @@ from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
-from ..shared import header
 from ..shared.calendar import MONTHS
 from ..shared.columns import Part
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, Answer
-from .plot import BarPlot, Course, WeekPlot
+from .plot import BarPlot, Chart, WeekPlot
 from .rows import GroupRow, group_rows
 from .series import LOOKS, OTHERS, OWN, STACKS, Stacking
 from .words import METRICS, TOOL_METRICS, cost_line, metric_name, printed, tick, tokens_line, tools_line, value_of
@@ -43,7 +41,7 @@ TABS = (
     (N_("hours"), "hour"),
     (N_("biggest"), "conversation"),
 )
-"""What can be chosen, and what sums are then grouped by; empty where that is the unit of the bars."""
+"""Name and grouping; the empty grouping is by the unit of the chart."""
 
 _PERIODS = {
     "7d": N_("7 days"),
@@ -57,28 +55,28 @@ _MOST_CONVERSATIONS = 200
 
 
 class GroupList(ConversationList):
-    """The lines, with bars in the colours of the columns."""
+    """The table, with bars in the colours of the chart."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in LOOKS}  # not shown
 
 
 class InsightPanes(SubScreen):
-    """Shows sums; what is asked for is the business of what inherits from it."""
+    """Shows answers; the subclass handles keys and asks."""
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
         self.stack = STACKS[0]
         self.tool_metric, self.hour_metric, self.plain_metric = TOOL_METRICS[0], "messages", ""
         self._natural = METRICS[0]
-        """The measure as long as none has been asked for: the first of which there is any."""
-        self.sums = AddingUp(main, self, self.unread)
+        """The metric until one is chosen: the first with a value."""
+        self.sums = AddingUp(self, self.unread)
         self.answer: Answer | None = None
         self.behind: GroupRow | None = None
-        """The line whose conversations are listed in place of the lines."""
+        """The row whose conversations are listed instead of the table."""
 
     def compose(self) -> ComposeResult:
-        """Title, tabs, sums, bars, lines."""
+        """Title, tabs, sums, chart, table."""
         yield TextLine(id="header")
         yield ToggleLine(id="tabs")
         yield TextLine(id="sums")
@@ -93,50 +91,48 @@ class InsightPanes(SubScreen):
 
     @property
     def groups(self) -> ConversationList:
-        """The lines, or the conversations behind one."""
+        """The table, or the conversations behind a row."""
         return self.query_one("#groups", ConversationList)
 
     @property
     def by(self) -> str:
-        """What sums are grouped by."""
+        """The grouping."""
         return TABS[self.tab][1] or self.unit
 
     @property
     def metric(self) -> str:
-        """What bars and order go by."""
+        """The metric of chart, bars and order."""
         own = {TOOL: self.tool_metric, "hour": self.hour_metric}
         return own.get(self.by) or self.plain_metric or self._natural
 
     @property
-    def current(self) -> Group | None:
-        """The sums of the line under the cursor, or of the line whose conversations are listed."""
+    def current_row(self) -> GroupRow | None:
+        """The row under the cursor, or the row whose conversations are listed."""
         row = self.behind or self.groups.current
-        return row.group if isinstance(row, GroupRow) else None
+        return row if isinstance(row, GroupRow) else None
 
     def on_resize(self, event: Resize) -> None:
-        """Columns come and go."""
+        """Show the headings of the columns that fit now."""
         super().on_resize(event)
         self.call_after_refresh(self.show_headings)
 
-    def show_title(self) -> None:
-        """What is shown, over which time."""
+    def show_head(self) -> None:
+        """Show the title, the period and the tabs."""
         day = first_day(self.period, self.context.clock())
-        told = [_(_PERIODS[self.period])]
+        notes = [_(_PERIODS[self.period])]
         if day is not None:
             since, month = _("since {day} {month} {year}"), _(MONTHS[day.month - 1])
-            told.append(since.format(day=day.day, month=month, year=day.year))
+            notes.append(since.format(day=day.day, month=month, year=day.year))
         if self.by == "hour":
-            told.append(_("{metric} by {unit}").format(metric=metric_name(self.metric), unit=_("hour of the week")))
+            notes.append(_("{metric} by {unit}").format(metric=metric_name(self.metric), unit=_("hour of the week")))
         if self.answer is not None and self.sums.is_outdated(self.answer.report.by):
-            told.append(_("changed meanwhile, F5 reads again"))
-        name, said = header.store_name(self.context.location), " · ".join(told)
-        title = Content.assemble((" " + _("insights") + "  ", "bold"), (name, "$accent"), (f"  {said}", "dim"))
-        self.line("header").update(title)
+            notes.append(_("changed meanwhile, F5 reads again"))
+        self.show_title(_("insights"), " · ".join(notes))
         tabs = [(_(name), number == self.tab) for number, (name, *_by) in enumerate(TABS)]
         self.query_one("#tabs", ToggleLine).show(tabs)
 
     def take(self, answer: Answer) -> None:
-        """Show other sums."""
+        """Show an answer."""
         if not self.is_whole:
             return
         self.answer = answer
@@ -146,18 +142,18 @@ class InsightPanes(SubScreen):
         self.show_rows()
 
     def unread(self, error: BrowseError) -> None:
-        """The store could not be read."""
+        """Show why the store could not be read."""
         if self.is_whole and self.answer is None:
             self.groups.show(FixedRows([NoteRow(_("{error} F5 tries again.").format(error=error.sentence))]))
 
     def show_rows(self) -> None:
-        """Lines for the sums there are; the cursor stays on its line."""
+        """Show the answer; the cursor stays on its row."""
         answer = self.answer
         if answer is None:
             return
         self.behind = None
         total, by = answer.report.total, answer.report.by
-        self.show_title()
+        self.show_head()
         sums = tools_line(total) if by == TOOL else tokens_line(total, self.size.width - 2)
         strays = self.sums.strays if self.period == "all" else 0
         costs = _("No store records tokens or cost by tool.")
@@ -181,10 +177,17 @@ class InsightPanes(SubScreen):
         self.show_headings()
         self.show_plot()
         if by == "conversation":
-            self._complete([each.key for each in groups])
+            details, catalog = self.context.details, self.sums.catalog(by)
+            completed = [details.complete(catalog.conversation(each.key)) for each in groups]
+            nameless = [each for each, is_complete in completed if not is_complete and not each.title]
+            self.read_names("insight names", nameless, self._names_read)  # not shown
+
+    def _names_read(self) -> None:
+        if self.by == "conversation" and self.behind is None:
+            self.show_rows()
 
     def show_headings(self) -> None:
-        """What the columns are."""
+        """Show the headings of the table."""
         width = self.groups.scrollable_content_region.width
         first = self.groups.source.row(0) if len(self.groups.source) else None
         text = first.table.headings(width) if isinstance(first, GroupRow) else ""
@@ -194,57 +197,37 @@ class InsightPanes(SubScreen):
         conversation, _is_whole = self.context.details.complete(self.sums.catalog(self.by).conversation(root_id))
         return formats.name(conversation)
 
-    def _complete(self, roots: list[str]) -> None:
-        """Read how conversations without a title begin."""
-        catalog = self.sums.catalog(self.by)
-        found = [self.context.details.complete(catalog.conversation(each)) for each in roots]
-        wanted = [each for each, is_complete in found if not is_complete and not each.title]
-        if not wanted:
-            return
+    # Chart
 
-        def done(named: list[Conversation]) -> None:
-            self.context.details.add(named)
-            if self.is_whole and self.by == "conversation" and self.behind is None:
-                self.show_rows()
-
-        self.context.page_worker.submit(
-            "insight names",  # not shown
-            lambda reader: with_details(reader, wanted),
-            done,
-            self.context.failed,
-        )
-
-    # Bars
-
-    def bars(self, answer: Answer) -> list[str]:
-        """Keys of the bars, without a gap, to today."""
+    def column_keys(self, answer: Answer) -> list[str]:
+        """Return the keys of the columns, without gaps, up to today."""
         unit, now = self.unit, self.context.clock()
-        dated = sorted(each.key for each in answer.course.rows if each.key[:1].isdecimal())
+        dated = sorted(each.key for each in answer.by_time.rows if each.key[:1].isdecimal())
         today, day = key_of(now, unit), first_day(self.period, now)
         first = key_of(begin_of(day), unit) if day is not None else dated[0] if dated else today
         return all_buckets(first, max([today, *dated[-1:]]), unit)
 
     def show_plot(self) -> None:
-        """The bars, or the map of the week, with what is chosen lit."""
-        answer, current = self.answer, self.current
+        """Show the chart, or the map of the week, with the current row highlighted."""
+        answer, row = self.answer, self.current_row
         bars, week = self.query_one("#bars", BarPlot), self.query_one("#week", WeekPlot)
         if answer is None:
             return
+        current = row.group.key if row is not None else ""
         is_week = answer.report.by == "hour"
         bars.display, week.display = not is_week, is_week
         if is_week:
             values = {each.key: value_of(each, self.metric) for each in answer.report.rows}
-            form = partial(printed, metric=self.metric)
-            week.show(values, current.key if current is not None else "", form)
+            week.show(values, current, partial(printed, metric=self.metric))
             return
-        keys, is_time = self.bars(answer), answer.report.by == self.unit
-        chosen = keys.index(current.key) if is_time and current is not None and current.key in keys else None
-        series = self._stacking(answer, "" if is_time or current is None else current.key).series(keys)
+        keys, is_time = self.column_keys(answer), answer.report.by == self.unit
+        chosen = keys.index(current) if is_time and current in keys else None
+        series = self._stacking(answer, "" if is_time else current).series(keys)
         title = _("{metric} by {unit}").format(metric=metric_name(self.metric), unit=_(_UNITS[self.unit]))
-        labels = [tick(self.unit, key) for key in keys]
-        bars.show(Course(labels, series, chosen, partial(printed, metric=self.metric), title))
+        this_year = datetime.fromtimestamp(self.context.clock()).year
+        labels = [tick(self.unit, key, this_year) for key in keys]
+        bars.show(Chart(labels, series, chosen, partial(printed, metric=self.metric), title))
 
     def _stacking(self, answer: Answer, picked: str = "") -> Stacking:
-        """What columns are made of; the picked line is the lowest part."""
         alone = answer.report.by not in (self.unit, *STACKS)
-        return Stacking(answer.course.rows, answer.parts, self.metric, picked, alone=alone)
+        return Stacking(answer.by_time.rows, answer.parts, self.metric, picked, alone=alone)

@@ -1,6 +1,6 @@
-"""Stacked columns over time, and a map of the week in shades; loaded with the screen that shows them.
+"""The chart of stacked columns over time, and the map of the week in shades.
 
-What is chosen differs in shape as well as in colour: an arrow below a column, a band behind it, an arrow at an hour.
+The chosen column or hour differs in shape, not only in colour: by a band and an arrow.
 """
 
 from __future__ import annotations
@@ -29,50 +29,39 @@ _SCALE = 7
 """Cells for the numbers on the left."""
 _SHADES = "·░▒▓█"
 _TALL = 40
-"""Rows of a screen from which on a day of the week is two rows high."""
+"""On a screen with this many rows, a day of the week has two."""
 
 
-class Course(NamedTuple):
-    """Columns from left to right."""
+class Chart(NamedTuple):
+    """The data of a chart, columns from left to right."""
 
     labels: Sequence[str]
-    """What each stands for."""
+    """By column."""
     series: Sequence[Series]
-    """What they are made of, lowest first; each has a value for every column."""
+    """Parts of the columns, lowest first; each has a value for every column."""
     chosen: int | None = None
     """The index of the chosen column."""
     form: Callable[[float], str] = str
-    """Prints a value in few cells."""
+    """Formats a value in few cells."""
     title: str = ""
 
     @property
     def values(self) -> list[float]:
-        """How high the columns are."""
+        """The heights of the columns."""
         return [sum(each) for each in zip(*(series.values for series in self.series), strict=True)]
 
 
-def lay_out(course: Course, width: int) -> range:
-    """Which columns are shown: if not all of them fit, the last ones, or those around the chosen one.
-
-    Args:
-        course: What is to be shown.
-        width: Cells for the columns.
-    """
-    count, width = len(course.labels), max(width, 1)
+def lay_out(chart: Chart, width: int) -> range:
+    """Return the columns that `width` cells show: if not all fit, the last ones, or those around the chosen one."""
+    count, width = len(chart.labels), max(width, 1)
     first = max(0, count - width)
-    if course.chosen is not None and course.chosen < first:
-        first = max(0, course.chosen - width // 4)
+    if chart.chosen is not None and chart.chosen < first:
+        first = max(0, chart.chosen - width // 4)
     return range(first, min(count, first + width))
 
 
-def axis(course: Course, shown: range, width: int) -> str:
-    """The line below the columns: an arrow to the chosen one, the first label, the last, and others that have room.
-
-    Args:
-        course: What is shown.
-        shown: Which columns of it.
-        width: Cells for the columns.
-    """
+def axis(chart: Chart, shown: range, width: int) -> str:
+    """Return the line below the columns: an arrow to the chosen one, the first and last label, others if they fit."""
     line = [" "] * width
     taken: list[tuple[int, int]] = []
 
@@ -80,31 +69,31 @@ def axis(course: Course, shown: range, width: int) -> str:
         start = max(0, min(start, width - cell_len(text)))
         end = start + cell_len(text)
         if end <= width and all(end < low or start > high for low, high in taken):
-            # One entry for each cell: a wide letter leaves the second of its own empty.
+            # One entry per cell; the second one of a wide letter is empty.
             line[start:end] = [part for letter in text for part in (letter, *[""] * (cell_len(letter) - 1))]
             taken.append((start, end))
 
     places, free = edges(len(shown), width), gap(len(shown), width)
-    if course.chosen is not None and course.chosen in shown:
-        index = course.chosen - shown.start
+    if chart.chosen is not None and chart.chosen in shown:
+        index = chart.chosen - shown.start
         place = places[index] + (places[index + 1] - places[index] - free - 1) // 2
-        label = course.labels[course.chosen]
+        label = chart.labels[chart.chosen]
         if place + cell_len(label) + 2 <= width:
             put(f"▲ {label}", place)
         else:
             put(f"{label} ▲", place - cell_len(label) - 1)
     if shown:
         last = len(shown) - 1
-        put(course.labels[shown[0]], 0)
-        put(course.labels[shown[last]], width - free - cell_len(course.labels[shown[last]]))
+        put(chart.labels[shown[0]], 0)
+        put(chart.labels[shown[last]], width - free - cell_len(chart.labels[shown[last]]))
         step = max(1, -(-24 * len(shown) // width))
         for index in range(step, last, step):
-            put(course.labels[shown[index]], places[index])
+            put(chart.labels[shown[index]], places[index])
     return "".join(line)
 
 
 class BarPlot(Picture):
-    """Stacked columns over time: a title with the legend, the columns, the axis."""
+    """A chart: title and legend, columns, axis."""
 
     NAME = "plot"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -120,17 +109,17 @@ class BarPlot(Picture):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._course: Course | None = None
+        self._chart: Chart | None = None
         self._rows: tuple[Size, list[list[Cell]]] | None = None
 
     @property
-    def course(self) -> Course | None:
-        """What is shown."""
-        return self._course
+    def chart(self) -> Chart | None:
+        """The chart that is shown."""
+        return self._chart
 
-    def show(self, course: Course | None) -> None:
-        """Show these columns."""
-        self._course, self._rows = course, None
+    def show(self, chart: Chart | None) -> None:
+        """Show a chart."""
+        self._chart, self._rows = chart, None
         self.refresh()
 
     @property
@@ -146,25 +135,25 @@ class BarPlot(Picture):
         return self.strip(rows[y] if y < len(rows) else [], self.size.width)
 
     def _draw(self) -> list[list[Cell]]:
-        course, height = self._course, self.size.height - 2
-        if course is None or not course.labels or height < 2:
+        chart, height = self._chart, self.size.height - 2
+        if chart is None or not chart.labels or height < 2:
             return []
-        shown = lay_out(course, self.room)
-        columns = [[(each.look, each.values[index]) for each in course.series] for index in shown]
-        band = course.chosen - shown.start if course.chosen is not None and course.chosen in shown else None
+        shown = lay_out(chart, self.room)
+        columns = [[(each.look, each.values[index]) for each in chart.series] for index in shown]
+        band = chart.chosen - shown.start if chart.chosen is not None and chart.chosen in shown else None
         drawn = stack(columns, self.room, height, exact=True, band=band)
         most = max(sum(value for _look, value in each) for each in columns)
-        scale = {0: course.form(most), height - height // 2: course.form(most * (height // 2) / height)} if most else {}
-        rows = [self._legend(course)]
+        scale = {0: chart.form(most), height - height // 2: chart.form(most * (height // 2) / height)} if most else {}
+        rows = [self._legend(chart)]
         for row, cells in enumerate(drawn):
             rows.append([Cell(formats.fit(scale.get(row, ""), _SCALE - 1, right=True) + " ", "text"), *runs(cells)])
-        zero = formats.fit(course.form(0.0) if most else "", _SCALE - 1, right=True) + " "
-        rows.append([Cell(zero + axis(course, shown, self.room), "text")])
+        zero = formats.fit(chart.form(0.0) if most else "", _SCALE - 1, right=True) + " "
+        rows.append([Cell(zero + axis(chart, shown, self.room), "text")])
         return rows
 
-    def _legend(self, course: Course) -> list[Cell]:
-        cells, named = [Cell(course.title, "title")], [each for each in course.series if each.name]
-        left, rooms = self.size.width - cell_len(course.title), dict[str, int]()
+    def _legend(self, chart: Chart) -> list[Cell]:
+        cells, named = [Cell(chart.title, "title")], [each for each in chart.series if each.name]
+        left, rooms = self.size.width - cell_len(chart.title), dict[str, int]()
         for number, each in enumerate(sorted(named, key=lambda each: cell_len(each.name))):  # short names whole
             rooms[each.look] = max(0, min(cell_len(each.name), left // (len(named) - number) - 5))
             left -= rooms[each.look] + 5
@@ -174,29 +163,25 @@ class BarPlot(Picture):
         return cells
 
     def on_click(self, event: Click) -> None:
-        """A click on a column chooses it."""
+        """Choose a column."""
         event.stop()
         content = event.get_content_offset(self)
-        if self._course is None or content is None or content.x < _SCALE:
+        if self._chart is None or content is None or content.x < _SCALE:
             return
-        shown = lay_out(self._course, self.room)
+        shown = lay_out(self._chart, self.room)
         if shown:
             index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
             self.post_message(self.Chosen(shown[min(index, len(shown) - 1)]))
 
 
 def quantiles(values: Sequence[float]) -> list[float]:
-    """Up to four rising bounds that part the values above 0 into shares of about the same number; the last is the most.
-
-    Args:
-        values: In any order.
-    """
-    found = sorted(each for each in values if each > 0)
-    return sorted({found[-(-len(found) * quarter // 4) - 1] for quarter in range(1, 5)}) if found else []
+    """Return the quartiles of the values above 0, rising and without duplicates; the last is the maximum."""
+    positive = sorted(each for each in values if each > 0)
+    return sorted({positive[-(-len(positive) * quarter // 4) - 1] for quarter in range(1, 5)}) if positive else []
 
 
 class WeekPlot(Widget):
-    """Hours of the week as shades, denser for more, with an arrow at the chosen one."""
+    """Hours of the week as shades, with an arrow at the chosen one."""
 
     class Chosen(Message):
         """An hour was clicked."""
@@ -212,17 +197,11 @@ class WeekPlot(Widget):
         self._form: Callable[[float], str] = str
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Hours, seven days and the legend."""
+        """Return the lines for hours, seven days and the legend."""
         return 2 + 7 * (2 if viewport.height >= _TALL else 1)
 
     def show(self, values: Mapping[str, float], chosen: str, form: Callable[[float], str]) -> None:
-        """Show these.
-
-        Args:
-            values: By key as of `periods.key_of`: `0-14`.
-            chosen: The key of one of them.
-            form: Prints a value in few cells.
-        """
+        """Show values by hour of the week (`0-14` as of `periods.key_of`), one of them chosen; `form` formats them."""
         self._values, self._chosen, self._form = values, chosen, form
         self.refresh()
 
@@ -235,14 +214,14 @@ class WeekPlot(Widget):
         return max(1, (self.size.height - 2) // 7)
 
     def _style(self, name: str) -> str:
-        """A colour of the theme as Rich writes it; one of the terminal's own stays its own."""
+        """Return a colour of the theme in Rich's notation; ANSI colours remain those of the terminal."""
         color = Color.parse(self.app.theme_variables[name])
         return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
 
     def render(self) -> Text:
-        """Seven days with 24 hours each, hours above, the legend below."""
+        """Draw the hours, seven days with 24 shades each, and the legend."""
         step, bounds = self._step, quantiles(list(self._values.values()))
-        shades = _SHADES[1 + 4 - len(bounds) :]  # the densest is always that of the most
+        shades = _SHADES[1 + 4 - len(bounds) :]  # the maximum always has the densest
         style, accent = self._style("primary"), self._style("accent")
         text = Text("      ", no_wrap=True)
         for hour in range(0, 24, 3):
@@ -266,13 +245,13 @@ class WeekPlot(Widget):
         for shade, bound in zip(shades, bounds, strict=True):
             text.append(f"  {shade * 2}", style)
             text.append(" " + _("to {value}").format(value=self._form(bound)), "dim")
-        told = "   " + _("each shade: a quarter of the hours used")
-        if len(bounds) == 4 and cell_len(text.plain.rsplit("\n", 1)[-1] + told) <= self.size.width:
-            text.append(told, "dim")
+        note = "   " + _("each shade: a quarter of the hours used")
+        if len(bounds) == 4 and cell_len(text.plain.rsplit("\n", 1)[-1] + note) <= self.size.width:
+            text.append(note, "dim")
         return text
 
     def on_click(self, event: Click) -> None:
-        """A click on an hour chooses it."""
+        """Choose an hour."""
         event.stop()
         content = event.get_content_offset(self)
         if content is None:

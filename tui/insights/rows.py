@@ -1,4 +1,4 @@
-"""The table of sums: columns that stand together, and a bar over what is left of the width."""
+"""The table of sums: columns, and a bar in the rest of the width."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Span = tuple[str, str]
 
 _BAR = "▏▎▍▌▋▊▉█"
 _LEAST_BAR = 8
-"""Cells; where there are fewer, there is no bar."""
+"""Cells; with less room there is no bar."""
 
 
 class _Column(NamedTuple):
     title: str
     width: int
     needs: int
-    """Shown from this width of the row on, and always if it is what rows are measured by."""
+    """The least width of a row that shows it; it is always shown if its metric is the current one."""
     text: Callable[[Group], str]
     metric: str = ""
 
@@ -64,29 +64,25 @@ _TOOL_COLUMNS = (
 
 
 class Table(NamedTuple):
-    """What all rows have in common."""
+    """The properties that all rows share."""
 
     by: str
-    """What sums are grouped by."""
+    """The grouping."""
     metric: str
-    """What bars and order go by."""
+    """The metric of bars and order."""
     most: float
-    """The largest value there is, for the length of the bars."""
+    """The largest value, for the length of the bars."""
     longest: int
     """Cells of the longest name."""
 
     def columns(self, width: int) -> list[_Column]:
-        """Which columns a row of so many cells has."""
+        """Return the columns of a row of `width` cells."""
         every = _TOOL_COLUMNS if self.by == "tool" else _COLUMNS
         return [each for each in every if width >= each.needs or each.metric == self.metric]
 
     def rooms(self, width: int) -> tuple[int, int]:
-        """Cells of the name and of the bar; a bar of less than `_LEAST_BAR` is left out.
-
-        Args:
-            width: Cells of a row.
-        """
-        left = max(width - sum(each.width for each in self.columns(width)) - 1, 0)  # one is free at the end
+        """Return the cells of the name and of the bar, 0 for no bar, in a row of `width` cells."""
+        left = max(width - sum(each.width for each in self.columns(width)) - 1, 0)  # one stays free at the end
         name = min(max(self.longest, cell_len(by_name(self.by))) + 2, left)
         bar = max(left - name - 2, min(left // 3, 40))
         if bar < _LEAST_BAR:
@@ -94,73 +90,73 @@ class Table(NamedTuple):
         return left - bar - 2, bar
 
     def headings(self, width: int) -> str:
-        """The line above the rows, in exactly so many cells."""
+        """Return the headings in exactly `width` cells."""
         name, bar = self.rooms(width)
         is_sorted = self.by not in UNITS
-        told = [formats.fit(f" {by_name(self.by)}", name)]
+        texts = [formats.fit(f" {by_name(self.by)}", name)]
         for each in self.columns(width):
             mark = "▼" if is_sorted and each.metric == self.metric else ""
-            told.append(formats.fit(f"{_(each.title)}{mark}", each.width, right=True))
-        told.append("  " + formats.fit(metric_name(self.metric), bar) if bar else "")
-        return formats.fit("".join(told), width)
+            texts.append(formats.fit(f"{_(each.title)}{mark}", each.width, right=True))
+        texts.append("  " + formats.fit(metric_name(self.metric), bar) if bar else "")
+        return formats.fit("".join(texts), width)
 
 
 class GroupRow(NamedTuple):
-    """One line of sums."""
+    """A row of the table."""
 
     group: Group
     table: Table
     parts: Sequence[Part] = ()
-    """What its bar is made of: looks of the style sheet, and values; together the value of the row."""
+    """The parts of its bar: looks of the style sheet, and values that add up to the value of the row."""
     name: str = ""
-    """What it is called, where the key does not tell."""
+    """Shown instead of the group's label."""
 
     @property
     def by(self) -> str:
-        """What sums are grouped by."""
+        """The grouping."""
         return self.table.by
 
     @property
     def key(self) -> str:
-        """What it sums up."""
+        """Made of grouping and group."""
         return f"g{self.by} {self.group.key}"
 
     def spans(self, width: int, now: float) -> list[Span]:
-        """In exactly so many cells."""
+        """Draw the row in exactly `width` cells."""
         name, bar = self.table.rooms(width)
         columns = "".join(
             formats.fit(each.text(self.group), each.width, right=True) for each in self.table.columns(width)
         )
         text = self.name or label(self.by, self.group.key)
-        found = [
+        spans = [
             (formats.fit(f" {one_line(text, 300)}", name), "title"),
             (formats.clip(columns, width - name), "plain"),
         ]
         if bar:
-            found += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
-        used = sum(cell_len(each) for each, _look in found)
-        return [*found, (" " * (width - used), "plain")]
+            spans += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
+        used = sum(cell_len(each) for each, _look in spans)
+        return [*spans, (" " * (width - used), "plain")]
 
 
 def _bar(parts: Sequence[Part], most: float, width: int) -> list[Span]:
-    """A bar as long as its share of the most, to the eighth; where parts meet, to the cell."""
+    """Draw a bar whose length is the share of `most`, exact to an eighth of a cell; parts meet between cells."""
     total = sum(value for _look, value in parts)
     if total <= 0 or most <= 0:
         return []
     eighths = max(1, round(total / most * width * 8))
     whole = -(-eighths // 8)
-    found: list[Span] = []
+    spans: list[Span] = []
     drawn, reached = 0, 0.0
     for look, value in parts:
         reached += value
         end = min(whole, round(reached / total * whole))
         if end > drawn:
-            found.append(("█" * (end - drawn), look))
+            spans.append(("█" * (end - drawn), look))
             drawn = end
-    if eighths % 8 and found:
-        text, look = found[-1]
-        found[-1] = (text[:-1] + _BAR[eighths % 8 - 1], look)
-    return found
+    if eighths % 8 and spans:
+        text, look = spans[-1]
+        spans[-1] = (text[:-1] + _BAR[eighths % 8 - 1], look)
+    return spans
 
 
 def group_rows(
@@ -170,14 +166,14 @@ def group_rows(
     parts: Callable[[Group], Sequence[Part]],
     names: Callable[[str], str] | None = None,
 ) -> list[GroupRow | NoteRow]:
-    """Rows in order: times newest first, all else most first.
+    """Make sorted rows: times newest first, other groups by value.
 
     Args:
         groups: The sums.
-        by: What they are grouped by.
-        metric: What decides.
-        parts: What the bar of a row is made of.
-        names: What a key is called, where it does not tell.
+        by: Their grouping.
+        metric: Of bars and order.
+        parts: Returns the parts of a row's bar.
+        names: Returns the name of a key; by default its label.
     """
     if by in UNITS:
         ordered = sorted(groups, key=lambda each: (bucket_from(each.key, by) is not None, each.key), reverse=True)

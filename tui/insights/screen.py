@@ -1,16 +1,17 @@
-"""Insights: tokens, cost and activity over time and by what it was for; Enter shows the conversations behind a line."""
+"""The insights screen: tokens, cost and activity over time and by model, source, tool, directory or hour."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from textual import on
 
 from hermes_browse.store.insights.periods import PERIODS, UNITS, natural_unit
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from ..commands.screens import INSIGHTS
+from ..formats import counted
 from ..list.conversation_list import ConversationList
 from ..list.model import CatalogRows, incomplete
 from ..list.rows import ConversationRow, FixedRows, JobRow, NoteRow
@@ -25,8 +26,12 @@ from .series import STACKED, STACKS
 from .words import METRICS, TOOL_METRICS, cost_line, label, search_for
 
 
+def _next(options: Sequence[str], current: str) -> str:
+    return options[(options.index(current) + 1) % len(options)]
+
+
 class InsightsScreen(InsightPanes):
-    """Columns over time, the lines they stand for, and behind a line its conversations."""
+    """Handles keys, clicks and the list of conversations behind a row."""
 
     ENTER = N_("Show the conversations behind a line, or read one")
     HELP_TITLE = N_("Insights")
@@ -41,67 +46,54 @@ class InsightsScreen(InsightPanes):
     )
     KEYS = INSIGHTS
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self._opened: set[str] = set()
 
     def on_mount(self) -> None:
-        """Read."""
+        """Ask the first question."""
         self.groups.clock = self.context.clock
         self.set_focus(self.groups)
         self.groups.show(FixedRows([NoteRow(_("adding up …"))]))
         self._ask()
 
     def on_unmount(self) -> None:
-        """What is still being read is not wanted any more."""
+        """Stop reading."""
         self.sums.stop()
 
     def _ask(self) -> None:
         self.behind = None
-        self.show_title()
+        self.show_head()
         self.sums.ask(Question(self.by, self.period, self.unit, self.stack), self.take)
 
     # Events
 
     def catalog_changed(self) -> None:
-        """The list has been read again: sums stay as they are until they are asked for, and the title says so."""
-        if self.answer is not None and self.is_whole:  # else nothing is shown yet, or any more
-            self.show_title()
+        """Show in the title that the sums are outdated; they are read again on request."""
+        if self.answer is not None and self.is_whole:
+            self.show_head()
 
     @on(ConversationList.Highlighted, "#groups")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Light the bar of the line."""
+        """Highlight the row in the chart, and show its cost."""
         event.stop()
         if isinstance(event.row, GroupRow) and self.behind is None:
             self.show_plot()
             group = event.row.group
-            told = _("cost {sum}").format(sum=cost_line(group, 0)) if group.cost_usd or group.unknown else ""
-            what = event.row.name or label(event.row.by, group.key)
-            self.tell(header.status(" · ".join(each for each in (one_line(what, 120), told) if each), ""))
+            cost = _("cost {sum}").format(sum=cost_line(group, 0)) if group.cost_usd or group.unknown else ""
+            name = one_line(event.row.name or label(event.row.by, group.key), 120)
+            self.tell(header.status(" · ".join(filter(None, (name, cost))), ""))
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Read what conversations on screen lack."""
+        """Read the missing details of conversations on screen."""
         event.stop()
-        wanted = incomplete(event.list.source, event.first, event.last)
-        if not wanted:
-            return
-
-        def done(found: list[Conversation]) -> None:
-            self.context.details.add(found)
-            if self.is_whole:
-                self.groups.refresh_rows()
-
-        self.context.page_worker.submit(
-            "insight rows",  # not shown
-            lambda reader: with_details(reader, wanted),
-            done,
-            self.context.failed,
-        )
+        conversations = incomplete(event.list.source, event.first, event.last)
+        self.read_names("insight rows", conversations, self.groups.refresh_rows)  # not shown
 
     @on(ConversationList.Selected, "#groups")
     def selected(self, event: ConversationList.Selected) -> None:
-        """Enter: the conversations behind a line; on one of them, read it."""
+        """Enter: list the conversations behind a row, or read a conversation."""
         event.stop()
         row = event.row
         if isinstance(row, ConversationRow):
@@ -121,27 +113,26 @@ class InsightsScreen(InsightPanes):
         if row is None:
             return
         catalog = self.sums.catalog(self.by)
-        found = [catalog.conversation(root) for root in row.group.conversations]
-        found.sort(key=lambda each: (each.last_active or 0.0, each.id), reverse=True)
-        rows = CatalogRows(catalog, [each.root_id for each in found], self.context.details, self._opened, _("None."))
-        self.groups.show(rows)
+        conversations = [catalog.conversation(root) for root in row.group.conversations]
+        conversations.sort(key=lambda each: (each.last_active or 0.0, each.id), reverse=True)
+        roots = [each.root_id for each in conversations]
+        self.groups.show(CatalogRows(catalog, roots, self.context.details, self._opened, _("None.")))
         self.show_headings()
-        what = label(row.by, row.group.key)
-        many = ngettext("1 conversation", "{count:,} conversations", len(found)).format(count=len(found))
-        told = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
-        self.tell(header.status(told.format(what=what, conversations=many), ""))
+        what, count = label(row.by, row.group.key), counted(len(roots), "conversation")
+        sentence = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
+        self.tell(header.status(sentence.format(what=what, conversations=count), ""))
 
     @on(BarPlot.Chosen)
     def bar_chosen(self, event: BarPlot.Chosen) -> None:
-        """A click on a bar goes to its line."""
+        """Go to the row of a column."""
         event.stop()
         answer = self.answer
         if answer is not None and self.behind is None and answer.report.by == self.unit:
-            self._go_to(self.bars(answer)[event.index])
+            self._go_to(self.column_keys(answer)[event.index])
 
     @on(WeekPlot.Chosen)
     def hour_chosen(self, event: WeekPlot.Chosen) -> None:
-        """A click on an hour goes to its line."""
+        """Go to the row of an hour."""
         event.stop()
         if self.behind is None:
             self._go_to(event.key)
@@ -155,23 +146,23 @@ class InsightsScreen(InsightPanes):
 
     @on(ToggleLine.Switched)
     def clicked(self, event: ToggleLine.Switched) -> None:
-        """A click on a tab."""
+        """Choose a tab."""
         event.stop()
         self.action_choose(event.index)
 
     # Actions
 
     def action_choose(self, index: int) -> None:
-        """Group by something else."""
+        """Choose the grouping."""
         self.tab = index
         self._ask()
 
     def action_tab(self, by: int) -> None:
-        """Group by the next thing."""
+        """Choose the next or previous grouping."""
         self.action_choose((self.tab + by) % len(TABS))
 
     def action_period(self, by: int) -> None:
-        """Look further back, or less far."""
+        """Choose a longer or shorter period."""
         index = min(max(PERIODS.index(self.period) + by, 0), len(PERIODS) - 1)
         if PERIODS[index] == self.period:
             self.tell(header.status(_("that is all there is") if by > 0 else _("there is no shorter period"), ""))
@@ -181,27 +172,27 @@ class InsightsScreen(InsightPanes):
         self._ask()
 
     def action_unit(self) -> None:
-        """Bars of days, weeks or months."""
-        self.unit = UNITS[(UNITS.index(self.unit) + 1) % len(UNITS)]
+        """Choose days, weeks or months."""
+        self.unit = _next(UNITS, self.unit)
         self._ask()
 
     def action_stack(self) -> None:
-        """Stack the columns of time by something else."""
+        """Stack the columns of time by model, source or not at all."""
         if self.by != self.unit:
             self.tell(header.status(_("Columns are stacked by what the lines are."), ""))
             return
-        self.stack = STACKS[(STACKS.index(self.stack) + 1) % len(STACKS)]
+        self.stack = _next(STACKS, self.stack)
         self._ask()
         self.tell(header.status(_(STACKED[self.stack]), ""))
 
     def action_metric(self) -> None:
-        """Another measure."""
+        """Choose the next metric."""
         if self.by == TOOL:
-            self.tool_metric = TOOL_METRICS[1 - TOOL_METRICS.index(self.tool_metric)]
+            self.tool_metric = _next(TOOL_METRICS, self.metric)
         elif self.by == "hour":
-            self.hour_metric = METRICS[(METRICS.index(self.metric) + 1) % len(METRICS)]
+            self.hour_metric = _next(METRICS, self.metric)
         else:
-            self.plain_metric = METRICS[(METRICS.index(self.metric) + 1) % len(METRICS)]
+            self.plain_metric = _next(METRICS, self.metric)
         self.show_rows()
 
     def action_reload(self) -> None:
@@ -210,19 +201,19 @@ class InsightsScreen(InsightPanes):
         self._ask()
 
     def action_search(self) -> None:
-        """The search for the current line, in the list of the main screen."""
-        row = self.behind or self.groups.current
-        if not isinstance(row, GroupRow):
+        """Search for the conversations of the current row on the main screen."""
+        row = self.current_row
+        if row is None:
             return
         search = search_for(row.by, row.group.key, self.period, self.context.clock())
         if not search.query:
-            self.tell(header.status(_("{why}: Enter shows the conversations").format(why=search.word), ""))
+            self.tell(header.status(_("{why}: Enter shows the conversations").format(why=search.note), ""))
             return
         self.dismiss(None)
-        self.main.search_for(f"{search.query} ", search.word)
+        self.controllers.search_for(f"{search.query} ", search.note)
 
     def action_back(self) -> None:
-        """One step: from conversations to the lines, from reading to what there is, then out."""
+        """Go back from conversations to the table, else stop reading, else close the screen."""
         if self.behind is not None:
             row, self.behind = self.behind, None
             self.show_rows()

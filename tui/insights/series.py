@@ -1,4 +1,4 @@
-"""What columns and bars are made of: the largest models or sources in colours of their own, all others in one."""
+"""The parts of columns and bars: the largest models or sources in colours of their own, all others in one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..shared.columns import Part
 from .words import value_of
 
 OWN = ("series-1", "series-2", "series-3", "series-4")
-"""Looks of the largest."""
+"""Looks of the largest parts."""
 OTHERS, PICKED = "others", "picked"
-"""Looks of all others together, and of a line that is not one of the largest but is under the cursor."""
+"""Looks of all others together, and of a part that is not one of the largest but is under the cursor."""
 LOOKS = (*OWN, OTHERS, PICKED)
 STACKS = ("model", "source", "")
-"""What columns of time can be stacked by; empty for columns of one colour."""
+"""By what columns of time can be stacked; empty for not at all."""
 STACKED = {
     "model": N_("Columns are stacked by model."),
     "source": N_("Columns are stacked by source."),
@@ -27,23 +27,23 @@ STACKED = {
 
 
 class Series(NamedTuple):
-    """A part of every column."""
+    """The same part of every column."""
 
     name: str
-    """For the legend; empty if there is only one."""
+    """For the legend; empty if there is only one part."""
     look: str
     values: Sequence[float]
 
 
 class Stacking:
-    """Parts sums by time.
+    """Splits sums by time into parts.
 
     Args:
         whole: The sums by time.
-        parts: Of the same sums those of each part, by time; empty if they are not parted.
-        metric: What is looked at.
-        picked: The key of a part that stands lowest.
-        alone: All but the picked part are one.
+        parts: The sums by part and time; empty for one part.
+        metric: Which value of the sums.
+        picked: The key of the lowest part.
+        alone: All parts but the picked one are one.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Stacking:
         self._whole = {each.key: value_of(each, metric) for each in whole}
         self._parts, self._metric, self._is_alone = parts, metric, alone
         self.looks: dict[str, str] = {}
-        """By key of a part; the others have none of their own."""
+        """By key of a part; all other parts have `OTHERS`."""
         if not alone:
             weights = {key: sum(value_of(each, metric) for each in own.values()) for key, own in parts.items()}
             ranked = sorted(weights, key=lambda key: (-weights[key], key))
@@ -72,13 +72,10 @@ class Stacking:
         self._others = len(parts) - len(self._order)
 
     def at(self, when: str) -> list[Part]:
-        """The parts of one stretch of time, lowest first; together they are its sum.
+        """Return the parts of one column by its key, lowest first, which add up to its sum.
 
-        A session that used several models counts for each of them and once for the sum, so parts are scaled down if
-        they are more than the sum.
-
-        Args:
-            when: The key of a day, week or month.
+        A session that used several models counts for each of them but once for the sum, so parts are scaled down if
+        they exceed it.
         """
         whole = self._whole.get(when, 0.0)
         if not self._parts:
@@ -86,34 +83,30 @@ class Stacking:
         own = [self._value(key, when) for key in self._order]
         every = sum(own) if self._is_alone else sum(self._value(key, when) for key in self._parts)
         share = min(1.0, whole / every) if every > 0 else 0.0
-        found = [(self.looks[key], value * share) for key, value in zip(self._order, own, strict=True)]
-        return [*found, (OTHERS, max(0.0, whole - sum(value for _look, value in found)))]
+        parts = [(self.looks[key], value * share) for key, value in zip(self._order, own, strict=True)]
+        return [*parts, (OTHERS, max(0.0, whole - sum(value for _look, value in parts)))]
 
     def _value(self, key: str, when: str) -> float:
         group = self._parts[key].get(when)
         return value_of(group, self._metric) if group is not None else 0.0
 
     def series(self, keys: Sequence[str]) -> list[Series]:
-        """The columns by part, lowest first, without parts that are empty.
-
-        Args:
-            keys: Of the columns.
-        """
+        """Return the parts of several columns by their keys, lowest first, without empty ones."""
         columns = [self.at(key) for key in keys]
         if not self._parts:
             return [Series("", OWN[0], [each[0][1] for each in columns])]
         rest = ngettext("1 other", "{count:,} others", self._others).format(count=self._others)
         names = [*_short(self._order), rest]
         looks = [*(self.looks[key] for key in self._order), OTHERS]
-        found = [
+        series = [
             Series(name, look, [each[place][1] for each in columns])
             for place, (name, look) in enumerate(zip(names, looks, strict=True))
         ]
-        # What is left of the rounding of sums is no part.
-        return [each for each in found if max(each.values, default=0.0) > 1e-9] or found[:1]
+        # Rounding errors are no part.
+        return [each for each in series if max(each.values, default=0.0) > 1e-9] or series[:1]
 
 
 def _short(keys: Sequence[str]) -> list[str]:
-    """Names for a legend: what stands behind the last slash (`gpt-5` of `openai/gpt-5`), if that tells them apart."""
-    found = [one_line(key.rstrip("/").rpartition("/")[2] or key, 100) for key in keys]
-    return found if len(set(found)) == len(found) else [one_line(key, 100) for key in keys]
+    """Return names for the legend: the part after the last slash (`gpt-5` of `openai/gpt-5`) if these are unique."""
+    names = [one_line(key.rstrip("/").rpartition("/")[2] or key, 100) for key in keys]
+    return names if len(set(names)) == len(names) else [one_line(key, 100) for key in keys]

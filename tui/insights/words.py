@@ -1,8 +1,7 @@
-"""Sums in words: what keys and measures are called, sentences, and the search that comes nearest to a line."""
+"""Sums in words: names of groups and metrics, sentences, and the search that corresponds to a row."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -41,48 +40,43 @@ _BY = {
 
 
 def metric_name(metric: str) -> str:
-    """A metric in words."""
+    """Return the name of a metric."""
     return _(_METRICS[metric])
 
 
 def by_name(by: str) -> str:
-    """What sums are grouped by, in words."""
+    """Return the name of a grouping."""
     return _(_BY[by]) if by in _BY else by
 
 
 def value_of(group: Group, metric: str) -> float:
-    """A sum as a number, for bars and order."""
-    values: dict[str, Callable[[], float]] = {
-        "tokens": lambda: group.tokens.total,
-        "cost": lambda: group.cost_usd,
-        "messages": lambda: group.messages,
-        "sessions": lambda: group.sessions,
-        "calls": lambda: max(group.calls, group.messages),
-        "failed": lambda: group.failed,
+    """Return the value of a metric."""
+    values = {
+        "tokens": group.tokens.total,
+        "cost": group.cost_usd,
+        "messages": group.messages,
+        "sessions": group.sessions,
+        "calls": max(group.calls, group.messages),
+        "failed": group.failed,
     }
-    return float(values[metric]())
+    return float(values[metric])
 
 
 def printed(value: float, metric: str) -> str:
-    """A value in few cells."""
+    """Format a value in few cells."""
     if metric == "cost":
         return formats.money(value) or "$0"
     return formats.number(value)
 
 
 def cost(group: Group) -> str:
-    """`$1.24` paid, `~$1.24` where a part is estimated, `?` behind it where a part is unknown."""
-    known = formats.money(group.cost_usd)
-    return f"{'~' if known and group.estimated_usd else ''}{known}{'?' if group.unknown else ''}"
+    """`$1.24`; `~$1.24` if a part is estimated, `$1.24?` if a part is unknown."""
+    amount = formats.money(group.cost_usd)
+    return f"{'~' if amount and group.estimated_usd else ''}{amount}{'?' if group.unknown else ''}"
 
 
 def label(by: str, key: str) -> str:
-    """What a key is called.
-
-    Args:
-        by: What sums are grouped by.
-        key: As of a group.
-    """
+    """Return the label of a group by its key."""
     if by == "hour":
         day, dash, hour = key.partition("-")
         if dash and day.isdecimal() and hour.isdecimal():
@@ -96,29 +90,26 @@ def label(by: str, key: str) -> str:
     return one_line(key, 200)
 
 
-def tick(by: str, key: str) -> str:
-    """What a bar is called below it: `5 Mar`, `Mar 26`."""
+def tick(by: str, key: str, this_year: int) -> str:
+    """Return the label below a column: `5 Mar`, `Mar 2026`; in another year than this one `5 Mar 2025`."""
     bucket = bucket_from(key, by)
     if bucket is None:
         return key
-    return calendar.short_month(bucket) if by == "month" else calendar.short_date(bucket)
+    if by == "month":
+        return calendar.short_month(bucket)
+    return calendar.short_date(bucket) if bucket.year == this_year else calendar.full_date(bucket)
 
 
 def tokens_line(group: Group, width: int) -> str:
-    """What was used, in a sentence: conversations, messages, tokens of each kind.
-
-    Args:
-        group: The sums.
-        width: Cells there are; where they are few, words are short.
-    """
+    """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by kind."""
     tokens = group.tokens
     cached = tokens.cache_read + tokens.cache_write
     kinds = _("{fresh} fresh, {cached} cached, {out} out").format(
         fresh=formats.number(tokens.input), cached=formats.number(cached), out=formats.number(tokens.output)
     )
-    thought = _(" ({count} thought)").format(count=formats.number(tokens.reasoning)) if tokens.reasoning else ""
+    reasoning = _(" ({count} thought)").format(count=formats.number(tokens.reasoning)) if tokens.reasoning else ""
     many = len(group.conversations)
-    told = ""
+    sentence = ""
     convs = _("{count:,} convs").format(count=many)
     msgs = _("{count:,} msgs").format(count=group.messages)
     sessions = formats.counted(group.sessions, "session")
@@ -128,50 +119,43 @@ def tokens_line(group: Group, width: int) -> str:
         [convs, sessions, msgs],
         [convs, msgs],
     )
-    for head, is_short, more in zip(heads, (False, True, True), (thought, thought, ""), strict=True):
+    for head, is_short, more in zip(heads, (False, True, True), (reasoning, reasoning, ""), strict=True):
         if tokens.total:
             used = _("{count} tok: {kinds}") if is_short else _("{count} tokens: {kinds}")
         else:
             used = _("no tok recorded") if is_short else _("no tokens recorded")
         used = used.format(count=formats.number(tokens.total), kinds=f"{kinds}{more}")
-        told = " · ".join([*head, used])
-        if cell_len(told) <= width:
+        sentence = " · ".join([*head, used])
+        if cell_len(sentence) <= width:
             break
-    return told
+    return sentence
 
 
 def cost_line(group: Group, strays: int) -> str:
-    """What it cost, in a sentence: what was billed, what is estimated, what nobody knows.
-
-    Args:
-        group: The sums.
-        strays: Messages of no session.
-    """
-    told = [
+    """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without a session."""
+    parts = [
         _("{total}: {actual} actual + {estimated} estimated").format(
-            total=_paid(group.cost_usd), actual=_paid(group.actual_usd), estimated=_paid(group.estimated_usd)
+            total=printed(group.cost_usd, "cost"),
+            actual=printed(group.actual_usd, "cost"),
+            estimated=printed(group.estimated_usd, "cost"),
         )
     ]
     if group.unknown:
         unknown = ngettext("1 session of unknown cost", "{count:,} sessions of unknown cost", group.unknown)
-        told.append(unknown.format(count=group.unknown))
+        parts.append(unknown.format(count=group.unknown))
     if group.included:
-        told.append(_("{count:,} in a subscription").format(count=group.included))
+        parts.append(_("{count:,} in a subscription").format(count=group.included))
     if strays:
         left = ngettext("1 message of no session left out", "{count:,} messages of no session left out", strays)
-        told.append(left.format(count=strays))
-    return " · ".join(told)
-
-
-def _paid(amount: float) -> str:
-    return formats.money(amount) or "$0"
+        parts.append(left.format(count=strays))
+    return " · ".join(parts)
 
 
 def tools_line(group: Group) -> str:
-    """What tools did, in a sentence."""
+    """Return calls, answers and failures of tools in a sentence."""
     rate = f" ({group.failure_rate:.1%})" if group.failure_rate is not None else ""
-    told = _("{calls} · {answers} · {failed:,} tell of a failure{rate} · in {sessions} of {conversations}")
-    return told.format(
+    sentence = _("{calls} · {answers} · {failed:,} tell of a failure{rate} · in {sessions} of {conversations}")
+    return sentence.format(
         calls=formats.counted(group.calls, "call"),
         answers=formats.counted(group.messages, "answer"),
         failed=group.failed,
@@ -185,23 +169,20 @@ _FILTERS = {"source": "source", "model": "model", "project": "cwd", "tool": "too
 
 
 class Search(NamedTuple):
-    """A search; empty where there is none."""
+    """A search for the conversations of a group."""
 
     query: str
-    word: str
-    """In what it differs from the sums, in a few words; empty where it does not."""
-
-
-def _written(key: str, value: str) -> str:
-    return f'{key}:"{value}"' if any(map(str.isspace, value)) else f"{key}:{value}"
+    """Empty if there is none."""
+    note: str
+    """Why there is none, or how its results differ from the group."""
 
 
 def search_for(by: str, key: str, period: str, now: float) -> Search:
-    """The search for what a line sums up.
+    """Return the search that corresponds to a group.
 
     Args:
-        by: What sums are grouped by.
-        key: The line's.
+        by: The grouping.
+        key: Of the group.
         period: One of `periods.PERIODS`.
         now: Unix seconds.
     """
@@ -217,12 +198,14 @@ def search_for(by: str, key: str, period: str, now: float) -> Search:
         return Search(f"on:{key}", "")
     if '"' in key or not key.strip():
         return Search("", _("the search cannot ask for this name"))
-    query, words = _written(_FILTERS[by], key), []
+    query, notes = f"{_FILTERS[by]}:{key}", []
+    if any(map(str.isspace, key)):
+        query = f'{_FILTERS[by]}:"{key}"'
     if by == "model":
-        words.append(_("models helpers used are left out"))
+        notes.append(_("models helpers used are left out"))
     if by in ("model", "project"):
-        words.append(_("longer names match"))
+        notes.append(_("longer names match"))
     since = first_day(period, now)
     if since is not None and by != "conversation":
         query += f" after:{since - timedelta(days=1)}"
-    return Search(query, _("; ").join(words))
+    return Search(query, _("; ").join(notes))

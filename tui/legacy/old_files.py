@@ -1,4 +1,4 @@
-"""Counting the old transcripts beside a store, and opening their view."""
+"""Count the old transcripts beside a store, and open their view."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
 
 class OldFiles:
-    """Knows how many old transcripts lie beside a store, and opens them.
-
-    Args:
-        context: The store.
-        panes: The main screen.
-        show: Shows a temporary store with old transcripts, its first page, and conversations that have been read.
-    """
+    """Counts old transcripts, and opens them: `show` takes a temporary store, its first page, and conversations."""
 
     def __init__(
         self, context: Context, panes: Panes, show: Callable[[Shelf, Catalog, list[Conversation]], None]
@@ -37,13 +31,13 @@ class OldFiles:
         self._context, self._panes, self._show = context, panes, show
         self._is_opening = False
         self.count = Count()
-        """How many there are, as far as it is known."""
+        """How many there are; nothing until they are counted."""
 
     def look(self) -> None:
-        """Count them behind the screen."""
+        """Count them on a worker thread."""
         folder = sessions_folder(self._context.location)
         if folder is None or not folder.is_dir():
-            return  # the store need not be opened for that
+            return  # without opening the store
 
         def done(count: Count) -> None:
             self.count = count
@@ -52,7 +46,7 @@ class OldFiles:
         self._context.page_worker.submit("old", lambda reader: count_files(folder, reader), done, self._context.failed)
 
     def open(self) -> None:
-        """Show them in a view of their own; says so if there are none."""
+        """Show them in a view of their own, or say that there are none."""
         context, folder = self._context, sessions_folder(self._context.location)
         if folder is None or self._is_opening:
             context.say(_("no old transcripts belong to this store"))

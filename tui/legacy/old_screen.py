@@ -1,7 +1,7 @@
-"""Old transcripts: files beside the store, in a view of their own.
+"""The view of old transcripts, which are files beside the store.
 
-They are read into a temporary store, and this is the main screen over that: list, transcript, search, find, copy and
-export are the same. The views above the list stay those of the real store; any of them leads back there.
+They are read into a temporary store with a main screen of its own. The views in its header are those of the real store
+and lead back to it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REFUSED = (
     *("resume", "resume-window", "copy-command", "archive", "delete", "pin"),
     *("rename", "undo", "prune", "trash", "retention"),
 )
-"""Commands on sessions of a store; these are files."""
+"""Commands that need sessions of a store."""
 _VIEWS = {
     "view-chats": View.CHATS,
     "view-auto": View.AUTOMATION,
@@ -48,27 +48,27 @@ class OldScreen(MainScreen):
     """The main screen over old transcripts.
 
     Args:
-        beside: Controllers of the store they lie beside.
-        shelf: Their temporary store, its first portion read; closed with the screen.
-        first: What is known of it.
-        shown: Conversations of it that have been read.
+        parent: Controllers of the store beside the files.
+        shelf: The temporary store, with a first portion; closed with the screen.
+        first: The first page of its catalog.
+        shown: Conversations with previews.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         each._replace(footer=False) for each in MAIN if each.id in _REFUSED
     )
 
-    def __init__(self, beside: Controllers, shelf: Shelf, first: Catalog, shown: list[Conversation]) -> None:
+    def __init__(self, parent: Controllers, shelf: Shelf, first: Catalog, shown: list[Conversation]) -> None:
         location = Location(shelf.path, old_files=shelf.folder)
-        super().__init__(beside.context.host, location, Store(shelf.path), first, shown)
-        self._beside, self._shelf = beside, shelf
+        super().__init__(parent.context.host, location, Store(shelf.path), first, shown)
+        self._parent_controllers, self._shelf = parent, shelf
         self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
         self.callees |= {name: self._refuse for name in _REFUSED}
         self.callees |= {name: partial(self._back_to, view) for name, view in _VIEWS.items()}
         self.callees["view-old"] = lambda: None  # here already
 
     def on_mount(self) -> None:
-        """Read the rest behind what is shown; Textual calls the handler of the main screen as well."""
+        """Read the remaining files; Textual calls the handler of the main screen as well."""
         self.run_worker(self._fill(), group="old")
 
     async def _fill(self) -> None:
@@ -81,23 +81,27 @@ class OldScreen(MainScreen):
         self.context.say(self._shelf.describe())
         self.show_header()
         self.controllers.listing.read()
-        if self.controllers.is_searching:  # it has looked through what was there
+        if self.controllers.is_searching:  # the search has not seen the new ones
             self.controllers.searching.again()
 
     def on_unmount(self) -> None:
-        """The temporary store goes; not on the screen's thread, for a portion may be under way."""
+        """Delete the temporary store, on a thread because a portion may be under way."""
         threading.Thread(target=self._shelf.close, name="old").start()
 
     def view_line(self) -> Content:
-        """The views of the real store, and this one."""
+        """Return the views of the real store, and this one."""
         by = self.controllers
         order = by.listing.sort, by.listing.reverse
         return header.views(
-            self._beside.context.catalog, None, *order, *by.told(), self._shelf.files, width=self.size.width
+            self._parent_controllers.context.catalog, None, *order, *by.told(), self._shelf.files, width=self.size.width
         )
 
-    def take(self, row: ListRow) -> None:
+    def enter_words(self) -> str:
         """Enter on a conversation reads it."""
+        return _("Enter reads it")
+
+    def take(self, row: ListRow) -> None:
+        """Enter: read a conversation."""
         if isinstance(row, ConversationRow):
             self.controllers.current.follow_row()
             self.set_focus(self.transcript)
@@ -110,10 +114,10 @@ class OldScreen(MainScreen):
         )
 
     def _back_to(self, view: View) -> None:
-        """Back to a view of the store."""
+        """Go back to a view of the store."""
         self.dismiss(None)
-        self._beside.set_view(view)
+        self._parent_controllers.set_view(view)
 
     def leave(self) -> None:
-        """One step back is the store."""
+        """Go back to the store."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""The list widget: it draws only the lines on screen, and keeps the cursor on its row when rows change."""
+"""The list widget, which draws only the lines on screen and keeps the cursor on its row; and the names above it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
+from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
+from textual.style import Style as VisualStyle
+from textual.widget import Widget
 
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import N_
@@ -22,6 +25,7 @@ from hermes_browse.store.wording import N_
 from ..bindings import bindings
 from ..commands.panes import LIST
 from ..shared.lines import LongView
+from .columns import format_head
 from .row_format import format_below, format_row
 from .rows import FixedRows, ListRow, NoteRow, RowSource
 
@@ -83,10 +87,12 @@ class ConversationList(LongView, can_focus=True):
         self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
         """Called within each change, before the next key is handled, with two flags: whether the cursor is on another
         row, and whether that is what the user did."""
+        self.moved: Callable[[], None] = lambda: None
+        """Called before that when the user moves the cursor."""
         self.opens: Callable[[ListRow], bool] = lambda row: False
-        """Whether Enter opens a row, rather than what it does with all others; for the line of keys."""
+        """Whether Enter opens a row instead of its usual action; for the line of keys."""
         self.enter_title = ""
-        """What Enter does with the row under the cursor, where that is not what the binding says."""
+        """What Enter does with the row under the cursor, if it differs from the binding."""
         self.is_current: Callable[[], bool] = lambda: True
         """Whether the row under the cursor is drawn as current: not where something that is not listed is."""
         self.clock = time.time
@@ -153,13 +159,14 @@ class ConversationList(LongView, can_focus=True):
         for index in (old, new):
             self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
         self._keep_in_sight()
+        self.moved()
         self.follow(True, True)
         self._tell_keys()
         if row is not None:
             self.post_message(self.Highlighted(self, row))
 
     def _tell_keys(self) -> None:
-        """Have the line of keys say what Enter does with the row under the cursor."""
+        """Show in the line of keys what Enter does with the row under the cursor."""
         row = self.current
         title = N_("open") if row is not None and self.opens(row) else ""
         if title != self.enter_title:
@@ -261,3 +268,36 @@ class ConversationList(LongView, can_focus=True):
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         self.scroll_relative(y=-3, animate=False)
         event.stop()
+
+
+class ListHead(Widget):
+    """The names of the columns above a list, aligned with its rows; a click on one sorts by it.
+
+    Args:
+        rows: The list.
+    """
+
+    def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows = rows
+        self.extra = ""
+        """What the signs before the columns are; empty for the family."""
+        self.is_sorted = True
+        """Whether the rows are in the order of the list, so that one column has an arrow."""
+        self.auto_links = False  # what can be clicked looks as it is drawn
+
+    def show(self, extra: str, *, is_sorted: bool) -> None:
+        """Name what the list shows now; draws it again, as the order may be another one."""
+        self.extra, self.is_sorted = extra, is_sorted
+        self.refresh()
+
+    def render(self) -> Content:
+        """The names."""
+        width = self.size.width - self._rows.scrollbar_size_vertical
+        parts = []
+        for text, look, sort in format_head(max(width, 0), self.extra, is_sorted=self.is_sorted):
+            part = Content.styled(text, "dim" if look == "dim" else "")
+            if sort is not None:
+                part = part.stylize(VisualStyle.from_meta({"@click": f"screen.sort_by('{sort.value}')"}))
+            parts.append(part)
+        return Content("").join(parts)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
 from ..context import Context
+from ..screens.by_name import load
 from ..screens.panes import Panes
+from .columns import set_sort, shows_sizes
 from .model import CatalogRows, incomplete, make_rows
-from .row_format import set_sort
 from .rows import FixedRows, NoteRow, RowSource
+
+if TYPE_CHECKING:
+    from .measuring import Measuring
 
 _PAUSE = 0.4
 """Seconds after a change before the catalog is read again, at least; more where reading takes long."""
@@ -40,6 +45,8 @@ class _Read(NamedTuple):
     """Somebody is writing."""
     touched: frozenset[str]
     """Sessions that were read anew because they were known to have changed."""
+    jobs: Mapping[str, str] | None
+    """Names of the cron jobs; None where only what has changed was read."""
 
 
 _NEWEST = 50
@@ -84,11 +91,14 @@ class Listing:
         self._live = _is_written_to(context.catalog)
         context.writing = self._writing()
         self._touched: set[str] = set()
+        self._measuring: Measuring | None = None
+        self.sorted_anew: Callable[[], None] = lambda: None
+        """Called when the order is another one."""
 
     def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
         """Set the view and order to begin with; before anything is shown."""
         self.view, self.sort, self.reverse = view, sort, reverse
-        set_sort(sort)
+        set_sort(sort, reverse=reverse)
 
     def begin(self, at: int = 0) -> None:
         """Show the first page, if view and order are the default; other rows come with the first reading.
@@ -117,15 +127,18 @@ class Listing:
         """
         details, view, sort, reverse = self._context.details, self.view, self.sort, self.reverse
         opened = frozenset(self._opened)
-        now = self._context.clock()
+        now, amounts = self._context.clock(), self._amounts()
         known, mark = self._context.catalog, None if whole else self._mark
         earlier = known if self._mark is not None else None  # a first page has its sessions in another order
         touched = frozenset(self._touched)
+        location = self._context.location
+        home = location.path.parent if location.home is not None else None
 
         def work(reader: Reader) -> _Read:
             begun = time.monotonic()
             gc.disable()  # what is made here is data without rings, and there is much of it to look through
             is_whole = False
+            jobs: Mapping[str, str] | None = None
             try:
                 step = read_increment(reader, known, mark, now, touched) if mark is not None else None
                 is_whole = step is None
@@ -135,13 +148,14 @@ class Listing:
                     gc.collect()  # rings of the screen that nobody needs would be kept with what is kept below
                     reached = read_mark(reader)
                     step = read_catalog(reader, now, earlier), reached
-                rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened)
+                    jobs = read_job_names(home) if home is not None else {}
+                rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened, amounts=amounts)
                 step[0].forest.counts()
             finally:
                 if is_whole:  # not with each change: what the screen has let go of since would stay for good
                     gc.freeze()
                 gc.enable()
-            return _Read(*step, rows, time.monotonic() - begun, is_whole, _is_written_to(*step), touched)
+            return _Read(*step, rows, time.monotonic() - begun, is_whole, _is_written_to(*step), touched, jobs)
 
         self._read_at = time.monotonic()
         self._context.list_worker.submit("rows", work, self._take_catalog, self._context.failed)
@@ -149,9 +163,12 @@ class Listing:
     def _take_catalog(self, read: _Read) -> None:
         self._context.catalog, self._mark, self._took = read.catalog, read.mark, read.took
         self._touched -= read.touched
+        if read.jobs is not None:
+            self._context.details.jobs = read.jobs
         if read.whole:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
         self._was_read(read.rows)
+        self._measure()
         self._context.unsay(_("reading the store again"))
         if self._live != read.live:
             self._live = read.live
@@ -165,11 +182,11 @@ class Listing:
             at: Put the cursor on the first of these that is listed, by key.
         """
         catalog, details, view, sort = self._context.catalog, self._context.details, self.view, self.sort
-        reverse, opened = self.reverse, frozenset(self._opened)
+        reverse, opened, amounts = self.reverse, frozenset(self._opened), self._amounts()
 
         def work(reader: Reader) -> CatalogRows:
             known = catalog if catalog.exact else read_catalog(reader, catalog.now)
-            return make_rows(known, details, view, sort, reverse=reverse, opened=opened)
+            return make_rows(known, details, view, sort, reverse=reverse, opened=opened, amounts=amounts)
 
         def done(rows: CatalogRows) -> None:
             self._show(rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top)
@@ -224,19 +241,48 @@ class Listing:
         """Show another view, from its top."""
         self.view = view
         self.refresh(top=True)
+        self._measure()
 
     def next_sort(self) -> None:
         """Order by the next thing; the cursor stays on its conversation."""
-        orders: list[Sort] = [sort for sort in Sort if sort is not Sort.SIZE]
-        self.sort, self.reverse = orders[(orders.index(self.sort) + 1) % len(orders)], False
-        set_sort(self.sort)
-        self.refresh()
-        self._context.show_header()
+        orders = list(Sort)
+        self.sort_by(orders[(orders.index(self.sort) + 1) % len(orders)])
 
     def turn_round(self) -> None:
         """Turn the order round."""
-        self.reverse = not self.reverse
+        self.sort_by(self.sort)
+
+    def sort_by(self, sort: Sort) -> None:
+        """Sort by something, or turn the order round where it is by that already; the cursor stays on its row."""
+        self.sort, self.reverse = sort, sort is self.sort and not self.reverse
+        set_sort(sort, reverse=self.reverse)
         self.refresh()
+        self._measure()
+        self._context.show_header()
+        self.sorted_anew()
+
+    # What sessions do not say
+
+    def progress(self) -> str:
+        """How much is measured of what the list is sorted by, in words; empty when all is."""
+        return self._measuring.words() if self._measuring is not None else ""
+
+    def _amounts(self) -> Mapping[str, int]:
+        return self._measuring.settled(self.sort) if self._measuring is not None else {}
+
+    def _measure(self) -> None:
+        """Measure what is shown or sorted by, in the background; end it where nothing is any more."""
+        if self._measuring is None:
+            if self.sort not in (Sort.SIZE, Sort.MESSAGES) and not shows_sizes():
+                return
+            self._measuring = load("measuring")(self._context, self._measured)
+        measuring: Measuring = self._measuring
+        measuring.begin(self.sort, self.view, sizes=shows_sizes())
+
+    def _measured(self, is_all: bool) -> None:
+        if is_all:
+            self.refresh()
+        self._panes.rows.refresh_rows()
         self._context.show_header()
 
     def reload(self) -> None:

@@ -1,18 +1,19 @@
-"""The rows of the list from a catalog: order, cron runs folded into jobs, details as they are read."""
+"""The rows of the list from a catalog: order, cron runs folded into jobs, details as they are read and measured."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import overload
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View
-from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .rows import ConversationRow, JobRow, ListRow, NoteRow
@@ -36,7 +37,7 @@ _HIDDEN = {
 }
 _ORDERS: dict[Sort, Callable[[], str]] = {
     Sort.ACTIVITY: lambda: pgettext("order", "activity"),
-    Sort.STARTED: lambda: pgettext("order", "start"),
+    Sort.STARTED: lambda: pgettext("order", "started"),
     Sort.MESSAGES: lambda: pgettext("order", "messages"),
     Sort.TOKENS: lambda: pgettext("order", "tokens"),
     Sort.COST: lambda: pgettext("order", "cost"),
@@ -56,10 +57,15 @@ def order_name(sort: Sort) -> str:
 
 
 class Details:
-    """Previews and counts read so far, by conversation and its last activity."""
+    """What is known of conversations beyond their sessions: previews, counts and bytes, and the names of cron jobs."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
+        self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
+        """What lists are sorted by and sessions do not say, by the root of a conversation: the chat messages that are
+        shown by default, and the bytes that deleting it with its subagents would free. Grows as it is measured."""
+        self.jobs: Mapping[str, str] = {}
+        """Names of cron jobs by their ids, from Hermes' own file; as stored."""
 
     @staticmethod
     def _mark(conversation: Conversation) -> tuple[float | None, int]:
@@ -71,17 +77,34 @@ class Details:
             self._known[each.root_id] = (self._mark(each), each.preview, each.rows)
 
     def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """The conversation with preview and count where they are known, and whether they are up to date."""
-        known = self._known.get(conversation.root_id)
+        """The conversation with all that is known of it, and whether preview and count are up to date."""
+        root = conversation.root_id
+        known, size = self._known.get(root), self.amounts[Sort.SIZE].get(root)
+        if size is not None:
+            conversation = conversation._replace(size=size)
+        counted = self.amounts[Sort.MESSAGES].get(root)
         if known is None:
-            return conversation, False
+            return (conversation._replace(rows=counted) if counted is not None else conversation), False
         mark, preview, rows = known
-        known_rows = conversation._replace(preview=preview, rows=rows)
-        return known_rows, rows is not None and mark == self._mark(conversation)
+        is_fresh = rows is not None and mark == self._mark(conversation)
+        if not is_fresh and counted is not None:
+            rows = counted
+        return conversation._replace(preview=preview, rows=rows), is_fresh
+
+    def job_title(self, run: Conversation) -> str:
+        """What the job of a run is called: by its name, else by its task, else by its id; printable.
+
+        Args:
+            run: Any run of the job.
+        """
+        job = job_of(run.root) or ""
+        return one_line(
+            self.jobs.get(job) or name_in_title(run.title) or self.complete(run)[0].preview or f"cron {job}", 200
+        )
 
 
 def job_name(root: Session) -> str | None:
-    """The job whose run a conversation is, by its root; None when it is no cron run."""
+    """What identifies the job whose run a conversation is, by its root; None when it is no cron run."""
     job = job_of(root)
     return f"cron {job}" if job is not None else None
 
@@ -89,8 +112,8 @@ def job_name(root: Session) -> str | None:
 class _Runs(Sequence[Conversation]):
     """The runs of a job; each is made when it is asked for."""
 
-    def __init__(self, catalog: Catalog, roots: Sequence[str], places: Sequence[int]) -> None:
-        self._catalog, self._roots, self._places = catalog, roots, places
+    def __init__(self, catalog: Catalog, details: Details, roots: Sequence[str], places: Sequence[int]) -> None:
+        self._catalog, self._details, self._roots, self._places = catalog, details, roots, places
 
     def __len__(self) -> int:
         return len(self._places)
@@ -101,8 +124,8 @@ class _Runs(Sequence[Conversation]):
     def __getitem__(self, at: slice) -> _Runs: ...
     def __getitem__(self, at: int | slice) -> Conversation | _Runs:
         if isinstance(at, slice):
-            return _Runs(self._catalog, self._roots, self._places[at])
-        return self._catalog.conversation(self._roots[self._places[at]])
+            return _Runs(self._catalog, self._details, self._roots, self._places[at])
+        return self._details.complete(self._catalog.conversation(self._roots[self._places[at]]))[0]
 
 
 class CatalogRows:
@@ -142,7 +165,8 @@ class CatalogRows:
             if job is None:
                 continue
             name = f"cron {job}"
-            self._others.append(JobRow(name, _Runs(self._catalog, self._roots, jobs[job]), name in opened))
+            runs = _Runs(self._catalog, self._details, self._roots, jobs[job])
+            self._others.append(JobRow(name, runs, name in opened))
             layout.append(-len(self._others))
             if name in opened:
                 layout.extend(jobs[job])
@@ -156,7 +180,8 @@ class CatalogRows:
         """The row at an index."""
         place = index if self._layout is None else self._layout[index]
         if self._layout is not None and place < 0:
-            return self._others[-1 - place]
+            other = self._others[-1 - place]
+            return other._replace(title=self._details.job_title(other.runs[0])) if isinstance(other, JobRow) else other
         conversation, complete = self._details.complete(self._catalog.conversation(self._roots[place]))
         return ConversationRow(conversation, complete=complete)
 
@@ -173,10 +198,27 @@ class CatalogRows:
 
 
 def make_rows(
-    catalog: Catalog, details: Details, view: View, sort: Sort, *, reverse: bool, opened: Collection[str]
+    catalog: Catalog,
+    details: Details,
+    view: View,
+    sort: Sort,
+    *,
+    reverse: bool,
+    opened: Collection[str],
+    amounts: Mapping[str, int] | None = None,
 ) -> CatalogRows:
-    """The rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread."""
-    order = catalog.order(view, sort=sort, reverse=reverse)
+    """The rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread.
+
+    Args:
+        catalog: What there is.
+        details: What is known beyond it.
+        view: Which conversations.
+        sort: Their order.
+        reverse: Turned round.
+        opened: Names of the jobs whose runs are shown.
+        amounts: What they are sorted by, as of `catalog.sort_key`.
+    """
+    order = catalog.order(view, sort=sort, reverse=reverse, amounts=amounts)
     # A run of a job is never a chat, and looking for runs among 100,000 chats takes a frame.
     return CatalogRows(catalog, order, details, opened, _(_EMPTY[view]), has_runs=view is not View.CHATS)
 
@@ -186,7 +228,8 @@ def incomplete(source: object, first: int, last: int) -> list[Conversation]:
     if not isinstance(source, CatalogRows):
         return []
     rows = [source.row(index) for index in range(first, min(last + 1, len(source)))]
-    return [row.conversation for row in rows if isinstance(row, ConversationRow) and not row.complete]
+    found = [row.conversation for row in rows if isinstance(row, ConversationRow) and not row.complete]
+    return found + [run for row in rows if isinstance(row, JobRow) and (run := row.runs[0]).rows is None]
 
 
 def shown_line(catalog: Catalog, view: View) -> str:

@@ -2,84 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
 from rich.cells import cell_len
 
 from hermes_browse.store.messages.models import State
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Sort, Status
+from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..shared.styled import Span
+from .columns import columns_of
 from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
-
-_MODEL_WIDTH = 18
-_NEVER = 1 << 30
-_DEFAULT = ("age", "source", "messages", "cost", "model")
-"""Columns shown where the user has not chosen, each in rows that are wide enough for it."""
-
-
-class Column(NamedTuple):
-    """A column at the right of a row."""
-
-    width: int
-    """Cells, with the space before it; 0 where it is as wide as moments are told."""
-    is_right: bool
-    """Whether its text is aligned to the right."""
-    from_width: int
-    """The least cells of a row that shows it, where the user has not chosen."""
-    text: Callable[[Conversation, float], str]
-    """Its text, printable, for a conversation and the time."""
-
-
-def _folder(conversation: Conversation) -> str:
-    return (conversation.cwd or "").rstrip("/").rpartition("/")[2]
-
-
-COLUMNS: dict[str, Column] = {
-    "age": Column(0, True, 0, lambda each, now: formats.moment(each.last_active, now)),
-    "source": Column(7, False, 44, lambda each, now: f" {formats.fit(formats.source(each.source), 6)}"),
-    "messages": Column(5, True, 50, lambda each, now: formats.number(each.message_count)),
-    "cost": Column(8, True, 70, lambda each, now: formats.money(each.cost_usd)),
-    "model": Column(
-        2 + _MODEL_WIDTH,
-        False,
-        110,
-        lambda each, now: f"  {formats.clip(one_line((each.model or '').rpartition('/')[2]), _MODEL_WIDTH)}",
-    ),
-    "tokens": Column(7, True, _NEVER, lambda each, now: formats.number(each.tokens.total) if each.tokens.total else ""),
-    "started": Column(0, True, _NEVER, lambda each, now: formats.moment(each.root.started_at, now)),
-    "branch": Column(18, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(each.git_branch or ''), 16)}"),
-    "directory": Column(22, False, _NEVER, lambda each, now: f"  {formats.clip(one_line(_folder(each)), 20)}"),
-}
-"""Columns by the names that the configuration uses."""
-_SORTED_BY = {Sort.STARTED: "started", Sort.MESSAGES: "messages", Sort.TOKENS: "tokens", Sort.COST: "cost"}
-"""The column that shows what a list is sorted by; other orders are seen in the columns there are."""
-_chosen: tuple[str, ...] = ()
-_sorted = Sort.ACTIVITY
-
-
-def set_sort(sort: Sort) -> None:
-    """Show what rows are sorted by, in the last column, unless the user has chosen the columns.
-
-    Args:
-        sort: Of the list.
-    """
-    global _sorted
-    _sorted = sort
-
-
-def set_columns(names: Sequence[str]) -> None:
-    """Choose the columns of all rows.
-
-    Args:
-        names: Of `COLUMNS`; none for as many as there is room for.
-    """
-    global _chosen
-    _chosen = tuple(names)
 
 
 def glyph(conversation: Conversation) -> Span:
@@ -109,22 +42,6 @@ def badges(conversation: Conversation) -> str:
     return " ".join(parts)
 
 
-def _columns(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
-    """The columns on the right for a width, and how wide they are."""
-    text, taken = "", 0
-    last = "" if _chosen else _SORTED_BY.get(_sorted, "")
-    names = [name for name in _chosen or _DEFAULT if name != last and (_chosen or width >= COLUMNS[name].from_width)]
-    for name in [*names, *([last] if last else [])]:
-        column = COLUMNS[name]
-        cells = column.width or formats.date_width() + (1 if text else 0)
-        if _chosen and taken + cells > width // 2:  # at least half of the row is the title's
-            break
-        known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
-        text += formats.fit(column.text(conversation, now) if known else "…", cells, right=column.is_right)
-        taken += cells
-    return text, taken
-
-
 def _hits(count: int) -> str:
     return ngettext("1 hit", "{count} hits", count).format(count=count)
 
@@ -132,7 +49,7 @@ def _hits(count: int) -> str:
 def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
     conversation = row.conversation
     mark, look = glyph(conversation)
-    columns, taken = _columns(conversation, width, now, complete=row.complete)
+    columns, taken = columns_of(conversation, width, now, complete=row.complete)
     extra = _hits(row.hits) if row.hits else badges(conversation)
     note = one_line(conversation.note)
     room = width - 3 - taken - 2
@@ -155,11 +72,11 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
 
 def _job(row: JobRow, width: int, now: float) -> list[Span]:
     newest = row.runs[0]
-    columns, taken = _columns(newest, width, now, complete=True)
-    count = _("{count} runs").format(count=len(row.runs))
+    columns, taken = columns_of(newest, width, now, complete=newest.rows is not None)
+    count = formats.counted(len(row.runs), "run")
     arrow = "▾" if row.expanded else "▸"
     room = width - 3 - taken - 2 - cell_len(count) - 1
-    name = formats.fit(one_line(row.name), room)
+    name = formats.fit(one_line(row.title or row.name), room)
     return [(f" {arrow} ", "dim"), (name, "title"), (f" {count}", "accent"), (f" {columns} ", "dim")]
 
 
@@ -214,19 +131,19 @@ _EDGES = {
 
 
 _DEEPEST = 24
-"""Cells that the lines of a tree may take; of a deeper one the nearest are drawn."""
+"""Most cells for tree lines; of a deeper tree only the nearest lines are drawn."""
 
 
 def _node_facts(row: LineageRow, width: int, now: float) -> str:
-    """Columns on the right of a session in the tree: as many as there is room for."""
+    """Return the columns on the right of a session in the tree: as many as fit."""
     node = row.node
     session = node.session
-    reason = session.end_reason if session.end_reason != "compression" else None  # the next line says that
+    reason = session.end_reason if session.end_reason != "compression" else None  # the next line shows that
     facts = [
         (100, 0, formats.end_reason(reason) or (formats.status(node.status) if reason != session.end_reason else "")),
         (0, 9, formats.messages(node.rows)),
         (70, 8, formats.money(session.cost_usd)),
-        (0, formats.date_width() + 1, formats.moment(session.last_active, now)),
+        (0, formats.date_width(has_header=False) + 1, formats.moment(session.last_active, now)),
     ]
     return "".join(formats.fit(text, cells or 18, right=bool(cells)) for least, cells, text in facts if width >= least)
 

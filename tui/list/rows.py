@@ -28,9 +28,12 @@ class JobRow(NamedTuple):
     """All runs of one cron job."""
 
     name: str
+    """What identifies the job."""
     runs: Sequence[Conversation]
-    """Newest first."""
+    """In the order of the list."""
     expanded: bool = False
+    title: str = ""
+    """What it is called, printable."""
 
     @property
     def key(self) -> str:
@@ -55,7 +58,7 @@ class LineageRow(NamedTuple):
 
     node: Node
     guides: str
-    """The lines of the tree that lead to it."""
+    """The tree lines before it."""
     is_target: bool
     """Whether a resume opens this one."""
 

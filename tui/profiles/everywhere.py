@@ -33,7 +33,7 @@ from .reading import Answered, Everywhere, Found, name_all, read_everywhere, sea
 from .rows import FoundRow, preview, read_preview_of
 
 _REST = 0.05
-"""Seconds the cursor rests on a row before its preview is read."""
+"""Seconds the cursor must stay on a row before its preview is read."""
 _PAUSE = 0.12
 """Seconds after a letter before a search begins."""
 
@@ -53,8 +53,8 @@ class EverywhereScreen(SubScreen):
     HELP_TITLE = N_("All profiles")
     KEYS = EVERYWHERE
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
         self._everywhere: Everywhere | None = None
         self._view = View.CHATS
         self._rows: list[ListRow] = []
@@ -237,16 +237,16 @@ class EverywhereScreen(SubScreen):
 
     @on(ConversationList.Highlighted, "#found")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Show the beginning of what the cursor rests on."""
+        """Preview the row under the cursor."""
         event.stop()
         self._preview()
 
     def on_resize(self, event: Resize) -> None:
-        """The preview is there where there is room for it; Textual also calls the handler of all such screens."""
+        """Show the preview if there is room now; Textual calls the inherited handler as well."""
         self.call_after_refresh(self._preview)
 
     def _preview(self) -> None:
-        """Read what the row under the cursor is about, once the cursor rests there."""
+        """Read the preview of the row under the cursor, once the cursor stays there."""
         if self._rest_timer is not None:
             self._rest_timer.stop()
             self._rest_timer = None
@@ -263,9 +263,9 @@ class EverywhereScreen(SubScreen):
         found, now = row.found, self.context.clock()
 
         async def run() -> None:
-            said = await asyncio.to_thread(read_preview_of, found)
+            read = await asyncio.to_thread(read_preview_of, found)
             if self.is_whole and self._previewed == row.key:
-                self.query_one("#preview", Static).update(preview(said, now))
+                self.query_one("#preview", Static).update(preview(read, now))
                 self.query_one("#side").scroll_home(animate=False)
 
         def rest() -> None:
@@ -280,7 +280,7 @@ class EverywhereScreen(SubScreen):
         """Enter: a hit is opened, a conversation resumed."""
         event.stop()
         if isinstance(event.row, FoundRow) and event.row.found.hit is not None:
-            self.main.switching.open(event.row.found)
+            self.controllers.switching.open(event.row.found)
         else:
             self.action_resume()
 
@@ -288,13 +288,13 @@ class EverywhereScreen(SubScreen):
         """Go on with it, in its own profile."""
         row = self.found.current
         if isinstance(row, FoundRow):
-            self.main.resuming.start_there(row.found.location, row.found.conversation.id)
+            self.controllers.resuming.start_there(row.found.location, row.found.conversation.id)
 
     def action_open(self) -> None:
         """Open it in its own profile."""
         row = self.found.current
         if isinstance(row, FoundRow):
-            self.main.switching.open(row.found)
+            self.controllers.switching.open(row.found)
 
     def action_view(self, name: str) -> None:
         """Chats, or everything."""

@@ -1,4 +1,4 @@
-"""Rows of the list of all profiles, a conversation or a hit, each with its profile; and what one is about."""
+"""Rows of the list of all profiles, a conversation or a hit, each with its profile; and the preview of one."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _lit(hit: Hit, width: int) -> list[Span]:
 
 
 class Preview(NamedTuple):
-    """What a row is about, or why that cannot be read."""
+    """The preview of a row, or why it cannot be read."""
 
     found: Found
     """With its messages counted."""
@@ -94,10 +94,10 @@ class Preview(NamedTuple):
 
 
 def read_preview_of(found: Found) -> Preview:
-    """What there is to see of a row without opening it: the messages around a hit, else the recap of Hermes.
+    """Read the preview of a row: the messages around a hit, else the recap of Hermes.
 
     Args:
-        found: A row of any profile; its store is opened for this alone.
+        found: A row of any profile; its store is opened for this only.
     """
     hit = found.hit
     try:
@@ -109,15 +109,17 @@ def read_preview_of(found: Found) -> Preview:
             around = read_context(reader, hit, _AROUND)
     except StoreError as error:
         return Preview(found, error=short_reason(error, found.location))
-    said = [(role, hit.snippet if key == hit.message_id else text, key == hit.message_id) for key, role, text in around]
-    return Preview(known, tuple(said))
+    lines = [
+        (role, hit.snippet if key == hit.message_id else text, key == hit.message_id) for key, role, text in around
+    ]
+    return Preview(known, tuple(lines))
 
 
 def preview(shown: Preview, now: float) -> Content:
-    """What a row is about, for the pane beside the list.
+    """Return the preview of a row for the pane next to the list.
 
     Args:
-        shown: As it was read.
+        shown: From `read_preview_of`.
         now: Unix seconds.
     """
     found, conversation = shown.found, shown.found.conversation
@@ -149,7 +151,7 @@ _LOOKS = {"user": "bold $accent", "assistant": "bold $success"}
 
 
 def _lit_text(hit: Hit) -> Content:
-    """The line around a hit, lit where the terms stand."""
+    """Return the snippet of a hit with its matches highlighted."""
     parts: list[str | tuple[str, str]] = []
     position = 0
     for start, end in hit.match:

@@ -1,4 +1,4 @@
-"""Screens and cards that are loaded when they are first opened: the browser starts without them."""
+"""What is loaded when it is first needed, screens and cards above all: the browser starts without it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _PLACES = {
     "everywhere": ".profiles.everywhere.EverywhereScreen",
     "export": ".export.exporting.ask_and_export",
     "help": "help.HelpScreen",
+    "measuring": ".list.measuring.Measuring",
     "insights": ".insights.screen.InsightsScreen",
     "old": ".legacy.old_screen.OldScreen",
     "prune": ".cleanup.prune.PruneScreen",
@@ -22,7 +23,7 @@ _PLACES = {
 
 
 def load(name: str) -> Any:
-    """The class of a screen, or the function that opens a card.
+    """A class, or the function that opens a card.
 
     Args:
         name: One of the table; for a screen that a command opens, the id of that command.

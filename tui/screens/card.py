@@ -46,6 +46,11 @@ class Card(ModalScreen[Result]):
             cls.BINDINGS = bindings(cls.KEYS)
         super().__init_subclass__()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its widgets are there: answers of threads may come before and after (see `SubScreen.is_whole`)."""
+        return self.is_attached and not self._pruning and bool(self.query("#answer"))
+
     def _keys(self) -> Iterator[tuple[Command, str]]:
         """Commands that have a key, with the first one as it is printed on a keyboard."""
         commands = final_keys(self.KEYS, getattr(self.app, "keymap", {}))

@@ -14,6 +14,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import ngettext
 
+from ..config.folders import history_path
 from ..context import Arrival, Context
 from ..legacy.old_files import OldFiles
 from ..list.current import Current
@@ -21,7 +22,7 @@ from ..list.listing import Listing
 from ..list.marks import Marks
 from ..list.model import CatalogRows
 from ..list.rows import RowSource
-from ..search.history import History, history_path
+from ..search.history import History
 from ..shared import header
 from ..store_paths import trash_folder
 from ..transcript.model import TranscriptModel
@@ -59,6 +60,7 @@ class Controllers:
         self.history = History(None if context.location.demo else history_path(), self._say_later)
         """Searches of the past; those in the demo are forgotten."""
         self.listing = Listing(context, panes, self._show_list, self._catalog_read)
+        self.listing.sorted_anew = self._sorted_anew
         self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
         self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
         self.current = Current(context, panes, self.reading, self._best_hit)
@@ -283,6 +285,10 @@ class Controllers:
     def _touched(self, session_ids: Sequence[str]) -> None:
         self.listing.touched(session_ids)
         if self.is_searching:
+            self.searching.again()
+
+    def _sorted_anew(self) -> None:
+        if self.is_searching and not self.searching.has_hits:  # what filters admit is in the order of the list
             self.searching.again()
 
     def _page_shown(self, model: TranscriptModel | None, grown: bool) -> None:

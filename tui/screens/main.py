@@ -17,13 +17,15 @@ from textual.widgets import Input
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
 from ..bindings import bindings
 from ..commands.panes import MAIN
 from ..config.options import FOREVER
 from ..context import Context, Host
+from ..list.about import about
+from ..list.columns import set_sort
 from ..list.conversation_list import ConversationList
 from ..list.model import shown_line
 from ..list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
@@ -40,7 +42,7 @@ from .sub_screen import SubScreen
 
 
 def is_opened(row: ListRow) -> bool:
-    """Whether Enter opens a row of the list; it resumes all others."""
+    """Whether Enter opens a row of the list instead of resuming it."""
     return isinstance(row, HitRow | JobRow | MoreRow | SuggestionRow) or (
         isinstance(row, ConversationRow) and row.hits > 0
     )
@@ -80,6 +82,14 @@ class MainScreen(Panes):
         if done is not None:
             await done
 
+    def action_sort_by(self, sort: str) -> None:
+        """Sort by the column whose name was clicked, or turn its order round; hits have an order of their own."""
+        by = self.controllers
+        if by.is_searching and by.searching.has_hits:
+            self.context.say(_("hits have an order of their own: o changes it"))
+        else:
+            by.listing.sort_by(Sort(sort))
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave `/` to a box that has the focus, where it is a letter."""
         return not (action == "do" and parameters == ("search",) and isinstance(self.focused, Input))
@@ -118,7 +128,8 @@ class MainScreen(Panes):
         self.rows.is_marked = self.controllers.marks.has
         self.rows.is_current = lambda: current.is_listed
         self.rows.opens = is_opened
-        self.rows.follow, self.lineage.follow = current.listed, current.node_moved
+        self.rows.follow, self.lineage.follow = self._followed, current.node_moved
+        self.rows.moved = self._moved
         self.pane_sizes = context.host.pane_sizes
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
         self.share_out()
@@ -132,6 +143,8 @@ class MainScreen(Panes):
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Textual works the styles out again whenever a screen is seen; the first time they have just been."""
+        listing = self.controllers.listing
+        set_sort(listing.sort, reverse=listing.reverse)  # the list of a screen over this one may have another order
         event.refresh_styles = self._was_seen
         self._was_seen = True
 
@@ -212,13 +225,13 @@ class MainScreen(Panes):
         else:
             self.context.say(_("the family of this conversation is still being read"))
 
-    @on(TranscriptView.Wanted)
-    def messages_wanted(self, event: TranscriptView.Wanted) -> None:
+    @on(TranscriptView.Needed)
+    def messages_needed(self, event: TranscriptView.Needed) -> None:
         """Read the messages that came into sight."""
         self.controllers.reading.read_window(event.first, event.last)
 
-    @on(TranscriptView.Told)
-    def transcript_told(self, event: TranscriptView.Told) -> None:
+    @on(TranscriptView.Notice)
+    def transcript_notice(self, event: TranscriptView.Notice) -> None:
         """A word from the transcript."""
         if event.text:
             self.context.say_of_page(event.text)
@@ -282,11 +295,27 @@ class MainScreen(Panes):
 
     # The lines around the panes
 
-    def _tell(self, content: Content) -> None:
-        """Put a text into the status line of this screen, and of those over it."""
-        self.line("status").update(content)
+    def _tell(self, own: Content, others: Content) -> None:
+        """Put a text into the status line of this screen, and one into those of the screens over it."""
+        self.line("status").update(own)
         for screen in self._over_this():
-            screen.tell(content)
+            screen.tell(others)
+
+    def _followed(self, is_moved: bool, by_hand: bool) -> None:
+        """The list has another row under its cursor, or draws it anew."""
+        context, row = self.context, self.rows.current
+        self.controllers.current.listed(is_moved, by_hand)
+        is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
+        context.about_row(about(row, context.clock(), self.enter_words()), is_live=is_live)
+
+    def enter_words(self) -> str:
+        """What Enter does with a conversation, for the status line."""
+        location = self.context.location
+        return _("Enter resumes …{id}") if location.demo or location.home is not None else ""
+
+    def _moved(self) -> None:
+        """The user has moved the cursor: what was said is read by now, and what is told of an answer still holds."""
+        self.context.say(self.controllers.searching.shortfall() if self.controllers.is_searching else "")
 
     def _catalog_read(self) -> None:
         for screen in self._over_this():
@@ -314,11 +343,19 @@ class MainScreen(Panes):
         self.line("header").update(header.title(self.context.location, shown, width))
         offered = by.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
+        has_hits = by.is_searching and by.searching.has_hits
+        self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits)
 
     def view_line(self) -> Content:
         """The views, and the order of the list."""
         by = self.controllers
         order = by.listing.sort, by.listing.reverse
         return header.views(
-            self.context.catalog, by.view, *order, *by.told(), by.old_files.count.files, width=self.size.width
+            self.context.catalog,
+            by.view,
+            *order,
+            *by.told(),
+            by.old_files.count.files,
+            progress=by.listing.progress(),
+            width=self.size.width,
         )

@@ -7,8 +7,8 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 from textual.screen import Screen
 
-from ..list.conversation_list import ConversationList
-from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes
+from ..list.conversation_list import ConversationList, ListHead
+from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes, has_head
 from ..search.box import SearchBox
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
@@ -38,6 +38,8 @@ class Panes(Screen[object]):
         """The search box."""
         self.rows = ConversationList(id="list")
         """The list of conversations, or of hits."""
+        self.head = ListHead(self.rows, id="head")
+        """The names of its columns."""
         self.transcript = TranscriptView(id="transcript")
         """The transcript."""
         self.lineage = ConversationList(id="lineage")
@@ -49,7 +51,9 @@ class Panes(Screen[object]):
         yield self.box
         yield TextLine(id="views")
         with Horizontal(id="panes"):
-            yield self.rows
+            with Vertical(id="listed"):
+                yield self.head
+                yield self.rows
             with Vertical(id="side"):
                 yield TextLine(id="title")
                 yield TextLine(id="facts")
@@ -75,6 +79,7 @@ class Panes(Screen[object]):
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
         self.set_class(self.is_tiny, "-tiny")
+        self.set_class(not has_head(*event.size), "-low")
         self.share_out()
 
     @property
@@ -90,7 +95,8 @@ class Panes(Screen[object]):
         height = f"{pane_sizes.height}%" if is_narrow and not is_alone and pane_sizes.height != HEIGHT else None
         if (width, height) != self._shared:  # Textual lays out everything anew, also where nothing becomes another
             self._shared = width, height
-            self.rows.styles.width, self.rows.styles.height = width, height
+            pane = self.query_one("#listed")
+            pane.styles.width, pane.styles.height = width, height
 
     def share(self, steps: int) -> None:
         """Move the line between the panes."""

@@ -16,6 +16,7 @@ from hermes_browse.store.wording import N_
 from ..bindings import bindings
 from ..commands import Command
 from ..pane_sizes import NARROW
+from ..shared import header
 from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
@@ -26,7 +27,7 @@ class SubScreen(Screen[None]):
     """A screen that works with the store of the main screen, through its workers.
 
     Args:
-        main: Controllers of the main screen, to which answers of the workers come.
+        controllers: Controllers of the main screen, to which answers of the workers come.
     """
 
     AUTO_FOCUS = ""
@@ -42,9 +43,9 @@ class SubScreen(Screen[None]):
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
     """What these words are."""
 
-    def __init__(self, main: Controllers) -> None:
+    def __init__(self, controllers: Controllers) -> None:
         super().__init__()
-        self.main, self.context = main, main.context
+        self.controllers, self.context = controllers, controllers.context
 
     def __init_subclass__(cls) -> None:
         """Bind the keys of its commands."""
@@ -55,6 +56,13 @@ class SubScreen(Screen[None]):
     def line(self, name: str) -> TextLine:
         """One of the one-line texts."""
         return self.query_one(f"#{name}", TextLine)
+
+    def show_title(self, title: str, note: str = "") -> None:
+        """Show the title of the screen, the name of the store and a note in the header."""
+        name = header.store_name(self.context.location)
+        self.line("header").update(
+            Content.assemble((f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim"))
+        )
 
     def tell(self, content: Content) -> None:
         """Show what the main screen's status line says."""
@@ -84,7 +92,7 @@ class SubScreen(Screen[None]):
     def read(self, conversation: Conversation) -> None:
         """Back to the main screen, with this conversation in the transcript."""
         self.dismiss(None)
-        self.main.read(conversation)
+        self.controllers.read(conversation)
 
     def read_names(self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]) -> None:
         """Read the beginnings of conversations that have no title.
@@ -111,7 +119,7 @@ class SubScreen(Screen[None]):
 
     def action_undo(self) -> None:
         """Take back what was done last."""
-        self.main.changing.undo()
+        self.controllers.changing.undo()
 
     def action_help(self) -> None:
         """All keys."""

@@ -18,13 +18,6 @@ _LONGEST = 500
 """Code points of a query that is remembered; longer ones were pasted."""
 
 
-def history_path() -> Path:
-    """The history of this user."""
-    from platformdirs import user_state_path
-
-    return user_state_path("hermes-browse", appauthor=False) / "searches.jsonl"
-
-
 def _parse(lines: str) -> tuple[list[str], list[str]]:
     """Queries and kept searches, oldest first; lines that are no JSON string are left out."""
     past: list[str] = []

@@ -76,7 +76,7 @@ class HitWalk:
         self._panes.rows.show(rows, key=rows.row(index).key if index < len(rows) else None)
 
     def best_hit(self, conversation: Conversation) -> int | None:
-        """The best hit of a conversation, the one that is shown where only one is."""
+        """Return the best hit of a conversation, the one shown if only one is shown."""
         segments = {segment.id for segment in conversation.segments}
         hits = [hit for hit in self.found.hits if hit.session_id in segments] if self.found is not None else []
         return best(hits).message_id if hits else None

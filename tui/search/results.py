@@ -51,7 +51,7 @@ def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
 
 
 def best(hits: Sequence[Hit]) -> Hit:
-    """The best of some hits: of equally good ones the first.
+    """Return the best of some hits; of equally good ones the first.
 
     Args:
         hits: In the order of the search; at least one.

@@ -9,8 +9,7 @@ from itertools import islice
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search
-from hermes_browse.store.search.judge import split_by_edits
+from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search, split_by_edits
 from hermes_browse.store.search.terms import Plan
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood

@@ -96,6 +96,11 @@ class Searching:
         return self.counting.is_pending
 
     @property
+    def has_hits(self) -> bool:
+        """Whether the list shows messages that were found, and not conversations that filters admit."""
+        return self.hits.found is not None
+
+    @property
     def matchers(self) -> Sequence[Matcher]:
         """Terms to light in the transcript."""
         return self.hits.found.answer.matchers if self.hits.found is not None else ()
@@ -313,6 +318,15 @@ class Searching:
         if found.suggestions and not found.hits:
             # From the sentence, which is no row to be on, to what can be taken.
             self.hits.show(found, key=found.suggestions[0].key)
+
+    def shortfall(self) -> str:
+        """What is told of the answer, where that was not all there is or not what was meant; else empty."""
+        found = self.hits.found
+        if found is None:
+            return ""
+        is_whole = found.answer.complete and not found.answer.stopped and not self._problems
+        is_covered = found.coverage is None or not found.coverage.reason
+        return "" if is_whole and is_covered else found.status(self._problems)
 
     def _say_status(self) -> None:
         if self.hits.found is not None:

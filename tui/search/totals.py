@@ -157,7 +157,7 @@ def _look_elsewhere(
         found += _measure(reader, query, conditions, catalog, each, cancelled)
     if view is not View.ALL and not found:  # subagents below a chat, and what Hermes hides, are in no other
         found += _measure(reader, query, conditions, catalog, View.ALL, cancelled)
-    sessions = scope_of(catalog, view, Conditions(None, None, ())).sessions
+    sessions = scope_of(catalog, view, Conditions()).sessions
     known = catalog if catalog.exact else None
     for other in suggest(reader, query, sessions=sessions, cancelled=cancelled, now=now, catalog=known, lists=True):
         found.append(SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list))
@@ -182,7 +182,7 @@ def _measure(
     """Count the search somewhere else; a row that offers it, if it finds anything there."""
     where = _("in profile {name}").format(name=profile) if profile else _(_WHERE[view])
     if asks_for_conversations(query, conditions):
-        number = count_conversations(catalog, conditions, allowed_sessions(catalog, view))
+        number = count_conversations(catalog, conditions, allowed_sessions(catalog, view).__contains__)
         return [SuggestionRow(where, query.text, view, number, False, True, profile)] if number else []
     deadline = time.monotonic() + _SECONDS
     scope = scope_of(catalog, view, conditions)

@@ -1,4 +1,4 @@
-"""Days and months of a calendar as short as the sums over them want it."""
+"""Days and months in words: long ones for sentences, short ones for columns, where no year looks like a day."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from datetime import date
 
 from hermes_browse.store.wording import N_, _
 
-from ..formats import month_name
-
+_LONG_WEEKDAYS = (
+    N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"),
+)  # fmt: skip
+_LONG_MONTHS = (
+    N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"), N_("July"), N_("August"),
+    N_("September"), N_("October"), N_("November"), N_("December"),
+)  # fmt: skip
 _WEEKDAYS = (N_("Mon"), N_("Tue"), N_("Wed"), N_("Thu"), N_("Fri"), N_("Sat"), N_("Sun"))
 MONTHS = (
     N_("Jan"), N_("Feb"), N_("Mar"), N_("Apr"), N_("May"), N_("Jun"), N_("Jul"), N_("Aug"), N_("Sep"), N_("Oct"),
@@ -29,15 +34,27 @@ def short_day(day: date) -> str:
 
 
 def short_date(day: date) -> str:
-    """`5 Mar`."""
-    return _("{day} {month}").format(day=day.day, month=_(MONTHS[day.month - 1]))
+    """`5 Mar`, of a year that is known; at most eight cells in every language."""
+    return day.strftime(_("%-d %b"))
+
+
+def full_date(day: date) -> str:
+    """`5 Mar 2026`."""
+    return day.strftime(_("%-d %b %Y"))
 
 
 def short_month(day: date) -> str:
-    """`Mar 26`."""
-    return day.strftime(_("%b %y"))
+    """`Mar 2026`: a year of two figures would look like a day; at most eight cells in every language."""
+    return day.strftime(_("%b %Y"))
 
 
 def month(day: date) -> str:
     """`March 2026`."""
-    return _("{month} {year}").format(month=month_name(day.month), year=day.year)
+    return _("{month} {year}").format(month=_(_LONG_MONTHS[day.month - 1]), year=day.year)
+
+
+def long_day(day: date) -> str:
+    """`Thursday, 5 March 2026`."""
+    return _("{weekday}, {day} {month} {year}").format(
+        weekday=_(_LONG_WEEKDAYS[day.weekday()]), day=day.day, month=_(_LONG_MONTHS[day.month - 1]), year=day.year
+    )

@@ -17,6 +17,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
 from ..formats import clip
+from ..list.columns import order_arrow
 from ..list.model import order_name, view_name
 
 
@@ -51,6 +52,7 @@ def views(
     marks: str = "",
     old: int = 0,
     *,
+    progress: str = "",
     width: int = 0,
 ) -> Content:
     """The views with their counts, then what is marked, else what is searched for, else the order.
@@ -66,6 +68,7 @@ def views(
         search: What is searched for, in the place of the order.
         marks: What is marked.
         old: Old transcripts beside the store; their view is there when there are some.
+        progress: How much is measured of what the list is sorted by.
         width: Cells; 0 for as many as it takes.
     """
     counts = catalog.forest.counts()
@@ -75,8 +78,8 @@ def views(
     ]
     if old:
         every.append((f"5 {pgettext('view', 'Old')}", old, view is None))
-    arrow = "↑" if reverse else "↓"
-    told = marks or search or f"{arrow} {order_name(sort)}"
+    order = f"{order_arrow(sort, reverse=reverse)} {order_name(sort)}"
+    told = marks or search or " · ".join(filter(None, (order, progress)))
     exact, short = _labels(every, "{:,}".format), _labels(every, formats.number)
     own = [label if is_shown else label.rpartition(" ")[0] for label, (*_, is_shown) in zip(short, every, strict=True)]
     if _line_width(own, told) > width > 0:
@@ -114,7 +117,8 @@ def offers(choices: Sequence[str], width: int) -> Content:
 
 def status(text: str, state: str) -> Content:
     """The status line: a sentence, and whether the store is being written to."""
-    return Content.assemble(" ", (one_line(text, 400), "dim"), ("  " if text else "") + "", (state, "dim"))
+    between = " │ " if text and state else ""
+    return Content.assemble(" ", (one_line(text, 400), "dim"), (between + state, "dim"))
 
 
 def failure(text: str) -> Content:
@@ -144,7 +148,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int)
         state,
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
-        _("resumes …{id} (tip of {count})").format(id=conversation.id[-6:], count=count) if count > 1 else "",
+        _("resumes …{id} (newest of {count} parts)").format(id=conversation.id[-6:], count=count) if count > 1 else "",
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
         _("{count} tok").format(count=formats.number(total)) if total else "",

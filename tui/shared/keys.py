@@ -88,7 +88,7 @@ class KeyLine(TextLine):
 
     @property
     def _enter(self) -> Binding | None:
-        """What Enter does where the focus is; it has a key to print where that depends on the row under the cursor."""
+        """The binding of Enter in the focused pane; it has a key to print if it depends on the row under the cursor."""
         enter = self.screen.active_bindings.get("enter")
         title = getattr(self.screen.focused, "enter_title", "")
         if enter is None or not title:

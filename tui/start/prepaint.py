@@ -1,9 +1,8 @@
-"""The first rows before Textual is loaded: importing it takes ten times as long as reading and painting them.
+"""Paint the first rows before Textual is imported, which takes ten times as long as reading and painting them.
 
-The frame is the one Textual paints next: same rows, same places, same colours, so that taking over
-changes nothing that is seen. It is painted on terminals with true colours only; elsewhere the start
-is as long as it is. The terminal is out of canonical mode and silent before the first byte, keys
-typed meanwhile move the cursor or are kept, and every way out puts it back as it was.
+Textual's first frame has the same rows in the same places and colours, so the handover cannot be seen. This is done on
+terminals with true colours only. The terminal leaves canonical mode and echoes nothing from the first byte on; keys
+pressed meanwhile move the cursor or are kept for Textual; every exit restores the terminal.
 """
 
 from __future__ import annotations
@@ -24,19 +23,22 @@ from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from ..formats import clip, fit
+from ..list.columns import format_head
 from ..list.model import Details, make_rows, order_name, shown_line, view_name
 from ..list.row_format import format_row
 from ..list.rows import NoteRow
-from ..pane_sizes import PaneSizes
+from ..pane_sizes import PaneSizes, has_head
+from ..shared.glyphs import are_plain
 
 if TYPE_CHECKING:
+    from ..config.start import Start
     from .early_keys import EarlyKeys
 
 Colour = tuple[int, int, int]
 
 
 class Palette(NamedTuple):
-    """The colours of a theme, as Textual resolves them; a test holds them against it."""
+    """The colours of a theme as Textual computes them; a test compares the two."""
 
     background: Colour
     foreground: Colour
@@ -52,9 +54,9 @@ PALETTES = {
         (250, 249, 246), (38, 40, 44), (234, 232, 226), (137, 90, 0), (60, 107, 33), (216, 201, 172)
     ),
 }
-"""Colours of the themes that can be painted ahead."""
+"""Themes that can be painted ahead."""
 _ABOVE = 3
-"""Lines above the list."""
+"""Lines above the list and its header row."""
 DIM = 0.66
 """The share of the foreground in the colour of dim text."""
 
@@ -67,11 +69,11 @@ _LOOKS: dict[str, tuple[str, bool, str]] = {
     "live": ("success", False, "1"),
     "hit": ("accent", False, "1;4"),
 }
-"""For each look: colour of the palette, whether it is dim, SGR attributes."""
+"""By look: field of the palette, whether it is dim, SGR attributes."""
 
 
-def _mix(colour: Colour, background: Colour, share: float) -> Colour:
-    red, green, blue = (int(b + (c - b) * share) for c, b in zip(colour, background, strict=True))
+def _dimmed(colour: Colour, background: Colour) -> Colour:
+    red, green, blue = (int(b + (c - b) * DIM) for c, b in zip(colour, background, strict=True))
     return red, green, blue
 
 
@@ -81,7 +83,7 @@ def _sgr(text: str, colour: Colour, background: Colour, attributes: str = "") ->
 
 
 def is_possible() -> bool:
-    """Whether this terminal has true colours and no setting asks for another look."""
+    """Whether this terminal has true colours and no variable changes Textual's look or driver."""
     env = os.environ
     if sys.platform == "win32" or env.get("COLORTERM", "").lower() not in ("truecolor", "24bit"):
         return False
@@ -91,45 +93,37 @@ def is_possible() -> bool:
 
 
 def terminal_size() -> tuple[int, int]:
-    """Columns and lines by the rules of `shutil.get_terminal_size`, which Textual asks: importing it takes as long
-    as painting.
+    """Return columns and lines like `shutil.get_terminal_size`, which Textual uses.
+
+    Importing `shutil` takes as long as painting.
     """
-    said = [os.environ.get(name, "") for name in ("COLUMNS", "LINES")]
-    columns, lines = (int(text) if text.isdecimal() else 0 for text in said)
+    values = [os.environ.get(name, "") for name in ("COLUMNS", "LINES")]
+    columns, lines = (int(text) if text.isdecimal() else 0 for text in values)
     if not columns or not lines:
         try:
-            found = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
+            size = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
         except (OSError, ValueError):  # no terminal, or its stream is closed
-            found = os.terminal_size((80, 24))
-        columns, lines = columns or found.columns or 80, lines or found.lines or 24
+            size = os.terminal_size((80, 24))
+        columns, lines = columns or size.columns or 80, lines or size.lines or 24
     return columns, lines
 
 
-def _views(catalog: Catalog, palette: Palette) -> str:
+def _view_line(catalog: Catalog, palette: Palette) -> str:
     background, foreground = palette.background, palette.foreground
+    muted = _dimmed(foreground, background)
     counts = catalog.forest.counts()
     line = _sgr(" ", foreground, background)
     for number, view in enumerate(View, 1):
         count = f"{counts[view]:,}" if catalog.exact else "…"
         label = f" {number} {view_name(view)} {count} "
-        muted = _mix(foreground, background, DIM)
         is_current = view is View.CHATS
         line += _sgr(label, foreground if is_current else muted, background, "1;7" if is_current else "")
         line += _sgr(" ", foreground, background)
-    return line + _sgr(f"  ↓ {order_name(Sort.ACTIVITY)}", _mix(foreground, background, DIM), background)
+    return line + _sgr(f"  ↓ {order_name(Sort.ACTIVITY)}", muted, background)
 
 
 class _Rows:
-    """The rows of the list that fit on the screen.
-
-    Args:
-        catalog: The first page.
-        shown: Its first conversations, with previews.
-        size: Columns and lines of the terminal.
-        now: Unix seconds.
-        palette: Colours of the theme.
-        pane_sizes: How much of the panes is the list's.
-    """
+    """The rows of the list that fit on the screen; `size` has the columns and lines of the terminal."""
 
     def __init__(
         self,
@@ -145,21 +139,28 @@ class _Rows:
         self.size, self.palette, self._now = size, palette, now
         self._rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
         self._width, height = pane_sizes.of(size[0], size[1] - 5)
-        self.shown = min(height, len(self._rows))
-        """How many rows there are."""
+        head = 1 if has_head(*size) else 0
+        self.above = _ABOVE + head
+        """Lines above the first row."""
+        self.shown = min(height - head, len(self._rows))
+        """The number of rows that fit."""
 
     @property
     def movable(self) -> int:
-        """How many rows the cursor may be on: none where the only row is a note."""
+        """The number of rows that can have the cursor: 0 if the only row is a note."""
         return 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
 
-    def line(self, index: int, *, is_current: bool) -> str:
-        """A row as escape sequences.
+    def head(self) -> list[str]:
+        """The names of the columns as escape sequences; none where there is no room for them."""
+        if self.above == _ABOVE:
+            return []
+        plain, foreground = self.palette.background, self.palette.foreground
+        muted = _dimmed(foreground, plain)
+        names = format_head(self._width - 1)
+        return ["".join(_sgr(text, muted if look == "dim" else foreground, plain) for text, look, _sort in names)]
 
-        Args:
-            index: Which, from 0.
-            is_current: The cursor is on it.
-        """
+    def line(self, index: int, *, is_current: bool) -> str:
+        """Return a row as escape sequences."""
         plain = self.palette.background
         background = self.palette.cursor if is_current else plain
         spans = format_row(self._rows.row(index), self._width - 1, self._now)
@@ -171,38 +172,34 @@ class _Rows:
             colour: Colour = getattr(self.palette, name)
             if is_current:
                 attributes = "1" if attributes in ("", "1") else f"1;{attributes}"
-            line += _sgr(text, _mix(colour, background, DIM) if is_dim else colour, background, attributes)
+            line += _sgr(text, _dimmed(colour, background) if is_dim else colour, background, attributes)
         return line
 
     def moved(self, before: int, after: int) -> str:
-        """Escape sequences that move the cursor from one row to another."""
+        """Return escape sequences that move the cursor from one row to another."""
         return "".join(
-            f"\x1b[{_ABOVE + index + 1};1H{self.line(index, is_current=index == after)}" for index in (before, after)
+            f"\x1b[{self.above + index + 1};1H{self.line(index, is_current=index == after)}"
+            for index in (before, after)
         )
 
 
-def frame(catalog: Catalog, rows: _Rows, location: Location) -> str:
-    """The first screen as escape sequences.
-
-    Args:
-        catalog: The first page.
-        rows: Those that are shown.
-        location: Of the store.
-    """
+def _frame(catalog: Catalog, rows: _Rows, location: Location) -> str:
+    """Return the first screen as escape sequences."""
     (width, height), palette = rows.size, rows.palette
     plain, foreground, panel = palette.background, palette.foreground, palette.panel
-    muted = _mix(foreground, plain, DIM)
-    told = shown_line(catalog, View.CHATS)
+    muted = _dimmed(foreground, plain)
+    summary = shown_line(catalog, View.CHATS)
     name = one_line(location.name, 30)
     title = f" hermes-browse  {name}"
-    space = " " * max(width - cell_len(title) - cell_len(told) - 1, 2)
+    space = " " * max(width - cell_len(title) - cell_len(summary) - 1, 2)
     lines = [
         _sgr(" hermes-browse  ", foreground, plain, "1")
         + _sgr(name, palette.accent, plain)
         + _sgr(space, foreground, plain)
-        + _sgr(clip(told, max(width - cell_len(title) - len(space), 0)), muted, plain),
+        + _sgr(clip(summary, max(width - cell_len(title) - len(space), 0)), muted, plain),
         _sgr(fit("", width), foreground, panel),
-        _views(catalog, palette),
+        _view_line(catalog, palette),
+        *rows.head(),
     ]
     lines += (rows.line(index, is_current=index == 0) for index in range(rows.shown))
     blank = _sgr("", foreground, plain) + "\x1b[2J"
@@ -213,36 +210,34 @@ def frame(catalog: Catalog, rows: _Rows, location: Location) -> str:
     return f"\x1b[?1049h\x1b[?25l{blank}{placed}{status}{keys}\x1b[0m"
 
 
-class Taken:
-    """The state of the terminal between the first rows and Textual."""
+class Handover:
+    """The state of the terminal from the first rows until Textual has it."""
 
     def __init__(self) -> None:
-        self.is_taken = False
-        """Whether the alternate screen is up."""
-        self.is_handed_over = False
-        """Whether Textual leaves it: leaving it twice would move the cursor over what was printed since."""
-        self.put_back: Callable[[], None] = lambda: None
-        """Puts the terminal's settings back as they were found; Textual knows only those of the silent terminal."""
-        self.told = 0
-        """The signal that told us to end, 0 for none: raised where Python ignores exceptions, the ending would be
-        lost, and Textual has an ending of its own.
+        self.is_painted = False
+        """The alternate screen is up."""
+        self.is_done = False
+        """Textual leaves the alternate screen; leaving it twice would move the cursor over later output."""
+        self.restore_settings: Callable[[], None] = lambda: None
+        """Restores the settings from before the painting; Textual would restore those it found."""
+        self.signal = 0
+        """The signal received, 0 for none. It is kept because an exception raised by the handler can be lost where
+        Python ignores exceptions, and Textual ends in its own way.
         """
-        self.is_held = False
-        """Whether an ending waits: a thread that is being started, or a terminal that is being put back, must not be
-        left half way.
-        """
+        self.is_critical = False
+        """A thread is being started or the terminal restored: a signal does not interrupt that."""
         self.keys: EarlyKeys | None = None
-        """Answers the first keys, until Textual reads them."""
+        """Handles keys until Textual reads them."""
 
-    def leave(self, number: int, stack: FrameType | None) -> None:
-        """End at once after a signal, or leave the ending to Textual once it has the screen."""
-        self.told = number
-        if not self.is_handed_over and not self.is_held:
+    def on_signal(self, number: int, stack: FrameType | None) -> None:
+        """End at once, or leave that to Textual or to the end of the critical section."""
+        self.signal = number
+        if not self.is_done and not self.is_critical:
             raise SystemExit(128 + number)
 
 
 def _early_keys(descriptor: int, rows: _Rows) -> EarlyKeys:
-    from .early_keys import EarlyKeys  # the first rows are there by now
+    from .early_keys import EarlyKeys  # imported after the first rows are painted
 
     def paint(before: int, after: int) -> None:
         os.write(sys.stderr.fileno(), f"{rows.moved(before, after)}\x1b[0m".encode())
@@ -252,64 +247,59 @@ def _early_keys(descriptor: int, rows: _Rows) -> EarlyKeys:
 
 @contextlib.contextmanager
 def painted(
-    catalog: Catalog,
-    shown: Sequence[Conversation],
-    location: Location,
-    now: float,
-    *,
-    theme: str = "hermes-dark",
-    is_wanted: bool = True,
-    pane_sizes: PaneSizes | None = None,
-    are_keys_usual: bool = True,
-) -> Iterator[Taken]:
-    """Paint where it is possible, and put the terminal back at the end of the block, however it ends.
+    catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float, start: Start
+) -> Iterator[Handover]:
+    """Paint the first rows if possible, and restore the terminal at the end of the block, however it ends.
+
+    Nothing is painted if the first view, order, theme or glyphs are not the usual ones. Keys are handled only if none
+    is configured.
 
     Args:
         catalog: The first page.
         shown: Its first conversations, with previews.
         location: Of the store.
         now: Unix seconds.
-        theme: Of the first frame; some are not painted ahead.
-        is_wanted: False where the first frame is to be another one: another view or order.
-        pane_sizes: How the panes share the screen.
-        are_keys_usual: False where keys are not those the list has by itself: then none is answered ahead.
+        start: How the browser starts.
 
     Yields:
-        Who has the screen.
+        The state of the terminal.
     """
-    taken = Taken()
-    if not is_wanted or theme not in PALETTES or not is_possible():
-        yield taken
+    handover = Handover()
+    is_usual = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
+    if not is_usual or start.theme not in PALETTES or not is_possible():
+        yield handover
         return
     import termios
 
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     silent = termios.tcgetattr(descriptor)
-    silent[0] &= ~termios.ICRNL  # Enter is to arrive as Enter
+    silent[0] &= ~termios.ICRNL  # Enter must arrive as CR
     silent[3] &= ~(termios.ICANON | termios.ECHO)
-    handlers = {number: signal.signal(number, taken.leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.signal(number, handover.on_signal) for number in (signal.SIGTERM, signal.SIGHUP)}
+    keys: EarlyKeys | None = None
     try:
-        termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # NOW: what has been typed stays in the buffer
-        rows = _Rows(catalog, shown, terminal_size(), now, PALETTES[theme], pane_sizes or PaneSizes())
-        os.write(sys.stderr.fileno(), frame(catalog, rows, location).encode())
-        taken.is_taken = True
-        if are_keys_usual:
-            keys = _early_keys(descriptor, rows)
-            taken.is_held = True
-            keys.start()
-            taken.keys, taken.is_held = keys, False
-            if taken.told:
-                raise SystemExit(128 + taken.told)
-        taken.put_back = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
-        yield taken
+        termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # TCSANOW keeps typed keys in the buffer
+        rows = _Rows(catalog, shown, terminal_size(), now, PALETTES[start.theme], start.pane_sizes)
+        os.write(sys.stderr.fileno(), _frame(catalog, rows, location).encode())
+        handover.is_painted = True
+        if start.are_keys_usual:
+            handover.is_critical = True
+            new = _early_keys(descriptor, rows)
+            new.start()
+            keys = handover.keys = new
+            handover.is_critical = False
+            if handover.signal:
+                raise SystemExit(128 + handover.signal)
+        handover.restore_settings = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
+        yield handover
     finally:
-        taken.is_held = True
-        if taken.keys is not None:
-            taken.keys.stop()
+        handover.is_critical = True
+        if keys is not None:
+            keys.stop()
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        with contextlib.suppress(OSError, termios.error):  # a terminal that is gone needs nothing put back
-            if not taken.is_handed_over:
+        with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
+            if not handover.is_done:
                 os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
             termios.tcsetattr(descriptor, termios.TCSANOW, before)

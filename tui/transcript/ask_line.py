@@ -1,15 +1,13 @@
-"""A small box below the transcript that asks for one thing: what to find, or which message to go to."""
+"""The input below the transcript: a text to find, or the id of a message to go to."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.widgets import Input
 
 from ..bindings import bindings
@@ -19,77 +17,59 @@ from ..shared.text_box import TextBox
 
 
 class AskInput(TextBox):
-    """The box."""
+    """The input."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ASK)
 
-    @dataclass
-    class Stepped(Message):
-        """Up or down."""
-
-        by: int
-
-    class Left(Message):
-        """Escape."""
-
-    def __init__(self) -> None:
+    def __init__(self, handler: AskHandler) -> None:
         super().__init__(compact=True, select_on_focus=True)
+        self._handler = handler
 
     def action_step(self, by: int) -> None:
-        """To the next or previous find, without leaving the box."""
-        self.post_message(self.Stepped(by))
+        """Pass on up and down."""
+        self._handler.step(by)
 
     def action_leave(self) -> None:
-        """Leave without an answer."""
-        self.post_message(self.Left())
+        """Pass on Escape."""
+        self._handler.left()
 
 
-class Asking(Protocol):
-    """Takes what is typed into the box."""
+class AskHandler(Protocol):
+    """Handles the events of the input."""
 
     def edited(self, text: str) -> None:
-        """There is another text in the box."""
+        """The text was changed."""
 
     def submitted(self, text: str) -> None:
         """Enter was pressed."""
 
     def step(self, by: int) -> None:
-        """Up was pressed, or down."""
+        """Up or down was pressed."""
 
     def left(self) -> None:
         """Escape was pressed."""
 
 
 class AskLine(Horizontal):
-    """A label, the box, and an answer.
+    """A label, the input, and an answer."""
 
-    Args:
-        asking: Takes what is typed.
-    """
-
-    def __init__(self, asking: Asking, *, id: str | None = None) -> None:
+    def __init__(self, handler: AskHandler, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._asking = asking
+        self._handler = handler
 
     def compose(self) -> ComposeResult:
-        """Label, box and answer."""
+        """Label, input and answer."""
         yield TextLine(id="ask-label")
-        yield AskInput()
+        yield AskInput(self._handler)
         yield TextLine(id="ask-answer")
 
     @property
     def box(self) -> AskInput:
-        """Where it is typed."""
+        """The input."""
         return self.query_one(AskInput)
 
     def ask(self, label: str, value: str = "", hint: str = "") -> None:
-        """Begin to ask; the box takes the keys.
-
-        Args:
-            label: What is asked for.
-            value: To begin with.
-            hint: Shown while the box is empty.
-        """
+        """Show and focus the input, after a label and with a first text; the hint is shown while it is empty."""
         self.display = True
         self.query_one("#ask-label", TextLine).update(label, layout=True)
         self.answer("")
@@ -99,29 +79,17 @@ class AskLine(Horizontal):
         self.screen.set_focus(self.box)
 
     def answer(self, text: str) -> None:
-        """Say what came of it."""
+        """Show the answer."""
         self.query_one("#ask-answer", TextLine).update(text, layout=True)
 
     @on(Input.Changed)
     def changed(self, event: Input.Changed) -> None:
-        """Hand on what is typed."""
+        """Pass on the text."""
         event.stop()
-        self._asking.edited(event.value)
+        self._handler.edited(event.value)
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Hand on Enter."""
+        """Pass on Enter."""
         event.stop()
-        self._asking.submitted(event.value)
-
-    @on(AskInput.Stepped)
-    def stepped(self, event: AskInput.Stepped) -> None:
-        """Hand on up and down."""
-        event.stop()
-        self._asking.step(event.by)
-
-    @on(AskInput.Left)
-    def left(self, event: AskInput.Left) -> None:
-        """Hand on Escape."""
-        event.stop()
-        self._asking.left()
+        self._handler.submitted(event.value)

@@ -1,4 +1,4 @@
-"""A chat message as lines of the screen: head, text, tool calls with their results, reasoning."""
+"""Lay out a chat message as lines: head, text, tool calls with their results, reasoning."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .model import TEXT_LIMIT, Look, Tools, TranscriptModel
 from .tool_text import Hint, hint_of, tool_text_lines
 
 MARKDOWN_LIMIT = 16_000
-"""Code points rendered as Markdown; a longer text is shown plain, as rendering it would take several frames."""
+"""Code points; a longer text is not rendered as Markdown, which would take several frames."""
 OPEN_LIMIT = 400_000
-"""Code points shown of an unfolded text: laying out more takes a second, and the pager shows all of it."""
+"""Code points shown of an unfolded text; laying out more takes a second, and the pager shows all of it."""
 _SHORT_LINES = 6
 _SHORT_LIMIT = 16_000
-"""Code points of a result that is laid out whole for its first lines; of a longer one `_SHORT_TEXT` are."""
+"""Code points; the first lines of a longer result are laid out from `_SHORT_TEXT` code points."""
 _SHORT_TEXT = 4000
 _MAIN_ARGUMENTS = (
     "command",
@@ -44,7 +44,7 @@ _MAIN_ARGUMENTS = (
 
 
 def main_argument(call: ToolCall) -> str:
-    """The most telling argument of a call, on one line."""
+    """Return the most informative argument of a call, on one line."""
     loaded = load_json(call.arguments)
     if not isinstance(loaded, dict):
         return one_line(call.arguments, 200)
@@ -55,32 +55,27 @@ def main_argument(call: ToolCall) -> str:
     return one_line(", ".join(f"{key}={value}" for key, value in loaded.items()), 200)
 
 
-def outcome(result: ChatMessage) -> str:
-    """`error` when a result says so, else `ok`."""
-    return "error" if has_failed(result.text, result.effect) else "ok"
-
-
 def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None, width: int, *, is_open: bool) -> Line:
     name = one_line(call.name, 40)
     tail: list[Span] = []
     if result is not None:
-        failed = outcome(result) == "error"
         facts = [formats.size(len(result.text))]
         if message.timestamp is not None and result.timestamp is not None and result.timestamp > message.timestamp:
             facts.append(formats.duration(result.timestamp - message.timestamp))
-        came = (pgettext("tool", "error"), "error") if failed else (pgettext("tool", "ok"), "dim")
-        tail = [(f"  {' · '.join(facts)} · ", "dim"), came]
+        failed = has_failed(result.text, result.effect)
+        outcome = (pgettext("tool", "error"), "error") if failed else (pgettext("tool", "ok"), "dim")
+        tail = [(f"  {' · '.join(facts)} · ", "dim"), outcome]
     else:
         tail = [(f"  {_('no result')}", "dim")]
     room = max(width - 4 - line_width(tail), 0)
-    name = formats.clip(name, max(room, 8))  # where there is little room, what came of it gives way to who did it
+    name = formats.clip(name, max(room, 8))  # with little room the tail is clipped before the name
     argument = formats.clip(main_argument(call), max(room - cell_len(name), 0))
     line: Line = [("▾ " if is_open else "▸ ", "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail]
     return clip_line(line, width)
 
 
 def _beginning(text: str) -> tuple[str, int]:
-    """The beginning of a long text, or of each long field of an object, and how many code points are left out."""
+    """Return the beginning of a long text, or of each long field of an object, and the code points left out."""
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
@@ -92,50 +87,26 @@ def _beginning(text: str) -> tuple[str, int]:
 
 
 def output_lines(text: str, width: int, hint: Hint, draw: Draw = at_once, *, full: bool) -> list[Line]:
-    """Arguments or a result below their call: the first lines of it, or all.
-
-    Args:
-        text: As stored.
-        width: Cells.
-        hint: What is known of it.
-        draw: Lays it out.
-        full: All of it was asked for.
-    """
+    """Lay out stored arguments or a result in `width` cells, as shown below the call: `full`, or the first lines."""
     text, rest = (text, 0) if full or len(text) <= _SHORT_LIMIT else _beginning(text)
     more = len(text) - OPEN_LIMIT
     lines = draw(tool_text_lines, text[:OPEN_LIMIT], width - 2, hint, full)
     if full and more > 0:
-        said = _("… {size} more · O opens all").format(size=formats.size(more))
-        lines.append([(formats.clip(said, width - 2), "note")])
+        note = _("… {size} more · O opens all").format(size=formats.size(more))
+        lines.append([(formats.clip(note, width - 2), "note")])
     if not full and (rest or len(lines) > _SHORT_LINES):
         count = len(lines) - _SHORT_LINES
         if rest:
-            said = _("… {size} more · enter").format(size=formats.size(rest))
+            note = _("… {size} more · enter").format(size=formats.size(rest))
         else:
-            said = ngettext("… 1 more line · enter", "… {count:,} more lines · enter", count).format(count=count)
-        lines = [*lines[:_SHORT_LINES], [(formats.clip(said, width - 2), "note")]]
+            note = ngettext("… 1 more line · enter", "… {count:,} more lines · enter", count).format(count=count)
+        lines = [*lines[:_SHORT_LINES], [(formats.clip(note, width - 2), "note")]]
     return indent(lines, ("│ ", "rule"))
 
 
-def tool_lines(
-    message: ChatMessage,
-    model: TranscriptModel,
-    width: int,
-    tools: Tools,
-    draw: Draw = at_once,
-    *,
-    is_open: bool,
+def _tool_lines(
+    message: ChatMessage, model: TranscriptModel, width: int, tools: Tools, draw: Draw, *, is_open: bool
 ) -> list[Line]:
-    """The calls of a message.
-
-    Args:
-        message: Which calls tools.
-        model: Where results are found.
-        width: Cells.
-        tools: How much is shown.
-        draw: Lays out their texts.
-        is_open: Everything was asked for.
-    """
     lines: list[Line] = []
     if tools is Tools.OFF and not is_open:
         names = list(dict.fromkeys(one_line(call.name, 30) for call in message.tool_calls))
@@ -171,7 +142,7 @@ def _head(message: ChatMessage, width: int) -> Line:
 
 
 def _folded(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
-    """A block under its label, which stands alone while it is folded."""
+    """Lay out the label of a block, and the block itself if it is open."""
     label = _(block.kind.label).format(size=formats.size(len(block.body)))
     lines: list[Line] = [[("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")]]
     if is_open:
@@ -181,7 +152,7 @@ def _folded(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[Line
 
 
 def _reasoning(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
-    """What was thought: without a label once it is open, as a key opens it in all messages."""
+    """Lay out the label of reasoning, or the reasoning itself if it is open."""
     if not is_open:
         label = "▸ " + _(block.kind.label).format(size=formats.size(len(block.body)))
         return [[(formats.clip(label, width), "reasoning")]]
@@ -190,18 +161,18 @@ def _reasoning(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[L
     return indent(draw(make, safe, width - 2, "reasoning"), ("┊ ", "rule"))
 
 
-def _said(message: ChatMessage, said: str, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
-    """What was said; images stand below it, by themselves."""
+def _text(message: ChatMessage, text: str, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
+    """Lay out the text of a message without images, which `_images` shows below it."""
     if any(part.kind == "image" for part in message.parts):
-        said = "\n".join(part.text for part in message.parts if part.kind != "image" and part.text)
+        text = "\n".join(part.text for part in message.parts if part.kind != "image" and part.text)
     lines: list[Line] = []
-    cut = said[: OPEN_LIMIT if is_open else TEXT_LIMIT]
+    cut = text[: OPEN_LIMIT if is_open else TEXT_LIMIT]
     if cut.strip():
         make = render_markdown if len(cut) <= MARKDOWN_LIMIT else wrap_text
         lines += draw(make, safe_text(cut).strip("\n"), width, "struck" if message.state is State.REWOUND else "text")
-    if len(cut) < len(said):
+    if len(cut) < len(text):
         more = _("… {size} more · O opens all") if is_open else _("… {size} more · enter")
-        lines.append([(formats.clip(more.format(size=formats.size(len(said) - len(cut))), width), "note")])
+        lines.append([(formats.clip(more.format(size=formats.size(len(text) - len(cut))), width), "note")])
     return lines
 
 
@@ -218,7 +189,7 @@ def _images(message: ChatMessage, width: int) -> list[Line]:
 
 
 def _divider(message: ChatMessage, label: Line, width: int) -> Line:
-    """The head of a summary: a rule instead of a name, as nobody said it."""
+    """Draw the head of a summary: a rule instead of a role."""
     facts = [
         formats.clock(message.timestamp).strip(),
         "" if message.state is State.LIVE else formats.state(message.state),
@@ -229,12 +200,7 @@ def _divider(message: ChatMessage, label: Line, width: int) -> Line:
 
 
 def plain_lines(message: ChatMessage, width: int) -> list[Line]:
-    """A message shown unformatted until it has been laid out: its head, and its text wrapped.
-
-    Args:
-        message: What to show.
-        width: Cells for everything.
-    """
+    """Lay out a message without formatting, to be shown until the layout is ready: its head and its wrapped text."""
     text = safe_text(message.text[:MARKDOWN_LIMIT]).strip("\n")
     return [_head(message, width), *indent(wrap_text(text, max(width - 2, 10), "text"), ("  ", "text")), []]
 
@@ -242,16 +208,7 @@ def plain_lines(message: ChatMessage, width: int) -> list[Line]:
 def message_lines(
     message: ChatMessage, model: TranscriptModel, width: int, look: Look, draw: Draw = at_once, *, is_open: bool
 ) -> list[Line]:
-    """The lines of a message and the blank line after it; none for a result that is shown with its call.
-
-    Args:
-        message: What to show.
-        model: Where results of its calls are found.
-        width: Cells for everything.
-        look: What is shown of tools and reasoning.
-        draw: Lays out its texts.
-        is_open: Everything of it was asked for.
-    """
+    """Lay out a message in `width` cells, and the blank line after it; no lines for a result shown with its call."""
     if model.is_paired(message):
         return []
     inner = max(width - 2, 10)
@@ -267,7 +224,7 @@ def message_lines(
         elif block.kind is RESULT:
             lines += output_lines(block.body, inner, Hint(is_result=True), draw, full=is_open)
         elif block.kind is SAID:
-            lines += _said(message, block.body, inner, draw, is_open=is_open)
+            lines += _text(message, block.body, inner, draw, is_open=is_open)
         elif block.kind is not CALL:
             lines += _folded(block, inner, draw, is_open=is_open)
     if message.role != "tool":
@@ -276,7 +233,7 @@ def message_lines(
     if message.is_summary and is_divider and not message.tool_calls:
         return [_divider(message, lines[0], width), *indent(lines[1:], ("  ", "text")), []]
     if message.tool_calls:
-        lines += tool_lines(message, model, inner, look.tools, draw, is_open=is_open)
+        lines += _tool_lines(message, model, inner, look.tools, draw, is_open=is_open)
     if not lines:
         lines = [[(_("(empty)"), "note")]]
     return [_head(message, width), *indent(lines, ("  ", "text")), []]

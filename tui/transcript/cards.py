@@ -1,4 +1,4 @@
-"""Cards that show a text: the facts of a conversation, and a row as it is stored."""
+"""Cards that show a text: the details of a conversation, and a message as stored."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.cleanup.protection import Families
+from hermes_browse.store.cleanup.sizes import added, measure
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.details import Details, ModelUse, read_details
 from hermes_browse.store.messages.models import State
@@ -30,7 +32,7 @@ from ..shared.styled import Line, line_text
 from ..store_paths import read_radar_at
 
 BYTES_PER_TOKEN = 4
-"""By which Hermes guesses as well (agent/model_metadata.py, 0.19: four characters)."""
+"""Hermes' own estimate (agent/model_metadata.py, 0.19: four characters)."""
 _TITLE_SOURCES = {
     "user": N_("given by you"),
     "llm": N_("found by a model"),
@@ -57,19 +59,19 @@ LABEL = 14
 """Cells of the labels."""
 
 Row = tuple[str, str]
-"""A label and its value, both printable and on one line."""
+"""A label and its value, both printable, on one line."""
 
 
 def _when(moment: float | None, now: float) -> str:
     if moment is None:
         return ""
     ago = formats.ago(moment, now)
-    told = _("{day}, {time}").format(day=formats.day(moment), time=formats.clock(moment))
-    return f"{told} · {ago}" if ago else told
+    time = _("{day}, {time}").format(day=formats.day(moment), time=formats.clock(moment))
+    return f"{time} · {ago}" if ago else time
 
 
-def _known(texts: dict[str, str], code: str) -> str:
-    """The words for a code, or what stands there of it."""
+def _words(texts: dict[str, str], code: str) -> str:
+    """Return the words for a code; an unknown code as stored."""
     return _(texts[code]) if code in texts else one_line(code, 40)
 
 
@@ -99,23 +101,23 @@ def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
         yield f"  {_('sent')}", " · ".join(sent)
         if tokens.cache_write:
             yield "", _("{count:,} written to cache").format(count=tokens.cache_write)
-        thought = _("{count:,} of them reasoning").format(count=tokens.reasoning) if tokens.reasoning else ""
-        yield f"  {pgettext('tokens', 'written')}", f"{tokens.output:,}{f' · {thought}' if thought else ''}"
+        reasoning = _("{count:,} of them reasoning").format(count=tokens.reasoning) if tokens.reasoning else ""
+        yield f"  {pgettext('tokens', 'written')}", f"{tokens.output:,}{f' · {reasoning}' if reasoning else ''}"
     if details.api_calls:
         yield _("requests"), f"{details.api_calls:,}"
     size = details.live_bytes + details.prompt_bytes
     if details.live_images:
-        told = ngettext(
+        sentence = ngettext(
             "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
             "{messages}, {size} and {count:,} messages with images: "
             "about {tokens} tokens (guessed, {bytes} bytes each)",
             details.live_images,
         )
     else:
-        told = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
+        sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
     yield (
         _("live context"),
-        told.format(
+        sentence.format(
             messages=formats.counted(details.live_rows, "message"),
             size=formats.size(size),
             count=details.live_images,
@@ -130,8 +132,8 @@ def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
     words = [
         formats.money(conversation.cost_usd)
         or (pgettext("cost", "nothing") if conversation.cost_usd == 0 else pgettext("cost", "unknown")),
-        _known(_COST_STATUS, status),
-        _known(_COST_SOURCES, source),
+        _words(_COST_STATUS, status),
+        _words(_COST_SOURCES, source),
     ]
     yield _("cost"), " · ".join(word for word in words if word)
     if details.actual_usd is not None and details.estimated_usd is not None:
@@ -166,24 +168,27 @@ def _model(use: ModelUse) -> str:
 
 
 def _role(role: str) -> str:
-    """As stored where a filter would ask for it; in words of the language where there are some."""
+    """Return the name of a role; an unknown role as stored."""
     return _(_ROLES[role]) if role in _ROLES else one_line(role, 20)
 
 
-def _messages(details: Details) -> Iterator[Row]:
+def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
     parts = _(", ").join(f"{count:,} {_role(each)}" for each, count in details.roles.items())
-    told = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
-    yield _("messages"), told.format(count=shown, parts=parts)
-    left = [
+    sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
+    yield _("messages"), sentence.format(count=shown, parts=parts)
+    not_shown = [
         (details.states.get(State.COMPACTED, 0), _("{count:,} summarised away for the model")),
         (details.states.get(State.REWOUND, 0), _("{count:,} rewound")),
         (details.hidden, _("{count:,} hidden: bookkeeping, or for the model alone")),
         (details.repeated, _("{count:,} repeated by a compaction, shown once")),
     ]
-    for count, words in left:
+    for count, words in not_shown:
         if count:
             yield "", words.format(count=count)
+    if conversation.size is not None:
+        told = _("{size}: what deleting it frees, with its subagents") if conversation.subagents else "{size}"
+        yield _("size"), told.format(size=formats.size(conversation.size))
 
 
 def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
@@ -199,8 +204,7 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
     ]
     yield _("kind"), " · ".join(mark for mark in marks if mark)
     if conversation.title:
-        source = facts.get("title_source", "")
-        yield _("title"), _known(_TITLE_SOURCES, source)
+        yield _("title"), _words(_TITLE_SOURCES, facts.get("title_source", ""))
     yield _("source"), one_line(conversation.source, 40)
     yield _("profile"), one_line(facts.get("profile_name", ""), 40)
     yield _("started"), _when(conversation.root.started_at, now)
@@ -233,14 +237,7 @@ def _identity(conversation: Conversation) -> Iterator[Row]:
 
 
 def details_lines(conversation: Conversation, details: Details, now: float, fate: str = "") -> list[Line]:
-    """The card as lines, not wrapped.
-
-    Args:
-        conversation: Whose.
-        details: Read for it.
-        now: Unix seconds; for how long ago things were.
-        fate: When Hermes deletes it by itself, or why it does not.
-    """
+    """Return the lines of the card, not wrapped; `fate` says when Hermes deletes the conversation, or why not."""
     facts = details.facts
     route = [one_line(facts.get(name, ""), 120) for name in ("billing_provider", "billing_mode", "billing_base_url")]
     models = [
@@ -259,34 +256,34 @@ def details_lines(conversation: Conversation, details: Details, now: float, fate
         ("", [*_about(conversation, details, now), (_("retention"), one_line(fate, 200))]),
         (_("Where it comes from"), list(_origin(facts))),
         (_("Model, tokens, cost"), [*models, *_tokens(conversation, details), *_cost(conversation, details)]),
-        (_("Messages"), list(_messages(details))),
+        (_("Messages"), list(_messages(conversation, details))),
         (_("Tools"), tools),
         (_("Ids"), list(_identity(conversation))),
     ]
     lines: list[Line] = []
     for title, rows in sections:
-        kept = [(label, value) for label, value in rows if value]
-        if not kept:
+        rows = [(label, value) for label, value in rows if value]
+        if not rows:
             continue
         if lines:
             lines.append([])
         if title:
             lines.append([(title, "heading")])
         lines += [
-            [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")] for label, value in kept
+            [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")] for label, value in rows
         ]
     return lines
 
 
 class LinesCard(Card[None]):
-    """Lines under a title, to look at and to copy, never to change.
+    """Lines under a title, which can be copied.
 
     Args:
         title: Printable.
         lines: Printable, not wrapped.
-        copied: What is put on the clipboard.
+        copied: The text to copy.
         view: Id of the view of the lines.
-        hang: Cells by which what is wrapped stands further right.
+        hang: Cells by which wrapped lines are indented.
     """
 
     def __init__(self, title: str, lines: Sequence[Line], copied: str, *, view: str, hang: int = 0) -> None:
@@ -302,7 +299,7 @@ class LinesCard(Card[None]):
             yield keys_line(self.told_keys())
 
     def action_copy(self) -> None:
-        """Put the text on the clipboard, and say by which way."""
+        """Copy the text, and say how."""
 
         async def work() -> None:
             self.answer(await clipboard.copy(self._copied, self.app.copy_to_clipboard))
@@ -311,13 +308,7 @@ class LinesCard(Card[None]):
 
 
 class RawScreen(LinesCard):
-    """A chat message as it is stored: the JSON of its row.
-
-    Args:
-        title: Which, in printable words.
-        text: Its JSON.
-        lines: The same in colours, not wrapped.
-    """
+    """A chat message as stored: its JSON, and the same as printable lines with colours, not wrapped."""
 
     KEYS = RAW
 
@@ -326,12 +317,7 @@ class RawScreen(LinesCard):
 
 
 class DetailsScreen(LinesCard):
-    """Everything worth knowing of a conversation.
-
-    Args:
-        title: Of the conversation, printable.
-        lines: Of the card, not wrapped.
-    """
+    """The details of a conversation: a printable title, and the lines of `details_lines`."""
 
     KEYS = DETAILS
 
@@ -342,19 +328,22 @@ class DetailsScreen(LinesCard):
 
 def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
     """Read the details of a conversation and show the card."""
-    now, location = context.clock(), context.location
+    now, location, catalog = context.clock(), context.location, context.catalog
 
     def work(reader: Reader) -> tuple[Conversation, list[Line]]:
-        known = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
-        fate = read_radar_at(location, reader, now).fate(known)
+        detailed = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
+        if detailed.size is None and catalog.of_session(detailed.id) is not None:
+            sessions = Families(catalog.forest).sessions(catalog.forest.chain_of(detailed.id))
+            detailed = detailed._replace(size=added(measure(reader, sessions).values()).total)
+        fate = read_radar_at(location, reader, now).fate(detailed)
         days = fate.prune_in_days
-        kept = fate.reason
+        words = fate.reason
         if days is not None:
-            kept = _("in {days:,.0f} days: {reason}").format(days=days, reason=kept)
-        return known, details_lines(known, read_details(reader, known), now, kept)
+            words = _("in {days:,.0f} days: {reason}").format(days=days, reason=words)
+        return detailed, details_lines(detailed, read_details(reader, detailed), now, words)
 
     def done(result: tuple[Conversation, list[Line]]) -> None:
-        known, lines = result
-        app.push_screen(DetailsScreen(one_line(formats.name(known), 200), lines))
+        detailed, lines = result
+        app.push_screen(DetailsScreen(one_line(formats.name(detailed), 200), lines))
 
     context.page_worker.submit("card", work, done, context.failed)

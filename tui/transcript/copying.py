@@ -1,4 +1,4 @@
-"""Copying and opening what the transcript shows: to the clipboard, in the pager or the editor, as raw JSON."""
+"""Copy or open the current message: on the clipboard, in the pager or the editor, as raw JSON, its references."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ from .images import Pictures
 from .markdown import highlight, parse
 from .model import TranscriptModel
 from .references import ReferencesScreen, references
-from .tool_text import as_shown, what_it_said
+from .tool_text import as_shown, output_text
 
 
 class Piece(NamedTuple):
-    """A text and what to call it."""
+    """A text with a name."""
 
     name: str
     """In a few printable words: "code block (python, 12 lines)"."""
     text: str
     suffix: str = ".txt"
-    """Of a file that holds it; tells an editor what it is."""
+    """Of a file with this text."""
 
 
-def said(message: ChatMessage) -> Piece:
-    """The text of a message without injected memory; of a message with calls alone, their names and arguments.
+def _own_text(message: ChatMessage) -> str:
+    """Return the text of a message without injected memory."""
+    return without_injections(message.text) if message.role in ("user", "assistant") else message.text
 
-    Args:
-        message: Of any role.
-    """
-    text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
+
+def message_text(message: ChatMessage) -> Piece:
+    """Return the text of a message; if there is none, the names and arguments of its calls."""
+    text = _own_text(message)
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
     name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
@@ -55,58 +56,43 @@ def said(message: ChatMessage) -> Piece:
 
 
 def code_blocks(message: ChatMessage) -> list[Piece]:
-    """The code blocks of a message's Markdown, in order; nested ones too.
-
-    Args:
-        message: Its text is parsed whole, which for hundreds of kilobytes takes longer than a frame.
-    """
-    found: list[Piece] = []
+    """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes more than a frame."""
+    pieces: list[Piece] = []
     for token in parse(without_injections(message.text)):
         if token.type in ("fence", "code_block") and token.content.strip():
             language = one_line(token.info.split()[0], 20) if token.info.split() else ""
             count = token.content.rstrip("\n").count("\n") + 1
             facts = [language, formats.counted(count, "line")]
             name = _("code block ({facts})").format(facts=_(", ").join(fact for fact in facts if fact))
-            found.append(Piece(name, token.content.rstrip("\n")))
-    return found
+            pieces.append(Piece(name, token.content.rstrip("\n")))
+    return pieces
 
 
 def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
-    """The outputs of the tools a message called, in the order of the calls; of a tool's own message, its text.
-
-    Args:
-        message: Of any role.
-        model: Where results are found, as far as they have been read.
-    """
+    """Return the outputs of the calls of a message, as far as they have been read; of a tool's message, its text."""
     results = [model.result(call.id) if call.id else None for call in message.tool_calls]
     rows = [message] if message.role == "tool" else [result for result in results if result is not None]
     names = {call.id: call.name for call in message.tool_calls}
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for row in rows:
         name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
-        text = what_it_said(row.text)
+        text = output_text(row.text)
         size = formats.size(len(text.encode("utf-8", "replace")))
-        found.append(Piece(_("output of {name}, {size}").format(name=name, size=size), text))
-    return found
+        pieces.append(Piece(_("output of {name}, {size}").format(name=name, size=size), text))
+    return pieces
 
 
 def document(message: ChatMessage, model: TranscriptModel) -> Piece:
-    """Everything of a message as one Markdown text: what was said, the reasoning, calls with their whole results.
-
-    Args:
-        message: Of any role.
-        model: Where results are found, as far as they have been read.
-    """
+    """Return all of a message as one Markdown text: reasoning, text, calls with their whole results as far as read."""
     if message.role == "tool":
-        return Piece(_("tool output {id}").format(id=message.id), what_it_said(message.text))
+        return Piece(_("tool output {id}").format(id=message.id), output_text(message.text))
     parts = [
         f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
         f"{formats.clock(message.timestamp).strip()}".rstrip()
     ]
     if message.reasoning:
         parts.append(f"## reasoning\n\n{message.reasoning}")
-    text = without_injections(message.text) if message.role in ("user", "assistant") else message.text
-    if text.strip():
+    if (text := _own_text(message)).strip():
         parts.append(text)
     for call in message.tool_calls:
         parts.append(f"## {call.name}\n\n{as_shown(call.arguments)}")
@@ -117,12 +103,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> Piece:
 
 
 class Copying:
-    """Copies and opens the message under the cursor; a key that has several things to give takes the next each time.
-
-    Args:
-        context: The store.
-        panes: The transcript.
-    """
+    """Copies and opens the current message; pressing the key again copies the next of several pieces."""
 
     def __init__(self, context: Context, panes: Panes) -> None:
         self._context, self._panes = context, panes
@@ -131,11 +112,10 @@ class Copying:
         """Files of images that were opened."""
 
     def take(self, what: str) -> None:
-        """Copy or open something of the current message.
+        """Copy or open a part of the current message.
 
         Args:
-            what: `message`, `code` or `output` to copy, `pager`, `editor`, `raw` or `links` to open; of the message
-                the transcript is about.
+            what: `message`, `code` or `output` to copy, `pager`, `editor`, `raw` or `links` to open.
         """
         actions: dict[str, Callable[[ChatMessage], Coroutine[None, None, None]]] = {
             "message": self._copy_message,
@@ -146,21 +126,16 @@ class Copying:
             "links": self._show_references,
         }
         message, message_id = self._panes.transcript.current, self._panes.transcript.current_id
-        if what == "raw" and message_id is not None:  # its number is enough, also while its text is being read
+        if what == "raw" and message_id is not None:  # needs the id only, also while the message is being read
             self._show_raw(message_id)
         elif message is not None:
-            self._begin(actions[what](message))
+            self._run(actions[what](message))
         else:
             self._context.say(_("no message here"))
 
     def copy(self, text: str, name: str) -> None:
-        """Copy a text and say how.
-
-        Args:
-            text: What to copy.
-            name: What it is, in printable words.
-        """
-        self._begin(self._copy(text, name))
+        """Copy a text, and say how; the name is printable."""
+        self._run(self._copy(text, name))
 
     def copy_command(self, command: str) -> None:
         """Copy a command, and show it in the status line."""
@@ -170,23 +145,23 @@ class Copying:
         """Remove the files of images that were opened."""
         self.pictures.close()
 
-    def _begin(self, work: Coroutine[None, None, None]) -> None:
-        """Run a job; it takes the place of one that is still under way."""
-        self._panes.run_worker(work, group="taking", exclusive=True)
+    def _run(self, work: Coroutine[None, None, None]) -> None:
+        """Run a job; it replaces one that is still running."""
+        self._panes.run_worker(work, group="copying", exclusive=True)
 
     async def _copy(self, text: str, name: str) -> None:
         route = await clipboard.copy(text, self._panes.app.copy_to_clipboard)
         self._context.say(f"{name} {route}")
 
     async def _copy_message(self, message: ChatMessage) -> None:
-        piece = said(message)
+        piece = message_text(message)
         if not piece.text:
             self._context.say(_("this message has no text"))
             return
         await self._copy(piece.text, piece.name)
 
     async def _copy_code(self, message: ChatMessage) -> None:
-        # A long message takes a while to be parsed: beside the screen's thread.
+        # Parsing a long message takes a while.
         await self._copy_next("code", message, await asyncio.to_thread(code_blocks, message), _("no code block here"))
 
     async def _copy_output(self, message: ChatMessage) -> None:
@@ -232,15 +207,15 @@ class Copying:
     async def _show_references(self, message: ChatMessage) -> None:
         model = self._panes.transcript.model
         assert model is not None
-        found = await asyncio.to_thread(references, message, model)
-        if found:
+        targets = await asyncio.to_thread(references, message, model)
+        if targets:
             title = _("message {id}").format(id=message.id)
-            self._panes.app.push_screen(ReferencesScreen(self._context, self.pictures, title, found))
+            self._panes.app.push_screen(ReferencesScreen(self._context, self.pictures, title, targets))
         else:
             self._context.say(_("no link, image or path in this message"))
 
     def _show_raw(self, message_id: int) -> None:
-        if message_id < 0:  # the system prompt and the recap are no rows of this table
+        if message_id < 0:  # the system prompt and the recap are no rows of `messages`
             self._context.say(_("this is not a row of messages"))
             return
 
@@ -248,11 +223,11 @@ class Copying:
             text = read_raw(reader, message_id)
             return (text, highlight(printable(text), "json")) if text is not None else None
 
-        def done(found: tuple[str, list[Line]] | None) -> None:
-            if found is None:
+        def done(raw: tuple[str, list[Line]] | None) -> None:
+            if raw is None:
                 self._context.say(_("message {id} is no longer in the store").format(id=message_id))
                 return
             title = _("message {id} as it is stored").format(id=message_id)
-            self._panes.app.push_screen(RawScreen(title, *found))
+            self._panes.app.push_screen(RawScreen(title, *raw))
 
         self._context.page_worker.submit("raw", work, done, self._context.failed)

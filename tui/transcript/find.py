@@ -1,4 +1,4 @@
-"""Finding inside a transcript: what is looked for, slices of the conversation looked through, what was found."""
+"""Find a text inside a transcript: the matcher, the scan in slices, the results, and their highlighting."""
 
 from __future__ import annotations
 
@@ -23,24 +23,18 @@ from .blocks import MARKDOWN_LIMIT
 from .tool_text import as_shown
 
 _BATCH = 40
-"""Messages read at a time: a few milliseconds."""
+"""Messages read at a time, which takes a few milliseconds."""
 _SECONDS = 0.05
-"""Seconds after which a slice ends, so that messages that come into sight are read between two slices."""
-_SIGNS = re.compile(r"[*_`~\\\[\]]|\]\([^)\s]*\)")
+"""The duration of a slice; messages that come into sight are read between two slices."""
+_MARKUP = re.compile(r"[*_`~\\\[\]]|\]\([^)\s]*\)")
 _WIDE = 20_000
-"""Cells that no line exceeds, so that none is broken."""
+"""Cells; wide enough that no line is wrapped."""
 _OVERLAP = 24
-"""Messages before a slice that are read again, to find the calls that results belong to."""
+"""Messages before a slice that are read again, to find the calls of results in it."""
 
 
 def needle(text: str) -> Matcher | None:
-    """What finds a text as it is typed in the box; None for an empty one.
-
-    The text is taken literally, ignoring case and accents, anywhere in a word: it is no query.
-
-    Args:
-        text: As typed.
-    """
+    """Return a matcher of a literal text, anywhere in a word, ignoring case and accents; None for an empty text."""
     folded = fold(text)
     if not folded.strip():
         return None
@@ -48,88 +42,79 @@ def needle(text: str) -> Matcher | None:
 
 
 def texts_of(message: ChatMessage) -> Iterator[str]:
-    """The texts of a message as the transcript can show them, folded parts too."""
+    """Yield the texts of a message as the transcript can show them, including folded parts."""
     for block in blocks_of(message):
         if block.kind is CALL:
             yield block.tool
         yield as_shown(block.body) if block.kind in (CALL, RESULT) else block.body
 
 
-def contains(message: ChatMessage, wanted: Matcher) -> bool:
-    """Whether a message, as it can be shown, has the needle in it."""
+def contains(message: ChatMessage, matcher: Matcher) -> bool:
+    """Whether a message, as it can be shown, has a match."""
     for text in texts_of(message):
         folded = fold(text)
-        if wanted.in_folded(folded, has_marks(folded)):
+        if matcher.in_folded(folded, has_marks(folded)):
             return True
-    return _stands_rendered(without_injections(message.text), wanted)
+    return _matches_rendered(without_injections(message.text), matcher)
 
 
-def _stands_rendered(text: str, wanted: Matcher) -> bool:
-    """Whether the needle is in a Markdown text as it is shown, without its signs: `bold words` in `**bold** words`."""
+def _matches_rendered(text: str, matcher: Matcher) -> bool:
+    """Whether Markdown matches when it is rendered: `**bold** words` contains `bold words`."""
     if len(text) > MARKDOWN_LIMIT:
         return False
-    without_signs = fold(_SIGNS.sub("", text))
-    if len(without_signs) == len(text) or not wanted.in_folded(without_signs, has_marks(without_signs)):
+    plain = fold(_MARKUP.sub("", text))
+    if len(plain) == len(text) or not matcher.in_folded(plain, has_marks(plain)):
         return False
-    from .markdown import render_markdown  # seldom needed; to parse each message would be slow
+    from .markdown import render_markdown  # seldom needed, and parsing each message would be slow
 
     shown = fold("\n".join(map(line_text, render_markdown(printable(text), _WIDE))))
-    return wanted.in_folded(shown, has_marks(shown))
+    return matcher.in_folded(shown, has_marks(shown))
 
 
 class Slice(NamedTuple):
-    """What was found in a part of a conversation."""
+    """The result of scanning a part of a conversation."""
 
     found: tuple[int, ...]
-    """Ids of messages; a result that stands with its call counts as the message that made the call."""
+    """Ids of messages; a result that is shown with its call counts as the message with the call."""
     end: int
-    """The first bone that has not been looked through."""
+    """The first bone that has not been scanned."""
 
 
-def look_through(reader: Reader, bones: Sequence[Bone], start: int, stop: int, wanted: Matcher) -> Slice:
-    """Look through a part of a conversation for a short while; on a worker's thread.
-
-    Args:
-        reader: An open reader.
-        bones: Of the whole conversation.
-        start: The first bone to look at.
-        stop: The first one not to.
-        wanted: What to look for.
-    """
+def scan(reader: Reader, bones: Sequence[Bone], start: int, stop: int, matcher: Matcher) -> Slice:
+    """Scan bones from `start` up to `stop` for a short while, and return how far that was; on a worker's thread."""
     until = time.monotonic() + _SECONDS
     callers: dict[str, int] = {}
 
-    def note(messages: Sequence[ChatMessage]) -> None:
+    def note_calls(messages: Sequence[ChatMessage]) -> None:
         for message in messages:
             callers.update({call.id: message.id for call in message.tool_calls if call.id})
 
-    before = bones[max(start - _OVERLAP, 0) : start]
     if start < stop and bones[start].role == "tool":
-        note(read_messages(reader, before))
+        note_calls(read_messages(reader, bones[max(start - _OVERLAP, 0) : start]))
     found: dict[int, None] = {}
     position = start
     while position < stop and (position == start or time.monotonic() < until):
         batch = bones[position : min(position + _BATCH, stop)]
         messages = read_messages(reader, batch)
-        note(messages)
+        note_calls(messages)
         for message in messages:
-            if contains(message, wanted):
+            if contains(message, matcher):
                 found[callers.get(message.tool_call_id or "", message.id)] = None
         position += len(batch)
     return Slice(tuple(found), position)
 
 
 class Findings:
-    """Messages of a conversation with a needle in them, as far as it has been looked through.
+    """The matching messages of a conversation, as far as it has been scanned.
 
     Args:
-        wanted: The needle.
+        matcher: From `needle`.
         count: Bones of the conversation.
-        origin: The bone at which the reader was: it and what follows is looked through first.
+        origin: The bone at which the reader was; the scan begins there.
     """
 
-    def __init__(self, wanted: Matcher, count: int, origin: int) -> None:
-        self.wanted = wanted
+    def __init__(self, matcher: Matcher, count: int, origin: int) -> None:
+        self.matcher = matcher
         self.origin = min(max(origin, 0), count)
         self._parts = [(self.origin, count), (0, self.origin)]
         self.found: set[int] = set()
@@ -137,16 +122,16 @@ class Findings:
 
     @property
     def next_part(self) -> tuple[int, int] | None:
-        """Bones to look through next, half-open; None when all have been."""
+        """Bones to scan next, as a half-open range; None when all are scanned."""
         return next(((start, stop) for start, stop in self._parts if start < stop), None)
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything has been looked through."""
+        """Whether everything has been scanned."""
         return self.next_part is None
 
     def take(self, part: Slice) -> None:
-        """Add what was found in the next part."""
+        """Add the result for the next part."""
         self.found.update(part.found)
         for number, (start, stop) in enumerate(self._parts):
             if start < stop:
@@ -154,12 +139,12 @@ class Findings:
                 return
 
     def grow(self, before: int, count: int) -> None:
-        """Look through bones that were added at the end, too."""
+        """Scan bones that were added at the end, too."""
         self._parts.append((before, count))
 
 
-def _beginning(line: Line) -> tuple[str, int]:
-    """The text between a line and the one above it, and where in the line its own text begins."""
+def _joint(line: Line) -> tuple[str, int]:
+    """Return the text between a line and the one above it, and the index at which the line's own text begins."""
     position = 0
     for span in line:
         if span == JOINT:
@@ -171,25 +156,20 @@ def _beginning(line: Line) -> tuple[str, int]:
 
 
 def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[list[tuple[int, int, int]]]:
-    """Where terms are in lines: for each line ranges of its text, and with each the line on which the term begins.
-
-    Args:
-        lines: Of a message; those that were broken have joints.
-        matchers: What is looked for.
-    """
+    """Return the matches by line: start and end in its text, and the index of the line on which the match begins."""
     texts: list[str] = []
     starts: list[int] = []
     shifts: list[int] = []
     length = 0
     for line in lines:
-        between, begin = _beginning(line)
+        between, begin = _joint(line)
         text = line_text(line)[begin:]
         length += len(between)
         starts.append(length)
         shifts.append(begin)
         texts += [between, text]
         length += len(text)
-    found: list[list[tuple[int, int, int]]] = [[] for _ in lines]
+    ranges: list[list[tuple[int, int, int]]] = [[] for _ in lines]
     first = 0
     for start, end in find_ranges("".join(texts), matchers):
         while first + 1 < len(lines) and starts[first + 1] <= start:
@@ -199,21 +179,21 @@ def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[
             length = len(texts[2 * number + 1])
             begin, stop = max(start - starts[number], 0), min(end - starts[number], length)
             if begin < stop:
-                found[number].append((begin + shifts[number], stop + shifts[number], first))
+                ranges[number].append((begin + shifts[number], stop + shifts[number], first))
             number += 1
-    return found
+    return ranges
 
 
-def light_lines(
+def highlight_lines(
     lines: Sequence[Line], matchers: Sequence[Matcher], is_hit: bool, number: int | None
 ) -> tuple[list[Line], list[int]]:
-    """Lines with terms highlighted, and the numbers of those on which one begins.
+    """Return lines with matches highlighted, and the indexes of those on which a match begins.
 
     Args:
         lines: Of a message.
-        matchers: What is looked for.
-        is_hit: Whether it is the message gone to.
-        number: Which of its finds is; None for all.
+        matchers: Of the terms.
+        is_hit: Whether the message is the current hit.
+        number: The index of its current match; None for all.
     """
     ranges = ranges_of_lines(lines, matchers)
     stops = sorted({first for each in ranges for _, _, first in each})

@@ -1,4 +1,4 @@
-"""Find in the transcript, and go to a message by its id: the box, slices on the transcript's worker, `n` and `N`."""
+"""The controller of find in the transcript, and of going to a message by its id."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from hermes_browse.store.wording import _, ngettext
 from ..context import Context
 from ..screens.panes import Panes
 from .ask_line import AskInput, AskLine
-from .find import Findings, Slice, look_through, needle
+from .find import Findings, Slice, needle, scan
 from .model import TranscriptModel
 
 if TYPE_CHECKING:
     from hermes_browse.store.messages.models import ChatMessage
     from hermes_browse.store.search import Matcher
 
-    from .find import Findings, Slice
-    from .scroll import Place
+    from .scroll import Bookmark
 
 _WINDOW = 30
+"""Messages read before and after a find."""
 
 
 class Finding:
-    """What is found in the conversation on screen.
+    """Finds a text in the conversation on screen: asks for it, scans, steps through the results.
 
     Args:
         context: The store.
         panes: The transcript.
-        matchers: What the search wants lit.
+        matchers: Returns the terms of the search, which are highlighted while nothing is being found.
     """
 
     def __init__(self, context: Context, panes: Panes, matchers: Callable[[], Sequence[Matcher]]) -> None:
@@ -39,18 +39,18 @@ class Finding:
         self._findings: Findings | None = None
         self._model: TranscriptModel | None = None
         self._asks_for_id = False
-        self._origin: Place | None = None
+        self._origin: Bookmark | None = None
         self._awaits_first = False
-        """The first find is still to be gone to."""
+        """The transcript has not gone to the first find yet."""
         self._text = ""
         self._is_quiet = False
         self._order: dict[int, int] = {}
-        """Place of each message in the reading of `_model`."""
+        """By message id: its index in the skeleton of `_model`."""
 
-    # The box
+    # The input
 
     async def open(self, *, for_id: bool = False) -> None:
-        """Ask what to find, or which message to go to."""
+        """Ask for a text, or for the id of a message."""
         transcript = self._panes.transcript
         if transcript.model is None:
             self._context.say(_("no conversation here"))
@@ -69,23 +69,22 @@ class Finding:
                 self.edited(self._text)
 
     async def _line(self) -> AskLine:
-        """The line with the box, mounted when it is first needed."""
-        found = self._panes.query(AskLine)
-        if found:
-            return found.first()
+        """Return the line with the input, mounted when it is first needed."""
+        if lines := self._panes.query(AskLine):
+            return lines.first()
         line = AskLine(self, id="ask")
         await self._panes.mount(line, after=self._panes.transcript)
         return line
 
     def hide(self) -> None:
-        """Put the box away."""
+        """Hide the input."""
         for line in self._panes.query(AskLine):
             line.display = False
         if isinstance(self._panes.focused, AskInput):
             self._panes.set_focus(self._panes.transcript)
 
     def submitted(self, text: str) -> None:
-        """Enter: stay where the find is, or go to the id."""
+        """Enter: stay at the find, or go to the id."""
         self.hide()
         if self._asks_for_id:
             self._go_to_id(text)
@@ -95,7 +94,7 @@ class Finding:
             self._tell()
 
     def left(self) -> None:
-        """Escape in the box: back to where it was opened."""
+        """Escape: go back to where the input was opened."""
         self.hide()
         if not self._asks_for_id:
             self.close()
@@ -103,11 +102,11 @@ class Finding:
             self._panes.transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
-        wanted = text.strip().lstrip("#")
-        if not wanted:
+        number = text.strip().lstrip("#")
+        if not number:
             return
         try:
-            message_id = int(wanted)
+            message_id = int(number)
         except ValueError:
             self._context.say(
                 _("a message id is a number; it stands in the details of a message and in search results")
@@ -122,32 +121,31 @@ class Finding:
         self._with_messages(index, lambda: self._show_message(message_id))
 
     def _show_message(self, message_id: int) -> None:
-        self._panes.transcript.go_to_message(message_id)
+        self._panes.transcript.show_find(message_id)
         self._context.say(_("message {id} · ' goes back").format(id=message_id))
 
     # Finding
 
     def edited(self, text: str) -> None:
-        """Look for another text; called within the keystroke."""
+        """Find another text; called for each key."""
         if self._asks_for_id:
             return
-
         self._text = text
-        wanted, model = needle(text), self._panes.transcript.model
-        if wanted is None or model is None:
+        matcher, model = needle(text), self._panes.transcript.model
+        if matcher is None or model is None:
             self.close()
             return
         self._take_model(model)
         origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
-        self._findings = Findings(wanted, len(model.skeleton.bones), origin)
+        self._findings = Findings(matcher, len(model.skeleton.bones), origin)
         self._awaits_first, self._is_quiet = True, False
-        self._context.transcript_worker.cancel("goal")  # a place that was found with fewer letters
+        self._context.transcript_worker.cancel("goal")  # found with fewer letters
         self._panes.transcript.is_finding = True
-        self._panes.transcript.light([wanted])
-        self._look_on()
+        self._panes.transcript.highlight([matcher])
+        self._scan_on()
 
-    def _look_on(self) -> None:
-        """Look through the next slice; windows that come into sight are read between two of them."""
+    def _scan_on(self) -> None:
+        """Scan the next slice; windows that come into sight are read between two slices."""
         findings, model = self._findings, self._model
         if findings is None or model is None:
             return
@@ -156,18 +154,17 @@ class Finding:
             self._context.transcript_worker.cancel("find")
             self._arrive()
             return
-        bones, wanted = model.skeleton.bones, findings.wanted
+        bones, matcher = model.skeleton.bones, findings.matcher
 
         def work(reader: Reader) -> Slice:
+            return scan(reader, bones, *part, matcher)
 
-            return look_through(reader, bones, *part, wanted)
-
-        def done(slice_: Slice) -> None:
+        def done(result: Slice) -> None:
             if self._findings is findings:
-                findings.take(slice_)
+                findings.take(result)
                 self._arrive()
                 if not findings.is_complete:
-                    self._look_on()
+                    self._scan_on()
 
         self._context.transcript_worker.submit("find", work, done, self._context.failed)
 
@@ -181,7 +178,7 @@ class Finding:
         return sorted(self._findings.found & self._order.keys(), key=self._order.__getitem__)
 
     def _arrive(self) -> None:
-        """Take news: go to the first find if none was gone to yet, and tell how many there are."""
+        """Show the number of finds, and go to the first one unless that is done."""
         findings, model = self._findings, self._model
         if findings is None or model is None:
             return
@@ -208,7 +205,7 @@ class Finding:
         self._with_messages(index, show)
 
     def _with_messages(self, index: int, show: Callable[[], None]) -> None:
-        """Show a place, after reading the messages around it that are missing."""
+        """Read the missing messages around an entry, then show it."""
         model = self._panes.transcript.model
         assert model is not None
         missing = model.missing(index - _WINDOW, index + _WINDOW)
@@ -228,13 +225,13 @@ class Finding:
         )
 
     def step(self, by: int) -> None:
-        """To the next or previous find, around the ends."""
+        """Go to the next or previous find, wrapping around."""
         transcript = self._panes.transcript
         if self._findings is None or self._model is not transcript.model:
             return
         self._is_quiet = False
         ordered = self._ordered()
-        # Whoever has moved on by hand goes on from there, not from the find left behind.
+        # After scrolling, the step starts from the page instead of the last find.
         position = self._position(ordered) if transcript.is_find_in_sight else None
         if not ordered or (position is not None and transcript.step_lit(by)):
             self._tell()
@@ -247,7 +244,7 @@ class Finding:
         return ordered.index(hit) if hit in ordered else None
 
     def _beside(self, ordered: list[int], by: int) -> int:
-        """The first find on the page or below it; upwards the last one on the page or above it."""
+        """Return the index of the first find on the page or below it; upwards of the last one on it or above."""
         assert self._model is not None
         frame = self._panes.transcript.page.frame()
         entries = [self._model.entry_of(each) or 0 for each in ordered]
@@ -278,21 +275,19 @@ class Finding:
         self._context.say(_("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count))
 
     def end(self) -> None:
-        """Stop finding, and put the box away."""
+        """Stop finding, and hide the input."""
         self.close()
         self.hide()
 
-    # What happens around it
-
     def close(self) -> None:
-        """Stop finding; terms of the search, if there is one, are lit again."""
+        """Stop finding; the terms of the search are highlighted again."""
         if not self._panes.transcript.is_finding:
             return
         self._forget()
         transcript = self._panes.transcript
         transcript.is_finding = False
         if transcript.model is not None:
-            transcript.light(self._matchers())
+            transcript.highlight(self._matchers())
 
     def _forget(self) -> None:
         self._findings, self._awaits_first = None, False
@@ -300,7 +295,7 @@ class Finding:
             self._context.transcript_worker.cancel(slot)
 
     def shown(self, model: TranscriptModel | None, *, grown: bool = False) -> None:
-        """The transcript shows something else: look on in what is new, or begin again."""
+        """Continue in a transcript that has grown or is read differently; stop in another conversation."""
         findings, before = self._findings, self._model
         if findings is None or before is None:
             return
@@ -310,11 +305,11 @@ class Finding:
             self.hide()
             return
         self._take_model(model)
-        self._is_quiet = True  # the reader has asked for nothing
+        self._is_quiet = True  # not caused by a key
         if grown:
             findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
         else:
-            self._findings = Findings(findings.wanted, len(model.skeleton.bones), 0)
+            self._findings = Findings(findings.matcher, len(model.skeleton.bones), 0)
             self._panes.transcript.is_finding = True
-            self._panes.transcript.light([findings.wanted])
-        self._look_on()
+            self._panes.transcript.highlight([findings.matcher])
+        self._scan_on()

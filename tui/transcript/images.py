@@ -1,7 +1,7 @@
-"""Images of a conversation, outside of it: in a private file for the system's viewer, or on the terminal itself.
+"""Show an image of a conversation: in the system's viewer, from a private file, or on the terminal itself.
 
-What draws on a terminal that can (Kitty's protocol, Sixel: iTerm2, WezTerm, foot, xterm) is textual-image, an extra
-that need not be there. It asks the terminal what it can while it is loaded, so that is done when the terminal is lent.
+textual-image, an optional dependency, draws on terminals with Kitty's protocol or Sixel. Importing it queries the
+terminal, so that is done while the browser does not have the terminal.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ..shared.programs import start_quietly
 
 HOW_TO_GET = N_("pip install 'hermes-browse[images]' shows images here · ↵ opens outside")
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-"""Formats that are decoded; of the many others Pillow reads, some run programs."""
-_PATIENCE = 1.5
-"""Seconds a viewer's starter may take to say that it failed."""
+"""Formats that are decoded; some of the others that Pillow reads run programs."""
+_VIEWER_SECONDS = 1.5
+"""How long to wait for the viewer's starter to report a failure."""
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic")
 
 
 class Pictures:
-    """Files of images that were opened, in a folder of our own (0700); gone when the browser ends."""
+    """Files of images that were opened, in a private folder (0700) that is removed when the browser ends."""
 
     def __init__(self) -> None:
         self._folder: TemporaryFolder | None = None
         self._count = 0
 
-    def keep(self, data: bytes) -> Path | None:
-        """A file only its owner can read (0600) that holds an image; None for what is no image known here."""
+    def write(self, data: bytes) -> Path | None:
+        """Write an image to a private file (0600); None for an unknown format."""
         suffix = suffix_of(data[:LONGEST_HEAD])
         if not suffix:
             return None
@@ -47,25 +47,25 @@ class Pictures:
         return path
 
     def close(self) -> None:
-        """Remove them all."""
+        """Remove the folder."""
         folder, self._folder = self._folder, None
         if folder is not None:
             folder.remove()
 
 
 def is_image_file(path: str) -> bool:
-    """Whether a path leads to a regular file that is an image by its suffix and by its first bytes; asks the disk.
+    """Whether a path is that of a regular file with the suffix and the first bytes of an image.
 
     Args:
-        path: As it stands in a message; of another machine (`//server/…`) it is not even asked for.
+        path: As in a message; a path on another machine (`//server/…`) is never accessed.
     """
     if not path.lower().endswith(_SUFFIXES) or path.startswith(("//", "\\\\")) or "\x00" in path:
         return False
     try:
-        found = Path(path).expanduser()
-        if not found.is_absolute() or not found.is_file():
+        absolute = Path(path).expanduser()
+        if not absolute.is_absolute() or not absolute.is_file():
             return False
-        with found.open("rb") as file:
+        with absolute.open("rb") as file:
             return bool(suffix_of(file.read(LONGEST_HEAD)))
     except (OSError, ValueError, RuntimeError):
         return False
@@ -73,25 +73,18 @@ def is_image_file(path: str) -> bool:
 
 def _viewer() -> list[str] | None:
     names = {"darwin": ["open"], "win32": ["explorer"]}.get(sys.platform, ["xdg-open", "wslview"])
-    return next(([found] for name in names if (found := shutil.which(name))), None)
+    return next(([program] for name in names if (program := shutil.which(name))), None)
 
 
 def open_outside(path: Path) -> str:
-    """Hand an image to the system's viewer, without waiting for it.
-
-    Args:
-        path: An absolute path.
-
-    Returns:
-        A sentence about what is known of it.
-    """
+    """Open an image in the system's viewer, without waiting for it; return a sentence about the outcome."""
     command = _viewer()
     if command is None:
         return _("no program here that opens images (xdg-open)")
     name = Path(command[0]).stem
     try:
-        # Some starters run as long as the viewer does. The explorer of Windows ends with 1 whatever came of it.
-        failed = start_quietly([*command, str(path)], _PATIENCE) not in (0, None) and sys.platform != "win32"
+        # Some starters run as long as the viewer does. The explorer of Windows always ends with 1.
+        failed = start_quietly([*command, str(path)], _VIEWER_SECONDS) not in (0, None) and sys.platform != "win32"
     except OSError as error:
         reason = error.strerror or type(error).__name__
         return _("{program} could not be started: {reason}").format(program=name, reason=reason)
@@ -99,13 +92,13 @@ def open_outside(path: Path) -> str:
 
 
 def cells_of(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
-    """Cells for an image, taken to be twice as high as wide: all that is there, but small images stay small.
+    """Return the cells for an image, which fill the given ones unless the image is small.
 
     Args:
         width: Of the image, pixels.
         height: Of the image, pixels.
-        columns: The most cells across.
-        rows: The most cells down.
+        columns: Cells across; a cell is taken to be twice as high as wide.
+        rows: Cells down.
     """
     across = min(columns, max(width // 8, 6))
     down = round(across * height / max(width, 1) / 2)
@@ -115,18 +108,15 @@ def cells_of(width: int, height: int, columns: int, rows: int) -> tuple[int, int
 
 
 def can_show() -> bool:
-    """Whether what draws images on a terminal is installed; loads nothing of it."""
+    """Whether the packages that draw images on a terminal are installed; imports nothing."""
     return all(importlib.util.find_spec(name) is not None for name in ("textual_image", "PIL"))
 
 
 def show_here(path: Path) -> str:
-    """Draw an image on the terminal, which must be free, and wait for Enter.
-
-    Args:
-        path: Of an image.
+    """Draw an image on the terminal, which the browser has lent, and wait for Enter.
 
     Returns:
-        What went wrong, in a sentence; empty when nothing did.
+        A sentence about what went wrong; empty if nothing did.
     """
     from PIL import Image as Pillow
     from rich.console import Console

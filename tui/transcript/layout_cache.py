@@ -1,4 +1,4 @@
-"""A cache of laid out texts: what takes longer than a frame is laid out once, for the screen on another thread."""
+"""A cache of laid out texts: those that take longer than a frame are laid out once, on another thread."""
 
 from __future__ import annotations
 
@@ -9,57 +9,50 @@ from typing import Any
 from ..shared.styled import Line, wrap_text
 
 LIGHT = 2_400
-"""Code points of Markdown that are laid out at once; they take some ten milliseconds where all of it is code."""
-_KEPT = 100
-"""How many texts have their lines kept."""
+"""Code points of Markdown that are laid out at once; ten milliseconds if all of it is code."""
+_MAX_TEXTS = 100
 
 Make = Callable[..., list[Line]]
-"""A function that lays out a text; what else the lines depend on comes after the text, the width first."""
+"""A function that lays out a text; its arguments are the text, the width, and others."""
 LIGHT_OF: dict[Make, int] = {wrap_text: 60_000}
-"""The same limit for functions that are quicker than the one for Markdown."""
+"""The same limit for functions that are faster than Markdown's."""
 Draw = Callable[..., list[Line]]
-"""Calls a `Make` with a text and the rest: `at_once`, or a `LayoutCache`, which may leave it for later."""
+"""Calls a `Make` with its arguments: `at_once`, or a `LayoutCache`, which may defer it."""
 Key = tuple[Any, ...]
-"""A `Make` and its arguments, all of which can be hashed."""
+"""A `Make` and its arguments, all hashable."""
 
 
 def at_once(make: Make, text: str, *rest: Any) -> list[Line]:
-    """The lines of a text, however long it takes."""
+    """Lay out a text, however long it takes."""
     return make(text, *rest)
 
 
 def draw(keys: Iterable[Key]) -> dict[Key, list[Line]]:
-    """Lay out all of these; on any thread."""
+    """Lay out several texts; on any thread."""
     return {key: key[0](*key[1:]) for key in keys}
 
 
 class LayoutCache:
-    """Lays out texts and keeps the lines of long ones; where it may not wait, it leaves these out and notes them."""
+    """Lays out texts and caches the lines of long ones, or defers them and notes them in `deferred`."""
 
     def __init__(self) -> None:
         self.waits = True
-        """Whether long texts are laid out at once rather than left out and noted."""
-        self.wanted: dict[Key, None] = {}
-        """Texts that were left out and have not been laid out since."""
-        self.has_left_out = False
-        """Whether a text was left out since the caller last set this to False."""
+        """Lay out long texts at once instead of deferring them."""
+        self.deferred: dict[Key, None] = {}
+        """Texts that were deferred and have not been laid out since."""
+        self.has_deferred = False
+        """Whether a text was deferred since the caller set this to False."""
         self._drawn: OrderedDict[Key, list[Line]] = OrderedDict()
 
     def __call__(self, make: Make, text: str, *rest: Any) -> list[Line]:
-        """The lines of a text; none when it is long, is not in the cache, and this may not wait.
-
-        Args:
-            make: Lays it out.
-            text: Of any length.
-            rest: What else `make` is given.
-        """
+        """Lay out a text by `make`, with the rest of its arguments; no lines if it is deferred."""
         if len(text) <= LIGHT_OF.get(make, LIGHT):
             return make(text, *rest)
         key = (make, text, *rest)
         if key not in self._drawn:
             if not self.waits:
-                self.wanted[key] = None
-                self.has_left_out = True
+                self.deferred[key] = None
+                self.has_deferred = True
                 return []
             self.add({key: make(text, *rest)})
         self._drawn.move_to_end(key)
@@ -67,13 +60,13 @@ class LayoutCache:
 
     @property
     def drawn(self) -> dict[Key, list[Line]]:
-        """All that is kept."""
+        """All cached lines."""
         return dict(self._drawn)
 
     def add(self, drawn: Mapping[Key, list[Line]]) -> None:
-        """Keep lines that were laid out elsewhere, and drop those that were asked for least recently."""
+        """Add lines that were laid out elsewhere; the least recently used ones are dropped."""
         for key, lines in drawn.items():
             self._drawn[key] = lines
-            self.wanted.pop(key, None)
-        while len(self._drawn) > _KEPT:
+            self.deferred.pop(key, None)
+        while len(self._drawn) > _MAX_TEXTS:
             self._drawn.popitem(last=False)

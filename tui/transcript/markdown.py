@@ -1,4 +1,4 @@
-"""Markdown as lines of the screen: parsed by markdown-it, laid out here, fast enough for what is on screen."""
+"""Lay out Markdown as lines; markdown-it parses it. Fast enough for the messages on screen."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_MOST_COLUMNS = 40
-_MOST_CODE = 40_000
-"""Characters; longer code stays plain, for colours would take longer than a frame."""
+_MAX_COLUMNS = 40
+_MAX_CODE = 40_000
+"""Characters; longer code is not coloured, which would take longer than a frame."""
 
 
 @lru_cache(maxsize=1)
@@ -31,22 +31,18 @@ def _parser() -> MarkdownIt:
 
 
 def parse(text: str) -> Sequence[Token]:
-    """The block tokens of a Markdown text.
-
-    Args:
-        text: Any Markdown, printable or not; what comes of it has to pass `printable`.
-    """
+    """Parse Markdown into block tokens, whose texts must pass `printable` before they are shown."""
     return _parser().parse(text)
 
 
 def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
-    """Inline tokens as spans."""
+    """Convert inline tokens to spans."""
     spans: list[Span] = []
     looks: list[str] = [base]
     link = ""
     for token in tokens:
         kind = token.type
-        content = printable(token.content)  # entities have become characters by now: &#x202e; is an override
+        content = printable(token.content)  # entities have been decoded: `&#x202e;` is a direction override
         if kind == "text":
             spans.append((content, " ".join(looks)))
         elif kind == "code_inline":
@@ -62,8 +58,8 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
             looks.append("link")
         elif kind == "link_close":
             looks.pop()
-            said = spans[-1][0] if spans else ""
-            if link and link != said and not link.startswith("#"):
+            text = spans[-1][0] if spans else ""
+            if link and link != text and not link.startswith("#"):
                 spans.append((f" ({clip(link, 60)})", f"{base} dim"))
         elif kind == "image":
             shown = content or printable(str(token.attrs.get("src", "")))
@@ -74,7 +70,7 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
 
 
 class _Layout:
-    """Block tokens to lines; a stack of widths for what is nested."""
+    """Converts block tokens to lines, recursively for nested blocks."""
 
     def __init__(self, tokens: Sequence[Token], base: str) -> None:
         self._tokens = tokens
@@ -82,7 +78,7 @@ class _Layout:
         self._at = 0
 
     def blocks(self, width: int, until: str = "", *, tight: bool = False) -> list[Line]:
-        """Lines of all blocks up to a closing token."""
+        """Lay out all blocks up to a closing token."""
         lines: list[Line] = []
         width = max(width, 2)
         while self._at < len(self._tokens):
@@ -167,15 +163,15 @@ class _Layout:
                 look = "bold" if token.type == "th_open" else ""
                 cell = _inline(self._tokens[self._at].children or [], f"{self._base} {look}".strip())
                 rows[-1].append([(text.replace("\n", " "), looks) for text, looks in cell])
-        return table_lines([row[:_MOST_COLUMNS] for row in rows], aligned, width)
+        return table_lines([row[:_MAX_COLUMNS] for row in rows], aligned, width)
 
 
 def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) -> list[Line]:
-    """A table fitted to a width: the widest columns give first.
+    """Lay out a table, narrowing the widest columns first.
 
     Args:
         rows: Cells as spans without newlines; the first row is the head.
-        aligned: For each column a style, `right` in it where numbers stand; may be shorter.
+        aligned: Styles of the columns, which contain `right` for right-aligned ones; may be shorter.
         width: Cells.
     """
     if not rows or not rows[0]:
@@ -192,7 +188,7 @@ def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) ->
         for depth in range(max(map(len, cells))):
             line: Line = []
             for i, cell in enumerate(cells):
-                # What goes on below in a cell does not go on at the end of the line: no joints in a table.
+                # No joints in a table: a cell continues below, not at the end of the line.
                 part = [span for span in cell[depth] if span[0]] if depth < len(cell) else []
                 space = " " * max(widths[i] - line_width(part), 0)
                 right = "right" in (aligned[i] if i < len(aligned) else "")
@@ -211,29 +207,18 @@ def _fitted(line: Line, width: int) -> Line:
 
 
 def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:
-    """Markdown as lines of at most `width` cells.
-
-    Args:
-        text: Printable Markdown.
-        width: Cells.
-        base: Look of ordinary text.
-    """
+    """Lay out printable Markdown as lines of at most `width` cells; `base` is the look of ordinary text."""
     lines = _Layout(parse(text), base).blocks(max(width, 8))
     if all(line_width(line) <= width for line in lines):
         return lines
-    # Nested deeper than the width has room for: plain text loses the structure, but not a word.
+    # Nested too deeply for the width: wrapping loses the structure, but no words.
     return [line for each in lines for line in (wrap_spans(each, width) if line_width(each) > width else [each])]
 
 
 def highlight(code: str, language: str) -> list[Line]:
-    """Code as lines of spans, one line for each of its own.
-
-    Args:
-        code: Printable code.
-        language: As the fence says; unknown ones stay plain.
-    """
+    """Colour printable code, line by line; code in an unknown language stays plain."""
     plain: list[Line] = [[(line, "code-text")] if line else [] for line in code.split("\n")]
-    if not language or len(code) > _MOST_CODE:
+    if not language or len(code) > _MAX_CODE:
         return plain
     from pygments.lexers import get_lexer_by_name
     from pygments.token import Comment, Keyword, Name, Number, String, Token

@@ -1,4 +1,4 @@
-"""A conversation ready to be shown: chat messages, the rules between them, and how much of them is wanted."""
+"""The model of a transcript: entries, which are chat messages and the rules between them, and messages read so far."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from hermes_browse.store.wording import _, ngettext
 from .. import formats
 
 GAP_SECONDS = 3600.0
-"""Seconds between messages of one day from which on the pause is shown."""
-
-
+"""A pause of this length between messages of one day is shown."""
 TEXT_LIMIT = 60_000
-"""Code points shown of a text before it is unfolded."""
+"""Code points shown of a folded text."""
 
 
 class EntryKind(StrEnum):
@@ -43,20 +41,20 @@ class Tools(StrEnum):
 
 
 class Look(NamedTuple):
-    """What the reader wants to see of messages."""
+    """How much of messages is shown."""
 
     tools: Tools = Tools.SHORT
     reasoning: bool = False
 
 
 class Entry(NamedTuple):
-    """A message or a rule in the scroll."""
+    """A message or a rule."""
 
     kind: EntryKind
     text: str = ""
-    """The words of a rule."""
+    """Of a rule."""
     bone: int = -1
-    """Of a message: its index in the skeleton."""
+    """The index of a message in the skeleton."""
 
 
 def _seam(conversation: Conversation, segment: int) -> str:
@@ -93,12 +91,7 @@ def _gone(gap: IdGap) -> Entry:
 
 
 def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
-    """The entries of a conversation: its messages, and between them days, pauses, seams and notes on missing rows.
-
-    Args:
-        conversation: Whose segments the skeleton has.
-        skeleton: Its rows.
-    """
+    """Return the entries of a conversation: messages; between them days, pauses, seams and notes on missing rows."""
     entries: list[Entry] = []
     segment, day, last = 0, "", None
     for index, bone in enumerate(skeleton.bones):
@@ -127,15 +120,11 @@ def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
 
 
 class TranscriptModel:
-    """A conversation ready to be shown: its entries, and the messages read so far."""
+    """The entries of a conversation, and the messages read so far."""
 
     def __init__(self, conversation: Conversation, skeleton: Skeleton) -> None:
-        self.conversation = conversation
-        """What is shown."""
-        self.skeleton = skeleton
-        """Its rows; texts come in windows."""
+        self.conversation, self.skeleton = conversation, skeleton
         self.entries = make_entries(conversation, skeleton)
-        """In reading order."""
         self._messages: dict[int, ChatMessage] = {}
         self._results: dict[str, ChatMessage] = {}
         self._callers: dict[str, ChatMessage] = {}
@@ -149,29 +138,29 @@ class TranscriptModel:
         return len(self.entries)
 
     def bone(self, index: int) -> Bone | None:
-        """The skeleton's row of an entry; None for rules."""
+        """Return the bone of an entry; None for rules."""
         entry = self.entries[index]
         return self.skeleton.bones[entry.bone] if entry.kind is EntryKind.MESSAGE else None
 
     def message(self, index: int) -> ChatMessage | None:
-        """The chat message of an entry, None when it is a rule or not read yet."""
+        """Return the message of an entry; None for rules and messages that have not been read."""
         bone = self.bone(index)
         return self._messages.get(bone.id) if bone is not None else None
 
     def result(self, call_id: str) -> ChatMessage | None:
-        """The result of a tool call, as far as it has been read."""
+        """Return the result of a tool call; None if there is none or it has not been read."""
         return self._results.get(call_id)
 
     def twin(self, message_id: int) -> int | None:
-        """The message that this one repeats; None for most. Compaction writes the tail that it keeps a second time."""
+        """Return the message that this one repeats, if any. Compaction writes the messages it keeps a second time."""
         return self.skeleton.twins.get(message_id)
 
     def is_paired(self, message: ChatMessage) -> bool:
-        """Whether a tool result is shown with its call, so that it needs no place of its own."""
+        """Whether a tool result is shown with its call, and so has no lines of its own."""
         return message.role == "tool" and bool(message.tool_call_id) and message.tool_call_id in self._callers
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
-        """Take in a window of messages."""
+        """Add messages that have been read."""
         for message in messages:
             self._messages[message.id] = message
             if message.role == "tool" and message.tool_call_id:
@@ -181,20 +170,16 @@ class TranscriptModel:
                     self._callers[call.id] = message
 
     def missing(self, first: int, last: int) -> list[Bone]:
-        """Rows of a range of entries that have not been read, with a few around them for pairing."""
-        found = []
-        for index in range(max(first - 4, 0), min(last + 12, len(self.entries))):
-            bone = self.bone(index)
-            if bone is not None and bone.id not in self._messages:
-                found.append(bone)
-        return found
+        """Return the bones of a range of entries, and of a few around it for pairing, that have not been read."""
+        bones = map(self.bone, range(max(first - 4, 0), min(last + 12, len(self.entries))))
+        return [bone for bone in bones if bone is not None and bone.id not in self._messages]
 
     def entry_of(self, message_id: int) -> int | None:
-        """The entry of a chat message, or of the one it is folded into; None when this reading leaves it out."""
+        """Return the entry of a message, or of the one it is folded into; None if this reading leaves it out."""
         return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
 
     def shown_at(self, message_id: int) -> int | None:
-        """The entry in which a message is shown: for a tool result that of its call, if the call has been read."""
+        """Return the entry that shows a message: for a tool result that of its call, if the call has been read."""
         index = self.entry_of(message_id)
         message = self.message(index) if index is not None else None
         caller = self._callers.get(message.tool_call_id or "") if message is not None else None
@@ -204,7 +189,7 @@ class TranscriptModel:
         return shown if shown is not None else index
 
     def is_foldable(self, index: int) -> bool:
-        """Whether an entry can be shown whole, or folded again; False for what has not been read."""
+        """Whether an entry can be unfolded and folded; False if it has not been read."""
         message = self.message(index)
         if message is None:
             return False
@@ -213,7 +198,7 @@ class TranscriptModel:
         return any(block.kind is not SAID for block in blocks_of(message))
 
     def entry_of_segment(self, session_id: str) -> int | None:
-        """The first entry of a segment; None when it has none."""
+        """Return the first entry of a segment; None if it has none."""
         try:
             segment = self.skeleton.session_ids.index(session_id)
         except ValueError:
@@ -221,13 +206,13 @@ class TranscriptModel:
         for index in range(len(self.entries)):
             bone = self.bone(index)
             if bone is not None and bone.segment >= segment:
-                while index > 0 and self.bone(index - 1) is None:  # the seam, and what else stands above it
+                while index > 0 and self.bone(index - 1) is None:  # the seam and other rules above the message
                     index -= 1
                 return index if segment else 0
         return None
 
     def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
-        """The next or previous rule of a kind; None when there is none."""
+        """Return the next or previous rule of a kind; None if there is none."""
         position = index + by
         while 0 <= position < len(self.entries):
             if self.entries[position].kind is kind:
@@ -236,7 +221,7 @@ class TranscriptModel:
         return None
 
     def is_summary(self, index: int) -> bool:
-        """Whether a message is a compaction summary and nothing else; False for what has not been read."""
+        """Whether a message is a compaction summary and nothing else; False if it has not been read."""
         message = self.message(index)
         if message is None:
             return False
@@ -244,19 +229,19 @@ class TranscriptModel:
         return message.is_summary or (SUMMARY in kinds and not kinds.get(SAID, "").strip())
 
     def step(self, index: int, by: int, role: str = "") -> int | None:
-        """The next or previous message entry, of a role if one is named; None when there is none.
+        """Return the next or previous message entry; None if there is none.
 
         Args:
             index: Where the step begins.
             by: 1 or -1.
-            role: Only messages of this role; summaries, which nobody said, are passed over then.
+            role: Only messages of this role, without summaries; empty for all but tool results.
         """
         position = index + by
         while 0 <= position < len(self.entries):
             bone = self.bone(position)
-            if bone is None or (role and bone.role != role) or (not role and bone.role == "tool"):
-                pass
-            elif not role or not self.is_summary(position):
+            if bone is not None and (
+                bone.role == role and not self.is_summary(position) if role else bone.role != "tool"
+            ):
                 return position
             position += by
         return None

@@ -1,7 +1,7 @@
-"""Where the reader is in a conversation, and the lines of the page there: layout without a widget.
+"""The position in a conversation, and the lines of the page there: layout without a widget.
 
-Heights of entries are estimated until they are laid out, and corrected then. The place is an entry and
-a line in it, never a distance from the start, so a correction above or below moves nothing that is read.
+Heights of entries are estimates until these are laid out. The position is an entry and a line in it, not a distance
+from the start, so correcting a height elsewhere does not move the page.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 _ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
 _RULE, _OTHER = 2, 4
-_KEPT = 400
-"""How many entries have their lines kept."""
+_MAX_ENTRIES = 400
+"""Entries whose lines are cached."""
 _AROUND = 30
-"""How many entries before and after the page are read with it."""
+"""Entries before and after the page that are read with it."""
 _AHEAD = 4
-"""How many entries before and after the page have their long texts laid out with it."""
+"""Entries before and after the page whose long texts are laid out with it."""
 
 Place = tuple[int, int]
 """An entry, and a line in it."""
 
 
 def _rule(text: str, width: int) -> list[Line]:
-    """A rule across the screen with words in it, and a blank line."""
+    """Draw a rule across the screen with a text in it, and a blank line."""
     label = clip(f" {text} ", max(width - 6, 1))
     right = max(width - 3 - cell_len(label), 0)
     return [[("── "[: max(width, 0)], "rule"), (label.strip() + " ", "note"), ("─" * right, "rule")], []]
 
 
 class Heights:
-    """Lines of each entry, in a Fenwick tree: changing one and finding the entry at a line cost O(log n)."""
+    """The numbers of lines of all entries in a Fenwick tree: changing one and locating a line take O(log n)."""
 
     def __init__(self, heights: Sequence[int]) -> None:
         self._heights = list(heights)
@@ -64,7 +64,7 @@ class Heights:
         return self.before(len(self._heights))
 
     def set(self, index: int, height: int) -> None:
-        """Give an entry another height."""
+        """Change the height of an entry."""
         change = height - self._heights[index]
         if change:
             self._heights[index] = height
@@ -74,7 +74,7 @@ class Heights:
                 node += node & -node
 
     def before(self, index: int) -> int:
-        """Lines of all entries before one."""
+        """Return the lines of all entries before one."""
         total = 0
         while index > 0:
             total += self._tree[index]
@@ -82,7 +82,7 @@ class Heights:
         return total
 
     def locate(self, line: int) -> tuple[int, int]:
-        """The entry at a line of the whole, and the line inside it; past the end, the last entry's end."""
+        """Return the entry at a line of the whole, and the line inside it; past the end, the last line."""
         if not self._heights:
             return 0, 0
         node, rest, step = 0, max(line, 0), self._top
@@ -102,15 +102,11 @@ class Page:
 
     def __init__(self) -> None:
         self.model: TranscriptModel | None = None
-        """The conversation."""
-        self.width = 80
-        """Cells of a line."""
-        self.height = 24
-        """Lines of the page."""
+        self.width, self.height = 80, 24
+        """Cells of a line, lines of the page."""
         self.look = Look()
-        """What is shown of tools and reasoning."""
         self.at_end = True
-        """Whether the newest line is on the page; new ones are followed then."""
+        """Whether the newest line is on the page; new lines are followed then."""
         self.opened: set[int] = set()
         """Entries that are unfolded."""
         self.place: Place = (0, 0)
@@ -120,19 +116,17 @@ class Page:
         self.hit: int | None = None
         """The message whose terms are highlighted more strongly."""
         self.hit_number: int | None = None
-        """Which of its highlighted lines that is, from 0, the same one at any width; None for all of them."""
+        """The index of the current match of the hit, the same at any width; None for all of them."""
         self.heights = Heights([])
         self.missing: tuple[int, int] | None = None
-        """Entries that have to be read for this page; None when all have been."""
+        """Entries to be read for this page; None if all have been."""
         self.layouts = LayoutCache()
-        """Lines of long texts."""
         self.defers = False
-        """Whether long texts are laid out on another thread; until then they are shown unformatted."""
+        """Long texts are laid out on another thread, and shown without formatting until then."""
+        # Entries, each with whether it is open, to lines without formatting, final lines, and lines of matches.
         self._plain: dict[tuple[int, bool], list[Line]] = {}
-        """Lines of entries that are shown unformatted."""
         self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
         self._lit: dict[tuple[int, bool], list[int]] = {}
-        """For each entry laid out: the lines on which something highlighted begins."""
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
@@ -147,11 +141,7 @@ class Page:
         self.forget()
 
     def grow(self, model: TranscriptModel) -> int:
-        """Show a later reading of the same conversation; the place stays.
-
-        Returns:
-            How many messages are new.
-        """
+        """Show a newer version of the same conversation at the same place; return the number of new messages."""
         before, old = len(self), self.model
         if old is not None and model.entries[:before] != old.entries:
             return self._change(old, model)
@@ -163,7 +153,7 @@ class Page:
         return sum(entry.kind is EntryKind.MESSAGE for entry in model.entries[before:])
 
     def _change(self, old: TranscriptModel, model: TranscriptModel) -> int:
-        """Show a reading in which earlier entries have changed, as when rows were deleted; the message stays."""
+        """Show a version whose earlier entries have changed, as after a deletion, at the same message."""
 
         def moved(index: int) -> int | None:
             bone = old.bone(index)
@@ -172,24 +162,24 @@ class Page:
         (index, line), last = self.place, len(old) - 1
         while index < last and moved(index) is None:
             index, line = index + 1, 0
-        kept = moved(index) if last >= 0 else None
+        new_index = moved(index) if last >= 0 else None
         self.opened = {each for each in map(moved, self.opened) if each is not None}
         self.model = model
         self.heights = Heights([self._estimate(each) for each in range(len(model))])
-        self.place = (kept, line) if kept is not None else (max(len(model) - 1, 0), 0)
+        self.place = (new_index, line) if new_index is not None else (max(len(model) - 1, 0), 0)
         self.forget()
-        known = {bone.id for bone in old.skeleton.bones}
-        return sum(bone.id not in known for bone in model.skeleton.bones)
+        old_ids = {bone.id for bone in old.skeleton.bones}
+        return sum(bone.id not in old_ids for bone in model.skeleton.bones)
 
     def forget(self) -> None:
-        """Lay out everything anew: look, folds or messages have changed."""
+        """Drop all layouts, as look, folds or messages have changed."""
         self._laid.clear()
         self._plain.clear()
         self._lit.clear()
         self._frame = None
 
     def forget_entry(self, index: int | None) -> None:
-        """Lay out one entry anew: its fold, or what is highlighted in it, has changed."""
+        """Drop the layout of an entry, as its fold or its matches have changed."""
         if index is not None:
             for key in ((index, True), (index, False)):
                 self._laid.pop(key, None)
@@ -197,7 +187,7 @@ class Page:
         self._frame = None
 
     def resize(self, width: int, height: int) -> None:
-        """Give the page another size."""
+        """Change the size of the page."""
         if width != self.width:
             self._laid.clear()
             self._plain.clear()
@@ -212,7 +202,7 @@ class Page:
     # Lines
 
     def lines(self, index: int) -> list[Line] | None:
-        """The lines of an entry, exactly; None when its message has not been read."""
+        """Return the final lines of an entry; None if its message has not been read."""
         return self._lines(index, defers=False)
 
     def _lines(self, index: int, *, defers: bool) -> list[Line] | None:
@@ -223,21 +213,21 @@ class Page:
             return self._laid[key]
         if defers and key in self._plain:
             return self._plain[key]
-        self.layouts.waits, self.layouts.has_left_out = not defers, False
+        self.layouts.waits, self.layouts.has_deferred = not defers, False
         lines = self._lay_out(index)
         if lines is None:
             return None
-        if self.layouts.has_left_out:
+        if self.layouts.has_deferred:
             self._plain[key] = lines
         else:
             self._laid[key] = lines
-            if len(self._laid) > _KEPT:
+            if len(self._laid) > _MAX_ENTRIES:
                 self._lit.pop(self._laid.popitem(last=False)[0], None)
         self.heights.set(index, len(lines))
         return lines
 
     def _lay_out(self, index: int) -> list[Line] | None:
-        # Markdown, colours and tables are a tenth of what the browser loads: they wait for the first message.
+        # Markdown, colours and tables are a tenth of all imports, so they are loaded with the first message.
         from .blocks import message_lines, plain_lines
 
         assert self.model is not None
@@ -249,18 +239,18 @@ class Page:
             return None
         is_open = index in self.opened
         lines = message_lines(message, self.model, self.width, self.look, self.layouts, is_open=is_open)
-        if self.layouts.has_left_out:
+        if self.layouts.has_deferred:
             return plain_lines(message, self.width)
         if not self.matchers:
             return lines
-        from .find import light_lines  # there is something to light: the search is loaded already
+        from .find import highlight_lines  # the search is loaded already, as there are matchers
 
-        key = (index, is_open)
-        lines, self._lit[key] = light_lines(lines, self.matchers, message.id == self.hit, self.hit_number)
+        is_hit = message.id == self.hit
+        lines, self._lit[index, is_open] = highlight_lines(lines, self.matchers, is_hit, self.hit_number)
         return lines
 
     def take(self, drawn: Mapping[Key, list[Line]]) -> None:
-        """Show texts that have been laid out elsewhere; the top line stays near where it was."""
+        """Show texts that have been laid out elsewhere; the top line stays about where it was."""
         (index, line), before = self.place, self._plain.get((self.place[0], self.place[0] in self.opened))
         self.layouts.add(drawn)
         self._plain.clear()
@@ -269,7 +259,7 @@ class Page:
             self.place = index, line * self._height(index) // len(before)
 
     def lit(self, index: int) -> list[int]:
-        """The lines of an entry on which something highlighted begins."""
+        """Return the indexes of the lines of an entry on which a match begins."""
         return self._lit.get((index, index in self.opened), []) if self.lines(index) is not None else []
 
     def _height(self, index: int) -> int:
@@ -277,7 +267,7 @@ class Page:
         return len(lines) if lines is not None else self.heights[index]
 
     def hide_paired(self, first: int, last: int) -> None:
-        """Give tool results that are shown with their calls no lines of their own, after messages have been read."""
+        """Set the height of tool results that are shown with their calls to 0, after messages have been read."""
         assert self.model is not None
         for index in range(max(first, 0), min(last, len(self))):
             message = self.model.message(index)
@@ -287,7 +277,7 @@ class Page:
     # The place
 
     def moved(self, place: Place, by: int) -> Place:
-        """The place so many lines further down or up, by exact heights."""
+        """Return the place `by` lines further down, or up if negative, by exact heights."""
         index, line = place
         line += by
         while line < 0 and index > 0:
@@ -299,7 +289,7 @@ class Page:
         return index, max(line, 0)
 
     def _last_place(self) -> Place:
-        """The top of the page that shows the very end."""
+        """Return the place at the top of the page that shows the end."""
         index, left = len(self), self.height
         while index > 0 and left > 0:
             index -= 1
@@ -313,11 +303,7 @@ class Page:
         self._frame = None
 
     def settle(self) -> int:
-        """Keep the place within the conversation and lay out its page.
-
-        Returns:
-            Lines above the page, for a scroll bar.
-        """
+        """Move the place into the conversation and lay out the page; return the lines above it, for a scroll bar."""
         self._frame = None
         if not len(self) or self.height <= 1:
             self.place = (0, 0)
@@ -327,11 +313,11 @@ class Page:
             self.place, self.at_end = last, True
         frame = self.frame()
         if self.defers and frame:
-            self._look_ahead(frame[0][0], frame[-1][0])
+            self._lay_out_around(frame[0][0], frame[-1][0])
         return self.heights.before(self.place[0]) + self.place[1]
 
-    def _look_ahead(self, first: int, last: int) -> None:
-        """Have long texts near the page laid out before they are on it."""
+    def _lay_out_around(self, first: int, last: int) -> None:
+        """Have long texts near the page laid out before they come into sight."""
         assert self.model is not None
         for index in (*range(max(first - _AHEAD, 0), first), *range(last + 1, min(last + 1 + _AHEAD, len(self)))):
             message = self.model.message(index)
@@ -339,7 +325,7 @@ class Page:
                 self._lines(index, defers=True)
 
     def frame(self) -> list[tuple[int, Line]]:
-        """The lines of the page, each with its entry; notes in `missing` what is to be read."""
+        """Return the lines of the page, each with its entry; sets `missing`."""
         if self._frame is not None:
             return self._frame
         self.missing = None
@@ -360,7 +346,7 @@ class Page:
         return self._frame
 
     def entry_in_sight(self) -> int | None:
-        """The entry that keys act on without a step to one: a third down the page, at the end the last message."""
+        """Return the entry that keys act on by default: a third down the page, at the end the last message."""
         frame = self.frame()
         if self.model is None or not frame:
             return None
@@ -374,15 +360,8 @@ class Page:
 
 
 def draw_message(model: TranscriptModel, message_id: int, width: int, look: Look) -> dict[Key, list[Line]]:
-    """The long texts of a message, laid out before it is shown; on a worker's thread.
-
-    Args:
-        model: Its conversation.
-        message_id: Which; one that is not there has none.
-        width: Cells of a line.
-        look: What is shown of tools and reasoning.
-    """
-    from .blocks import message_lines  # for the first message this loads it here, not on the screen's thread
+    """Lay out the long texts of a message, if the model has it, before it is shown; on a worker's thread."""
+    from .blocks import message_lines  # imported on this thread with the first message
 
     index = model.entry_of(message_id)
     message = model.message(index) if index is not None else None

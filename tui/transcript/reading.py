@@ -1,4 +1,4 @@
-"""What the transcript and the tree show: the conversation under the cursor, read as it is needed."""
+"""The controller of transcript and tree: reads and shows the current conversation."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from ..screens.panes import Panes
 from ..shared import header
 from ..shared.styled import Line
 from .layout_cache import Key
-from .model import EntryKind, TranscriptModel
+from .model import TranscriptModel
 from .page import draw_message
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
+
 _ORDER = list(Reading)
 _REST = 0.025
-"""Seconds the cursor rests on a row before what it is about is read: more than a frame, less than is noticed."""
+"""Seconds without a move of the cursor before the conversation is read: more than a frame, too short to notice."""
 _PATIENCE = 0.15
-"""Seconds what was shown before may stand while the next is read; then the page is empty until it comes."""
-
+"""Seconds for which the previous conversation stays on screen while the next is read; then the page is cleared."""
 WINDOW = 60
-"""Messages that are read before and behind the place a conversation is opened at."""
+"""Messages read before and after the first place."""
 _PROMPT_ID = -1
-"""No row of `messages` has this id; the system prompt is shown under it."""
+"""The id of the system prompt in the transcript; no row of `messages` has it."""
 
 
 def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> TranscriptModel:
-    """A conversation's rows without their texts; when everything is asked for, the system prompt first."""
+    """Read the skeleton of a conversation; in the reading of everything, with the system prompt first."""
     skeleton = read_skeleton(reader, conversation.segments, reading)
     prompt = read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
     if prompt is None:
@@ -53,7 +53,7 @@ def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> 
 def open_conversation(
     reader: Reader, conversation: Conversation, reading: Reading, message_id: int | None, segment: str | None = None
 ) -> TranscriptModel:
-    """A conversation with the window that will be on screen first; on a worker's thread."""
+    """Read a conversation and the messages that will be on screen first; on a worker's thread."""
     if conversation.rows is None:
         conversation = with_details(reader, [conversation])[0]
     model = read_model(reader, conversation, reading)
@@ -66,8 +66,8 @@ def open_conversation(
 
 
 def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
-    """The recap as a transcript of its own."""
-    from hermes_browse.store.messages.recap import read_recap  # start: few look at a recap
+    """Read the recap as a transcript of its own."""
+    from hermes_browse.store.messages.recap import read_recap  # start: rarely used
 
     lines = read_recap(reader, conversation.segments)
     bones = tuple(
@@ -81,21 +81,19 @@ def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
             for bone, line in zip(bones, lines, strict=True)
         ]
     )
-    assert all(entry.kind is EntryKind.MESSAGE for entry in model.entries)
     return model
 
 
 class ConversationPane:
-    """Keeps transcript, title and tree on the current conversation.
+    """Shows the current conversation in transcript, title and tree.
 
-    Title and transcript are put on screen together, so that neither ever stands beside another one's; what `Current`
-    says in the meantime is what keys are about.
+    Title and transcript change together. Until then keys already act on the conversation that `Current` names.
 
     Args:
         context: The store.
         panes: Transcript, tree, title and facts.
-        current: The current conversation.
-        matchers: What the search wants lit.
+        current: Returns the current conversation.
+        matchers: Returns the terms of the search, to be highlighted.
     """
 
     def __init__(
@@ -107,22 +105,23 @@ class ConversationPane:
     ) -> None:
         self._context, self._panes, self._current, self._matchers = context, panes, current, matchers
         self.shown: Callable[[TranscriptModel | None, bool], None] = lambda model, grown: None
-        """Told what the transcript shows, and whether it is the same with more at its end."""
+        """Called with what the transcript shows, and whether that is the same conversation with new messages."""
         self.hit_shown: Callable[[], None] = lambda: None
-        """Told when a hit of the search is gone to."""
+        """Called when a hit of the search is shown."""
         self.reading = Reading.SAID
         self._titled: Conversation | None = None
-        """What title and facts were made from."""
+        """The conversation in title and facts."""
         self._recap = False
         self._timer: Timer | None = None
         self._late: Timer | None = None
-        self._again: Callable[[], None] | None = None
-        """Asks anew for what could not be read: a writer kept us out for too long."""
+        self._retry: Callable[[], None] | None = None
+        """Reads again what could not be read because the store was busy."""
         self._page_of = self._tree_of = ""
-        """The root whose page, and the tip whose family, have been asked for last."""
+        """The root whose page, and the tip whose tree, were requested last."""
 
-    def _forget_the_row(self) -> None:
-        self._again = None
+    def _cancel(self) -> None:
+        """Cancel the request that is waiting or running."""
+        self._retry = None
         for timer in (self._timer, self._late):
             if timer is not None:
                 timer.stop()
@@ -130,19 +129,19 @@ class ConversationPane:
         self._context.transcript_worker.cancel("open")
 
     def _show_nothing(self) -> None:
-        self._forget_the_row()
+        self._cancel()
         self._page_of = ""
-        self._put(None)
+        self._clear(None)
         self._show_tree(None)
 
     def wait(self) -> None:
-        """What is to be shown is still being looked for; the tree it was chosen in stays."""
-        self._forget_the_row()
+        """Clear the page while a conversation that was chosen in the tree is searched for; the tree stays."""
+        self._cancel()
         self._page_of = self._tree_of = ""
-        self._put(None)
+        self._clear(None)
 
-    def _put(self, conversation: Conversation | None) -> None:
-        """An empty page, under the title of a conversation that is still being read, or under none."""
+    def _clear(self, conversation: Conversation | None) -> None:
+        """Show an empty page under the title of a conversation that is still being read, or without a title."""
         self._panes.transcript.show(None)
         self.shown(None, False)
         self._titled = None
@@ -159,12 +158,13 @@ class ConversationPane:
             self._tree_of = ""
             self._context.page_worker.cancel("lineage")
             panes.lineage.show(rows)
-        else:  # who moves in the tree stays where he is
-            at, tip = panes.lineage.current, lineage.resume.id
+        else:
+            row, tip = panes.lineage.current, lineage.resume.id
             conversation = self._current()
             segments = {each.id for each in conversation.segments} if conversation is not None else set()
-            is_there = isinstance(at, LineageRow) and at.node.session.id in segments
-            panes.lineage.show(rows, key=None if is_there and panes.lineage.has_focus else f"l{tip}")
+            is_current = isinstance(row, LineageRow) and row.node.session.id in segments
+            # A cursor that the user moves in the tree stays where it is.
+            panes.lineage.show(rows, key=None if is_current and panes.lineage.has_focus else f"l{tip}")
         panes.show_family(lineage is not None and len(lineage.nodes) > 1)
         panes.line("lineage-title").update(header.lineage_title(lineage) if lineage is not None else "")
 
@@ -174,15 +174,15 @@ class ConversationPane:
         *,
         message_id: int | None = None,
         segment: str | None = None,
-        anew: bool = False,
+        reload: bool = False,
     ) -> None:
-        """Show what has become current.
+        """Show a conversation.
 
         Args:
-            conversation: Which; None for nothing.
-            message_id: At this message, lit as a hit.
-            segment: At the start of this session.
-            anew: Read it again, also where it is on screen.
+            conversation: None for nothing.
+            message_id: Begin at this message, highlighted as a hit.
+            segment: Begin at this session.
+            reload: Read it again even if it is on screen.
         """
         self._context.page_left()
         if conversation is None:
@@ -192,11 +192,11 @@ class ConversationPane:
         matchers = self._matchers()
         self._recap, self._page_of = False, conversation.root_id
         if message_id is not None and matchers:
-            self.hit_shown()  # a hit of the search was gone to: n and N are about the search again
-        self._forget_the_row()
+            self.hit_shown()  # `n` and `N` act on the search again
+        self._cancel()
         on_screen = transcript.model is not None and transcript.model.conversation.root_id == conversation.root_id
-        # Hits of a conversation that is on screen need no reading.
-        if on_screen and not anew and message_id is not None and transcript.go_to_message(message_id, matchers):
+        # Hits of a conversation on screen need no reading.
+        if on_screen and not reload and message_id is not None and transcript.show_find(message_id, matchers=matchers):
             self._read_tree(conversation)
             self.renew()
             return
@@ -205,34 +205,33 @@ class ConversationPane:
 
         def work(reader: Reader) -> tuple[TranscriptModel, dict[Key, list[Line]]]:
             model = open_conversation(reader, conversation, reading, message_id, segment)
-            # A hit has to be found among the lines of its message at once.
+            # The hit is located among the lines of its message, so these are laid out here.
             return model, draw_message(model, message_id, width, look) if message_id is not None else {}
 
         def done(answer: tuple[TranscriptModel, dict[Key, list[Line]]]) -> None:
             model, drawn = answer
-            self._forget_the_row()
+            self._cancel()
             transcript.page.layouts.add(drawn)
-            at = message_id
-            if at is not None and model.entry_of(at) is None:
+            if message_id is not None and model.entry_of(message_id) is None:
                 self._context.say_of_page(_("the hit is in a rewound message: v shows everything"))
-            transcript.show(model, message_id=at, matchers=matchers, segment=segment)
+            transcript.show(model, message_id=message_id, matchers=matchers, segment=segment)
             self.shown(model, False)
             self._context.details.add([model.conversation])
             self._show_titles(model.conversation)
 
         def failed(error: BrowseError) -> None:
-            self._forget_the_row()
-            self._again = begin if isinstance(error, StoreBusyError) else None
-            self._put(conversation)
+            self._cancel()
+            self._retry = begin if isinstance(error, StoreBusyError) else None
+            self._clear(conversation)
             self._context.failed(error)
 
         def late() -> None:
             self._late = None
-            self._put(conversation)
-            at = self._panes.lineage
-            members = {row.node.session.id for row in map(at.source.row, range(len(at))) if isinstance(row, LineageRow)}
-            if conversation.id not in members:
-                at.show(FixedRows([]))
+            self._clear(conversation)
+            tree = self._panes.lineage
+            rows = map(tree.source.row, range(len(tree)))
+            if conversation.id not in {row.node.session.id for row in rows if isinstance(row, LineageRow)}:
+                tree.show(FixedRows([]))
 
         def begin() -> None:
             self._timer = None
@@ -240,17 +239,17 @@ class ConversationPane:
             self._context.transcript_worker.submit("open", work, done, failed)
             self._read_tree(conversation)
 
-        # The row that was moved to is painted first, and what it is about is read only where the cursor rests.
+        # The row is painted first, and its conversation is read only if the cursor stays there.
         self._timer = self._panes.set_timer(_REST, begin)
 
     @property
     def is_pending(self) -> bool:
-        """Whether something is to be shown that has not been asked for yet."""
+        """Whether a conversation is about to be read."""
         return self._timer is not None
 
-    def _read_tree(self, conversation: Conversation, *, anew: bool = False) -> None:
+    def _read_tree(self, conversation: Conversation, *, reload: bool = False) -> None:
         tip, now = conversation.id, self._context.clock()
-        if tip == self._tree_of and not anew:
+        if tip == self._tree_of and not reload:
             return
         self._tree_of = tip
 
@@ -259,7 +258,7 @@ class ConversationPane:
             self._context.failed(error)
 
         def work(reader: Reader) -> Lineage:
-            from hermes_browse.store.sessions.lineage import read_lineage  # start: nobody waits for a tree
+            from hermes_browse.store.sessions.lineage import read_lineage  # start: the tree may come later
 
             return read_lineage(reader, tip, now)
 
@@ -267,33 +266,35 @@ class ConversationPane:
 
     def _show_titles(self, conversation: Conversation) -> None:
         self._titled = conversation
-        known = self._context.details.complete(conversation)[0]
+        detailed = self._context.details.complete(conversation)[0]
         width = self._panes.transcript.size.width
-        self._panes.line("title").update(header.conversation_title(known, width))
-        self._panes.line("facts").update(header.conversation_facts(known, self.reading, width))
+        self._panes.line("title").update(header.conversation_title(detailed, width))
+        self._panes.line("facts").update(header.conversation_facts(detailed, self.reading, width))
 
     def fit_titles(self) -> None:
-        """The pane has another width: title and facts take what there is."""
+        """Fit title and facts to another width of the pane."""
         if self._titled is not None:
             self._show_titles(self._titled)
 
     def renew(self) -> None:
-        """More may be known of the current conversation: a new title, another segment, or that it can be read now."""
-        again, self._again = self._again, None
-        if again is not None:
-            again()
+        """Show a new title or segment of the current conversation from the catalog, or retry reading it."""
+        retry, self._retry = self._retry, None
+        if retry is not None:
+            retry()
             return
-        model, known = self._panes.transcript.model, self._current()
-        if known is not None and known.root_id != self._page_of:  # the newest run of a job is another one now
-            self.show(known)
+        model, current = self._panes.transcript.model, self._current()
+        if current is not None and current.root_id != self._page_of:  # a job has a new latest run
+            self.show(current)
             return
-        if model is None or known is None or model.conversation.root_id != known.root_id or self._titled == known:
+        if model is None or current is None or model.conversation.root_id != current.root_id:
             return
-        if [each.id for each in known.segments] != [each.id for each in model.conversation.segments]:
-            self.show(known)
+        if self._titled == current:
             return
-        self._show_titles(known)
-        self._read_tree(known, anew=True)
+        if [each.id for each in current.segments] != [each.id for each in model.conversation.segments]:
+            self.show(current)
+            return
+        self._show_titles(current)
+        self._read_tree(current, reload=True)
 
     def go_to_segment(self, conversation: Conversation, session_id: str) -> None:
         """Show the current conversation at one of its sessions."""
@@ -304,7 +305,7 @@ class ConversationPane:
             self._context.say_of_page(_("this session has no messages"))
 
     def read_window(self, first: int, last: int) -> None:
-        """Read messages that came into sight."""
+        """Read messages that have come into sight."""
         model = self._panes.transcript.model
         if model is None:
             return
@@ -320,7 +321,7 @@ class ConversationPane:
         )
 
     def changed(self) -> None:
-        """The store has changed: read what is new in the conversation on screen."""
+        """Read new messages of the conversation on screen, as the store has changed."""
         transcript = self._panes.transcript
         shown = transcript.model
         if shown is None or self._recap:
@@ -346,7 +347,7 @@ class ConversationPane:
         self._context.transcript_worker.submit("tail", work, done, self._context.failed)
 
     def next_reading(self) -> None:
-        """Said → live → everything, at the message on screen."""
+        """Show the next reading (said, live, everything), at the current message."""
         self.reading = _ORDER[(_ORDER.index(self.reading) + 1) % len(_ORDER)]
         names = {
             Reading.SAID: _("what was said"),
@@ -357,18 +358,18 @@ class ConversationPane:
         if conversation is not None:
             current, at_end = self._panes.transcript.current, self._panes.transcript.at_end
             message_id = current.id if current is not None and not at_end else None
-            self.show(conversation, message_id=message_id, anew=True)
+            self.show(conversation, message_id=message_id, reload=True)
         self._context.say_of_page(names[self.reading])
 
     def show_recap(self) -> None:
-        """The recap of Hermes in place of the transcript, and back."""
+        """Show Hermes' recap instead of the transcript, or the transcript again."""
         conversation = self._current()
         if conversation is None:
             return
         if self._recap:
-            self.show(conversation, anew=True)
+            self.show(conversation, reload=True)
             return
-        self._forget_the_row()
+        self._cancel()
 
         def done(model: TranscriptModel) -> None:
             self._recap = True
@@ -378,7 +379,7 @@ class ConversationPane:
             self._context.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
 
         def failed(error: BrowseError) -> None:
-            self._put(conversation)
+            self._clear(conversation)
             self._context.failed(error)
 
         self._context.transcript_worker.submit("open", lambda reader: recap_model(reader, conversation), done, failed)

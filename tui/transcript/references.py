@@ -1,4 +1,4 @@
-"""What a chat message refers to: images, links and paths, and the card that opens, draws or copies them."""
+"""References of a chat message: images, links and paths; and the card that opens, draws or copies them."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from .model import TranscriptModel
 from .tool_text import as_shown
 
 MOST = 300
-"""References of one message; a log may hold thousands of addresses, and nobody walks through them."""
-_LOOKED_THROUGH = 200_000
-"""Code points of one text that are looked through."""
+"""References of one message; a log may contain thousands of addresses."""
+_MAX_TEXT = 200_000
+"""Code points of a text that are scanned."""
 _PATH_FIELDS = ("path", "file_path", "filename", "file", "cwd", "workdir")
-"""Arguments of tools that hold a path and nothing else."""
+"""Arguments of tools that are a path."""
 _OPENED = ("http", "https", "mailto")
-"""What is handed to a browser; whatever else there is (file:, javascript:, a program's own) is only copied."""
+"""Schemes that a browser opens; links with others (file:, javascript:, …) are only copied."""
 
 _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+", re.IGNORECASE)
-# A path is rooted (/, ~/, ./, ../, C:\) and names something, or is relative and ends in a file with a suffix.
+# A path begins with /, ~/, ./, ../ or C:\, or is relative and ends in a file name with a suffix.
 _NAME = r"[\w.@+%=-]"
 _PATH = re.compile(
     rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|(?:{_NAME}+/)+{_NAME}+\.\w+)"
@@ -54,7 +54,7 @@ _CLOSING = {")": "(", "]": "["}
 
 
 class Kind(StrEnum):
-    """What a reference is."""
+    """The kinds of references."""
 
     IMAGE = "image"
     LINK = "link"
@@ -65,21 +65,21 @@ _ORDER = list(Kind)
 
 
 class Reference(NamedTuple):
-    """Something outside of the conversation."""
+    """An image, link or path in a message."""
 
     kind: Kind
     target: str
-    """As it stands; not printable yet. Type and size of an image that is embedded."""
+    """As stored, not printable yet; of an embedded image its type and size."""
     label: str = ""
-    """What the message calls it, printable; empty where that is the target itself."""
+    """Its text in the message, printable; empty if that is the target."""
     message_id: int = 0
-    """Of an embedded image: the row it is in."""
+    """Of an embedded image: its row."""
     number: int = -1
-    """Of an embedded image: which of the row's image parts; -1 for all else."""
+    """Of an embedded image: its index among the image parts of the row; -1 for all others."""
 
     @property
     def can_be_opened(self) -> bool:
-        """Whether a browser may be handed it: an address of the web or of a mail, and nothing that could act."""
+        """Whether it is safe to open in a browser: a web or mail address."""
         target = self.target
         if self.kind is not Kind.LINK or any(letter.isspace() for letter in target) or printable(target) != target:
             return False
@@ -91,7 +91,7 @@ class Reference(NamedTuple):
 
 
 def _trimmed(text: str) -> str:
-    """Without the punctuation of the sentence around it, and closing brackets that were opened before it."""
+    """Remove the punctuation of the surrounding sentence, and unbalanced closing brackets."""
     while text:
         last = text[-1]
         if last in ".,;:!?*_~" or (last in _CLOSING and text.count(_CLOSING[last]) < text.count(last)):
@@ -118,7 +118,7 @@ def _in_markdown(text: str) -> Iterator[Reference]:
 
 
 def _in_text(text: str) -> Iterator[Reference]:
-    text = text[:_LOOKED_THROUGH]
+    text = text[:_MAX_TEXT]
     rest: list[str] = []
     end = 0
     for match in _ADDRESS.finditer(text):
@@ -155,7 +155,7 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
     if message.role == "tool":
         yield from _in_text(as_shown(message.text))
         return
-    text = without_injections(message.text)[:_LOOKED_THROUGH]
+    text = without_injections(message.text)[:_MAX_TEXT]
     yield from _in_markdown(text)
     yield from _in_text(text)
     for call in message.tool_calls:
@@ -167,22 +167,21 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
 
 
 def references(message: ChatMessage, model: TranscriptModel) -> list[Reference]:
-    """What a message and the results of its calls refer to: images, addresses, then paths; each once, at most `MOST`.
+    """Return the references of a message and the results of its calls: images, links, then paths, at most `MOST`.
+
+    Parses the text and accesses the disk, which can take longer than a frame.
 
     Args:
-        message: Of any role; a long one is parsed whole and files are looked for, which takes longer than a frame.
-        model: Where results are found, as far as they have been read.
+        message: Of any role.
+        model: Has the results that have been read.
     """
-    found: dict[tuple[Kind, str, int, int], Reference] = {}
+    unique: dict[tuple[Kind, str, int, int], Reference] = {}
     for each in _every(message, model):
         key = (each.kind, each.target, each.message_id, each.number)
-        if len(each.target) > 1 and key not in found:
-            found[key] = each._replace(kind=Kind.IMAGE) if _is_picture(each) else each
-    return sorted(found.values(), key=lambda each: _ORDER.index(each.kind))[:MOST]
-
-
-def _is_picture(reference: Reference) -> bool:
-    return reference.kind is Kind.PATH and is_image_file(reference.target)
+        if len(each.target) > 1 and key not in unique:
+            is_image = each.kind is Kind.PATH and is_image_file(each.target)
+            unique[key] = each._replace(kind=Kind.IMAGE) if is_image else each
+    return sorted(unique.values(), key=lambda each: _ORDER.index(each.kind))[:MOST]
 
 
 _UNKNOWN = N_("not an image known here; & shows the row as it is stored")
@@ -202,54 +201,43 @@ def _counted(kind: Kind, count: int) -> str:
 
 
 class ReferencesScreen(Card[None]):
-    """Shows them; stays until it is left.
-
-    Args:
-        context: Whose terminal a browser of text is lent.
-        pictures: Keeps the files of images.
-        title: Of the message, printable.
-        found: At least one.
-    """
+    """The card of references, at least one; the title is printable."""
 
     AUTO_FOCUS = "#references"
     KEYS = REFERENCES
 
-    def __init__(self, context: Context, pictures: Pictures, title: str, found: Sequence[Reference]) -> None:
+    def __init__(self, context: Context, pictures: Pictures, title: str, targets: Sequence[Reference]) -> None:
         super().__init__()
-        self.context, self._pictures, self._title, self._found = context, pictures, title, found
+        self.context, self._pictures, self._title, self._references = context, pictures, title, targets
 
     def compose(self) -> ComposeResult:
         """Title, references, keys."""
-        kinds = [each.kind for each in self._found]
+        kinds = [each.kind for each in self._references]
         counts = [_counted(kind, kinds.count(kind)) for kind in Kind if kind in kinds]
         with Vertical(id="card"):
             yield Static(Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim")))
-            yield OptionList(*map(self._row, self._found), id="references", markup=False)
+            yield OptionList(*map(self._row, self._references), id="references", markup=False)
             yield keys_line(self.told_keys(_("↵ open"), without=() if Kind.IMAGE in kinds else ("show-here",)))
 
     def _row(self, reference: Reference) -> Option:
-        shown = one_line(reference.target, 2000)
+        target = one_line(reference.target, 2000)
         word = _(_WORDS[reference.kind]) + "  "
         label = f"  {reference.label}" if reference.label else ""
         is_copied = reference.kind is Kind.LINK and not reference.can_be_opened
         note = "  " + _("is only copied") if is_copied else ""
-        return Option(Content.assemble((word, "dim"), shown, (label + note, "dim")))
+        return Option(Content.assemble((word, "dim"), target, (label + note, "dim")))
 
     @property
     def _current(self) -> Reference | None:
         index = self.query_one(OptionList).highlighted
-        return self._found[index] if index is not None else None
+        return self._references[index] if index is not None else None
 
     def _tell(self, text: str) -> None:
-        if self.is_attached:
+        if self.is_whole:
             self.answer(one_line(text, 300))
 
     def _tell_copies(self, text: str) -> None:
-        """What went wrong, and the key that copies instead.
-
-        Args:
-            text: Translated, with the place of the key.
-        """
+        """Show an error with the key that copies instead, which replaces `{key}`."""
         self._tell(text.format(key=self.key("copy")))
 
     def action_move(self, by: int) -> None:
@@ -261,7 +249,7 @@ class ReferencesScreen(Card[None]):
             options.action_cursor_up()
 
     def action_copy(self) -> None:
-        """Put the target on the clipboard, and say by which way."""
+        """Copy the target, and say how."""
         reference = self._current
         if reference is not None and reference.number < 0:
             self.run_worker(self._copy(reference), group="reference", exclusive=True)
@@ -275,9 +263,9 @@ class ReferencesScreen(Card[None]):
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter, or a click: open what may be opened, copy the rest."""
+        """Open or copy the reference."""
         event.stop()
-        self.run_worker(self._open(self._found[event.option_index]), group="reference", exclusive=True)
+        self.run_worker(self._open(self._references[event.option_index]), group="reference", exclusive=True)
 
     async def _open(self, reference: Reference) -> None:
         if reference.kind is Kind.IMAGE:
@@ -293,18 +281,17 @@ class ReferencesScreen(Card[None]):
         elif in_terminal:
             try:
                 with self.context.host.lent():
-                    went = programs.open_here(reference.target)
+                    is_opened = programs.open_here(reference.target)
             except SuspendNotSupported:
                 self._tell_copies(_("the terminal cannot be handed over here · {key} copies"))
                 return
-            if went:
+            if is_opened:
                 self._tell(_("back from the browser"))
             else:
                 self._tell_copies(_("the browser did not take it · {key} copies"))
         else:
             self._tell(_("opening …"))
-            went = await asyncio.to_thread(programs.open_quietly, reference.target)
-            if went:
+            if await asyncio.to_thread(programs.open_quietly, reference.target):
                 self._tell(_("handed to the system's browser"))
             else:
                 self._tell_copies(_("no browser took it · {key} copies"))
@@ -312,7 +299,7 @@ class ReferencesScreen(Card[None]):
     # Images
 
     def action_show_here(self) -> None:
-        """Draw the image on the terminal, where it can be done."""
+        """Draw the image on the terminal, if possible."""
         reference = self._current
         if reference is None or reference.kind is not Kind.IMAGE:
             self._tell(_("not an image"))
@@ -322,16 +309,16 @@ class ReferencesScreen(Card[None]):
             self._with_file(reference, self._here)
 
     def _with_file(self, reference: Reference, then: Callable[[Path], None]) -> None:
-        """Have the file of an image, written for an embedded one, and go on."""
+        """Call a function with the file of an image; an embedded image is written to a file first."""
         if reference.number < 0:
             then(Path(reference.target).expanduser())
             return
 
         def done(data: bytes | None) -> None:
-            path = self._pictures.keep(data) if data is not None else None
+            path = self._pictures.write(data) if data is not None else None
             if path is None:
                 self._tell(_(_UNKNOWN))
-            elif self.is_attached:
+            elif self.is_whole:
                 then(path)
 
         self.context.page_worker.submit(
@@ -350,7 +337,7 @@ class ReferencesScreen(Card[None]):
     def _here(self, path: Path) -> None:
         try:
             with self.context.host.lent():
-                wrong = images.show_here(path)
+                error = images.show_here(path)
         except SuspendNotSupported:
-            wrong = _("the terminal cannot be handed over here")
-        self._tell(wrong or _("back from {name}").format(name=path.name))
+            error = _("the terminal cannot be handed over here")
+        self._tell(error or _("back from {name}").format(name=path.name))

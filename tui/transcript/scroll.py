@@ -1,4 +1,4 @@
-"""The scroll a transcript is shown in: lays out and paints one page, moves in it, and knows the current message."""
+"""The scrolling part of the transcript widget: paints a page, moves in the conversation, knows the current message."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _GUTTER = 2
 """Cells on the left that mark the current message."""
 
 
-class Place(NamedTuple):
-    """A message and a line of it: unlike an entry, it is the same in every reading of the conversation."""
+class Bookmark(NamedTuple):
+    """A message and a line of it; unlike a `Place`, valid in every reading of the conversation."""
 
     root_id: str
     message_id: int
     line: int
-    """The line of the message at the top of the page; negative where the page begins with rules above it."""
+    """The line at the top of the page; negative if the page begins with rules above the message."""
 
 
 class TranscriptScroll(LongView, can_focus=True):
@@ -44,24 +44,24 @@ class TranscriptScroll(LongView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
     @dataclass
-    class Wanted(Message, namespace="transcript_view"):
-        """Messages of these entries are on or near the page and have to be read."""
+    class Needed(Message, namespace="transcript_view"):
+        """Messages of these entries are on or near the page and must be read."""
 
         first: int
         last: int
 
     @dataclass
-    class Told(Message, namespace="transcript_view"):
-        """Something for the status line."""
+    class Notice(Message, namespace="transcript_view"):
+        """A text for the status line."""
 
         text: str
 
     @dataclass
     class Finding(Message, namespace="transcript_view"):
-        """A key about what is being found here."""
+        """A key of find was pressed."""
 
         step: int
-        """To the next find, or with -1 to the one before; 0 for no longer finding."""
+        """1 for the next find, -1 for the previous one, 0 to stop finding."""
 
     @dataclass
     class Drawn(Message, namespace="transcript_view"):
@@ -70,22 +70,24 @@ class TranscriptScroll(LongView, can_focus=True):
         lines: dict[Key, list[Line]]
 
     class Resized(Message, namespace="transcript_view"):
-        """The width has changed, also for the lines above the transcript."""
+        """The width has changed."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
-        """Where the reader is."""
         self.page.defers = True
         self._being_drawn: set[Key] = set()
         self._current: int | None = None
-        self._wanted: tuple[int, int] | None = None
+        """The entry last stepped to."""
+        self._needed: tuple[int, int] | None = None
         self._placing = False
         self._gone_to: int | None = None
+        """The entry or rule at which the last step ended."""
         self._prompt_step = 0
-        """The direction (1 or -1) of a step to a prompt that has not been read, and may turn out to be none."""
-        self._mark: Place | None = None
-        self._before: Place | None = None
+        """The direction (1 or -1) of a step to a prompt that has not been read and may be a summary."""
+        self._mark: Bookmark | None = None
+        self._before: Bookmark | None = None
+        """Where the last jump began."""
 
     @property
     def model(self) -> TranscriptModel | None:
@@ -94,41 +96,41 @@ class TranscriptScroll(LongView, can_focus=True):
 
     @property
     def look(self) -> Look:
-        """What is shown of tools and reasoning."""
+        """How much is shown of tools and reasoning."""
         return self.page.look
 
     @property
     def at_end(self) -> bool:
-        """Whether the newest line is on screen and new ones will be followed."""
+        """Whether the newest line is on screen; new lines are followed then."""
         return self.page.at_end
 
     @property
     def current(self) -> ChatMessage | None:
-        """The message that keys act on; None where it has not been read."""
+        """The message that keys act on; None if it has not been read."""
         index = self._current_index()
         return self.page.model.message(index) if self.page.model is not None and index is not None else None
 
     @property
     def current_id(self) -> int | None:
-        """The id of that message, also where it has not been read."""
+        """The id of that message, even if it has not been read."""
         index = self._current_index()
         bone = self.page.model.bone(index) if self.page.model is not None and index is not None else None
         return bone.id if bone is not None else None
 
     def _current_index(self) -> int | None:
-        """The entry that keys act on: the one last stepped to, else what is in sight."""
+        """Return the entry that keys act on: the one last stepped to, else one in sight."""
         return self._current if self._current is not None else self.page.entry_in_sight()
 
     # Layout and painting
 
     def _place(self) -> None:
-        """Lay out the page and tell the scroll bar; called after every change."""
+        """Lay out the page and update the scroll bar; called after every change."""
         region = self.scrollable_content_region
         self.page.resize(region.width - _GUTTER, region.height)
         above = self.page.settle()
-        if self.page.missing is not None and self.page.missing != self._wanted:
-            self._wanted = self.page.missing
-            self.post_message(self.Wanted(*self._wanted))
+        if self.page.missing is not None and self.page.missing != self._needed:
+            self._needed = self.page.missing
+            self.post_message(self.Needed(*self._needed))
         self._placing = True
         try:
             self.virtual_size = Size(self.page.width, self.page.heights.total)
@@ -139,9 +141,9 @@ class TranscriptScroll(LongView, can_focus=True):
         self._draw()
 
     def _draw(self) -> None:
-        """Have long texts laid out on another thread."""
-        keys = [key for key in self.page.layouts.wanted if key not in self._being_drawn]
-        self.page.layouts.wanted.clear()
+        """Lay out deferred texts on another thread."""
+        keys = [key for key in self.page.layouts.deferred if key not in self._being_drawn]
+        self.page.layouts.deferred.clear()
         if keys:
             self._being_drawn.update(keys)
             self.run_worker(lambda: self.post_message(self.Drawn(draw(keys))), thread=True)
@@ -159,7 +161,7 @@ class TranscriptScroll(LongView, can_focus=True):
         self._place()
 
     def watch_scroll_y(self, old: float, new: float) -> None:
-        """Go where the scroll bar was dragged to; our own moves are exact already."""
+        """Go to where the scroll bar was dragged; our own moves are exact already."""
         super().watch_scroll_y(old, new)
         if not self._placing and len(self.page) and round(old) != round(new):
             self._current = None
@@ -167,17 +169,17 @@ class TranscriptScroll(LongView, can_focus=True):
             self._place()
 
     def on_resize(self) -> None:
-        """Lay out everything anew; the entry at the top stays there."""
+        """Lay out the page for the new size; the entry at the top stays there."""
         self._place()
         self.post_message(self.Resized())
 
     def _make_style(self, names: Sequence[str]) -> Style:
         style = super()._make_style(names)
-        # What is looked for is never dim, wherever it stands.
+        # Matches are never dim.
         return style + Style(dim=False) if {"hit", "hit-current"}.intersection(names) else style
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw a line of the screen."""
         width, base = self.scrollable_content_region.width, self._look_style("")
         frame = self.page.frame()
         if y >= len(frame):
@@ -186,7 +188,7 @@ class TranscriptScroll(LongView, can_focus=True):
         gutter = "▎" if self.has_focus and index == self._current_index() and line else " "
         return self._strip(line, width, [Segment(f"{gutter} ", base + self._look_style("gutter"))])
 
-    # To a place
+    # Jumps
 
     def _go_to(self, index: int, *, lead: int = 0) -> None:
         model = self.page.model
@@ -201,17 +203,17 @@ class TranscriptScroll(LongView, can_focus=True):
         self.refresh()
 
     def go_to_segment(self, session_id: str) -> bool:
-        """Show the beginning of a segment; False when it has no messages."""
+        """Show the beginning of a segment; False if it has no messages."""
         index = self.page.model.entry_of_segment(session_id) if self.page.model is not None else None
         if index is None:
             return False
         self._go_to(index)
         return True
 
-    # By steps
+    # Steps
 
-    def _loosen(self) -> None:
-        """Have keys act on what is in sight again: what follows is a move by hand."""
+    def _follow_page(self) -> None:
+        """Make keys act on what is in sight instead of the entry last stepped to."""
         self._current = self._gone_to = None
         self._prompt_step = 0
 
@@ -219,10 +221,10 @@ class TranscriptScroll(LongView, can_focus=True):
         if not len(self.page):
             return
         before, at_end, stepped = self.page.place, self.page.at_end, (self._current, self._gone_to)
-        self._loosen()
+        self._follow_page()
         self.page.go(self.page.moved(before, lines))
         self._place()
-        if self.page.place == before and abs(lines) == 1:  # nothing is left to scroll to: step through the messages
+        if self.page.place == before and abs(lines) == 1:  # at the end: step through the messages on the page
             self._current, self._gone_to = stepped
             self.page.at_end = at_end
             self.action_step(lines, "")
@@ -236,33 +238,33 @@ class TranscriptScroll(LongView, can_focus=True):
         self._scroll_by(int(pages * max(self.page.height - 2, 1)))
 
     def action_to_start(self) -> None:
-        """To the first line."""
+        """Go to the first line."""
         if len(self.page):
             self.remember()
             self._go_to(0)
 
     def action_to_end(self) -> None:
-        """To the last line; new ones are followed from there."""
+        """Go to the last line, and follow new ones."""
         self.remember()
         self.page.at_end = True
-        self._loosen()
+        self._follow_page()
         self._place()
-        self.post_message(self.Told(""))  # what is new is on screen
+        self.post_message(self.Notice(""))  # clears the count of new messages
 
     def action_step(self, by: int, role: str) -> None:
-        """To the next or previous message, or prompt."""
+        """Go to the next or previous message, or prompt."""
         start = self._current_index()
         if self.page.model is None or start is None:
             return
         target = self.page.model.step(start, by, role)
         if target is None:
-            self.post_message(self.Told(_("no further prompt") if role else _("no further message")))
+            self.post_message(self.Notice(_("no further prompt") if role else _("no further message")))
         else:
             self._go_to(target)
             self._prompt_step = by if role else 0
 
     def _step_on(self) -> None:
-        """Step on from a prompt that, now that it has been read, is a summary."""
+        """Step on from a prompt that turned out to be a summary when it was read."""
         model, index, by = self.page.model, self._current, self._prompt_step
         if model is None or index is None or not by or model.message(index) is None:
             return
@@ -271,46 +273,46 @@ class TranscriptScroll(LongView, can_focus=True):
             self.action_step(by, "user")
 
     def action_step_rule(self, by: int, name: str) -> None:
-        """To the next or previous day or segment; backwards, first to the beginning of the current one."""
+        """Go to the next or previous day or segment; backwards, first to the beginning of the current one."""
         model, kind = self.page.model, EntryKind(name)
         if model is None or not len(self.page):
             return
         index, line = (self._gone_to, 0) if self._gone_to is not None else self.page.place
-        # Half way through an entry its own rule, at the very top, is behind the reader.
+        # Inside an entry, its own first line is the nearest rule backwards.
         target = model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
         if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
             target = 0  # the first segment has no seam above it
         if target is None:
-            self.post_message(self.Told(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind])))
+            self.post_message(self.Notice(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind])))
         else:
             self._go_to(target)
 
     # Marks
 
-    def here(self) -> Place | None:
-        """The place at the top of the page; None without a message."""
+    def here(self) -> Bookmark | None:
+        """Return the place at the top of the page; None without a message."""
         model = self.page.model
         if model is None or not len(self.page):
             return None
         index, line = self.page.place
         message = model.bone(index)
-        while message is None and index < len(self.page) - 1:  # a rule has no id of its own: what follows it has
+        while message is None and index < len(self.page) - 1:  # rules have no id, so take the message after them
             line -= len(self.page.lines(index) or ())
             index += 1
             message = model.bone(index)
-        return Place(model.conversation.root_id, message.id, line) if message is not None else None
+        return Bookmark(model.conversation.root_id, message.id, line) if message is not None else None
 
     def remember(self) -> None:
-        """Note where a jump begins, for `'` to go back to."""
+        """Remember where a jump begins, for `'` to go back to."""
         self._before = self.here()
 
-    def go_back_to(self, place: Place) -> bool:
-        """Show a place again; False when this reading leaves its message out."""
-        index = self.page.model.entry_of(place.message_id) if self.page.model is not None else None
+    def go_back_to(self, bookmark: Bookmark) -> bool:
+        """Show a place again; False if this reading leaves its message out."""
+        index = self.page.model.entry_of(bookmark.message_id) if self.page.model is not None else None
         if index is None:
             return False
-        self._loosen()
-        self.page.go(self.page.moved((index, 0), place.line))
+        self._follow_page()
+        self.page.go(self.page.moved((index, 0), bookmark.line))
         self._place()
         return True
 
@@ -318,24 +320,24 @@ class TranscriptScroll(LongView, can_focus=True):
         """Mark this place."""
         self._mark = self.here()
         if self._mark is not None:
-            self.post_message(self.Told(_("marked · ' comes back here")))
+            self.post_message(self.Notice(_("marked · ' comes back here")))
 
     def action_to_mark(self) -> None:
-        """To the mark, else to where the last jump began; the place left becomes the next one to go to."""
+        """Go to the mark, else to where the last jump began; the key goes back to here the next time."""
         model = self.page.model
         goal = self._mark if self._mark is not None else self._before
         if model is None or goal is None or goal.root_id != model.conversation.root_id:
-            self.post_message(self.Told(_("no mark in this conversation: m makes one")))
+            self.post_message(self.Notice(_("no mark in this conversation: m makes one")))
             return
         here = self.here()
         if not self.go_back_to(goal):
-            self.post_message(self.Told(_("the marked message is not part of this reading: v shows everything")))
+            self.post_message(self.Notice(_("the marked message is not part of this reading: v shows everything")))
         elif self._mark is not None:
             self._mark = here
         else:
             self._before = here
 
-    # By mouse
+    # Mouse
 
     def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         self._scroll_by(3)

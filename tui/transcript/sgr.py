@@ -1,7 +1,7 @@
-"""Colours a terminal program wrote into its output (SGR, ECMA-48 8.3.117) as looks; all other controls stay visible.
+"""Colours in the output of terminal programs (SGR, ECMA-48 8.3.117) as looks; all other controls stay visible.
 
-Rich reads the colours. It is given nothing but the sequences for them: of a whole text it would drop other controls
-and whatever stands before a carriage return, and would make links that can be clicked.
+Rich parses the colours. It gets the SGR sequences only: of a whole text it would drop other controls and whatever
+precedes a carriage return, and would make clickable links.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from hermes_browse.store.text import printable
 from ..shared.styled import TAB, Line
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
-_LONGEST = 100
-"""Characters of a sequence that are read."""
+_MAX_SEQUENCE = 100
+"""Characters of a sequence that are parsed."""
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _MARKS = ("bold", "dim", "italic", "reverse", "strike", "underline")
 _STRONG = 128
-"""Of 256: a channel this strong is on when a colour is reduced to one of eight."""
+"""Of 256: a channel from here on is on when a colour is reduced to one of eight."""
 
 
 def has_colours(text: str) -> bool:
-    """Tell whether the text has anything to show as a look."""
+    """Whether the text has SGR sequences."""
     return "\x1b[" in text and _SGR.search(text) is not None
 
 
 def without_colours(text: str) -> str:
-    """Remove the colours from a text; other controls stay."""
+    """Remove SGR sequences from a text; other controls stay."""
     return _SGR.sub("", text) if "\x1b[" in text else text
 
 
 def _name(color: Color | None) -> str:
-    """The nearest of the eight colours that every theme has; empty for none."""
+    """Return the nearest of the eight colours that every theme has; empty for none."""
     if color is None or color.is_default:
         return ""
     if color.number is not None and color.number < 16:
@@ -46,12 +46,12 @@ def _name(color: Color | None) -> str:
 
 
 def _look(decoder: AnsiDecoder, base: str) -> str:
-    """The names of the looks; a coloured background is that colour reversed."""
+    """Return the names of the looks; a coloured background is that colour reversed."""
     style = decoder.style
     marks = [mark for mark in _MARKS if getattr(style, mark)]
     paper = _name(style.bgcolor)
     colour = paper or _name(style.color)
-    # Output is dim, colours are not: a dim red says too little.
+    # Output is dim, but colours are not: dim red is hard to see.
     names = ["code-text" if colour or style.bold else base, *marks]
     if colour:
         names.append(f"sgr-{colour}")
@@ -61,18 +61,13 @@ def _look(decoder: AnsiDecoder, base: str) -> str:
 
 
 def coloured(text: str, base: str) -> list[Line]:
-    """Split text into lines of printable spans with its colours as looks; lines are not wrapped.
-
-    Args:
-        text: Output of a tool, as stored.
-        base: Look of what has no colour.
-    """
+    """Split stored output into lines of printable spans, not wrapped, with colours as looks; `base` is the default."""
     decoder, look = AnsiDecoder(), base
     lines: list[Line] = [[]]
-    # Every second piece is the parameters of a sequence.
+    # Every second piece has the parameters of a sequence.
     for number, piece in enumerate(_SGR.split(text.replace("\r\n", "\n"))):
         if number % 2:
-            decoder.decode_line(f"\x1b[{piece[:_LONGEST].replace(':', ';')}m")
+            decoder.decode_line(f"\x1b[{piece[:_MAX_SEQUENCE].replace(':', ';')}m")
             look = _look(decoder, base)
             continue
         first, *rest = printable(piece).replace("\t", TAB).split("\n")

@@ -1,4 +1,4 @@
-"""What tools take and give, shown as what it is: JSON, a diff, code, a table, a log, coloured terminal output."""
+"""Lay out arguments and results of tools by their format: JSON, diff, code, table, log, coloured terminal output."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .markdown import highlight, render_markdown, table_lines
 from .sgr import coloured, has_colours, without_colours
 
 MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
-"""Fields that hold the output of a tool, the most telling first."""
-_LOOKED_AT = 4000
-"""Code points at the beginning of a text by which its format is told."""
-_MOST_ROWS = 500
-"""Rows of a table; a longer one is plain text."""
-_MOST_COLUMNS = 8
+"""Fields with the output of a tool, most informative first."""
+_HEAD = 4000
+"""Code points at the beginning of a text that decide its format."""
+_MAX_ROWS = 500
+_MAX_COLUMNS = 8
+"""A larger table is plain text."""
 _LANGUAGES = {
     "c": "c", "cc": "cpp", "cfg": "ini", "cpp": "cpp", "cs": "csharp", "css": "css", "diff": "diff", "go": "go",
     "h": "c", "html": "html", "ini": "ini", "java": "java", "js": "javascript", "json": "json", "jsx": "jsx",
@@ -42,19 +42,19 @@ _TABLE = re.compile(r"^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
 
 
 class Hint(NamedTuple):
-    """What a call tells of the format of its texts."""
+    """What a call says about the format of its arguments or result."""
 
     language: str = ""
-    """The language of the file it works on; empty when unknown."""
+    """Of the file it works on; empty if unknown."""
     is_result: bool = False
 
 
 def hint_of(arguments: str, *, is_result: bool) -> Hint:
-    """What a call tells of its texts: the name of the file it works on tells the language.
+    """Derive the language from the name of the file that a call works on.
 
     Args:
         arguments: Of the call, as stored.
-        is_result: For the result; else for the arguments themselves.
+        is_result: The hint is for the result, not for the arguments.
     """
     loaded = load_json(arguments)
     if not isinstance(loaded, dict):
@@ -85,7 +85,7 @@ def _diff(text: str) -> list[Line]:
 
 
 def _is_log(text: str) -> bool:
-    lines = [line for line in text[:_LOOKED_AT].split("\n")[:20] if line.strip()]
+    lines = [line for line in text[:_HEAD].split("\n")[:20] if line.strip()]
     return len(lines) > 1 and sum(_STAMP.match(line) is not None for line in lines) * 2 >= len(lines)
 
 
@@ -108,39 +108,35 @@ def _log(text: str) -> list[Line]:
 
 
 def _columns(text: str) -> list[list[str]] | None:
-    """The rows of a text of columns separated by tabs; None for any other text."""
+    """Split a text into rows of tab-separated cells; None for any other text."""
     rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
-    if not 2 < len(rows) <= _MOST_ROWS or not 1 < len(rows[0]) <= _MOST_COLUMNS:
+    if not 2 < len(rows) <= _MAX_ROWS or not 1 < len(rows[0]) <= _MAX_COLUMNS:
         return None
     return rows if all(len(row) == len(rows[0]) for row in rows) else None
 
 
 def _numbered(text: str, language: str, width: int) -> list[Line] | None:
-    """A file with line numbers, as reading tools give it; None for any other text."""
-    matches = [_NUMBERED.match(line) for line in text.rstrip("\n").split("\n")]
-    found = [match for match in matches if match is not None]
-    if len(found) < len(matches) or not found:
-        return None
-    room = len(found[-1][1])
-    code = highlight(safe_text("\n".join(match[2] for match in found)), language)
+    """Lay out a file with line numbers, as tools that read files return it; None for any other text."""
+    matches: list[re.Match[str]] = []
+    for row in text.rstrip("\n").split("\n"):
+        match = _NUMBERED.match(row)
+        if match is None:
+            return None
+        matches.append(match)
+    room = len(matches[-1][1])
+    code = highlight(safe_text("\n".join(match[2] for match in matches)), language)
     lines: list[Line] = []
-    for match, line in zip(found, code, strict=True):
+    for match, line in zip(matches, code, strict=True):
         for number, piece in enumerate(wrap_spans(line, max(width - room - 1, 2))):
             lines.append([(f"{match[1] if not number else '':>{room}} ", "dim"), *piece])
     return lines
 
 
 def block(text: str, width: int, language: str = "") -> list[Line]:
-    """A text of several lines, laid out by its format.
-
-    Args:
-        text: As stored: may hold anything.
-        width: Cells.
-        language: Of the code it is, where that is known.
-    """
-    if len(text) > LIMIT:  # to look at it closely would take longer than one waits for a page
+    """Lay out a stored text by its format, or as code in a known language, in `width` cells."""
+    if len(text) > LIMIT:  # finding its format would take too long
         return wrap_text(safe_text(without_colours(text)).rstrip("\n"), width, "output")
-    head = text[:_LOOKED_AT]
+    head = text[:_HEAD]
     if has_colours(head):
         return _wrapped(coloured(text.rstrip("\n"), "output"), width)
     if language == "diff" or _DIFF.search(head):
@@ -153,7 +149,7 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
         numbered = _numbered(text, language, width)
         if numbered is not None:
             return numbered
-        if _TABLE.search(head) and text.lstrip().startswith("|") and len(text) < 4 * _LOOKED_AT:
+        if _TABLE.search(head) and text.lstrip().startswith("|") and len(text) < 4 * _HEAD:
             return render_markdown(safe_text(text), width, "output")
     if "\t" in head:
         rows = _columns(text)
@@ -169,11 +165,11 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
 
 
 def _table_of(value: object) -> list[list[str]] | None:
-    """A list of objects with the same few plain fields as rows, the names first; None for anything else."""
-    if not isinstance(value, list) or not 1 < len(value) <= _MOST_ROWS or not isinstance(value[0], dict):
+    """Convert a list of objects with the same few plain fields to rows, the names first; None for any other value."""
+    if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS or not isinstance(value[0], dict):
         return None
     names = list(value[0])
-    if not 0 < len(names) <= _MOST_COLUMNS:
+    if not 0 < len(names) <= _MAX_COLUMNS:
         return None
     rows = [[str(name) for name in names]]
     for item in value:
@@ -187,7 +183,7 @@ def _table_of(value: object) -> list[list[str]] | None:
 
 
 def pretty(value: object, width: int) -> list[Line]:
-    """A JSON value: a table where it is one, on one line where it fits, else indented; in colours."""
+    """Lay out a JSON value in colours: as a table, on one line if it fits, else indented."""
     rows = _table_of(value)
     if rows is not None:
         cells = [
@@ -221,14 +217,7 @@ def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) ->
 
 
 def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
-    """Arguments or a result as lines.
-
-    Args:
-        text: As stored.
-        width: Cells.
-        hint: What is known of it.
-        full: Fields that hold nothing too.
-    """
+    """Lay out stored arguments or a stored result in `width` cells; `full` shows fields that are null, too."""
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return block(text, width, hint.language if hint.is_result else "")
@@ -245,15 +234,11 @@ LIGHT_OF[tool_text_lines] = 16_000
 
 
 def as_shown(text: str) -> str:
-    """A text of a tool as the transcript shows it.
-
-    Args:
-        text: Arguments or a result, as stored.
-    """
+    """Return arguments or a result as text, much like the transcript shows it: JSON indented, long strings unquoted."""
     loaded = load_json(text)
     if loaded is None:
         return without_colours(text)
-    if isinstance(loaded, dict):  # long strings inside are what one wants to read: show them as text
+    if isinstance(loaded, dict):
         lines = []
         for key, value in loaded.items():
             shown = (
@@ -264,12 +249,8 @@ def as_shown(text: str) -> str:
     return json.dumps(loaded, ensure_ascii=False, indent=2)
 
 
-def what_it_said(text: str) -> str:
-    """The output of a tool, without the JSON object around it and without colours.
-
-    Args:
-        text: A result, as stored.
-    """
+def output_text(text: str) -> str:
+    """Return the output in a stored result, without the JSON object around it and without colours."""
     loaded = load_json(text)
     if isinstance(loaded, dict):
         for key in MAIN_TEXTS:

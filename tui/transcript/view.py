@@ -1,4 +1,4 @@
-"""The transcript widget: keys, folds, how much of tools and reasoning is shown, and what was found."""
+"""The transcript widget: shows conversations, folds, and steps through matches."""
 
 from __future__ import annotations
 
@@ -19,26 +19,24 @@ from .scroll import TranscriptScroll
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
 
-_TOOLS_ARE = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tools.FULL: N_("tools: full")}
-
-
+_TOOLS = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tools.FULL: N_("tools: full")}
 _LEAD = 2
 """Lines shown above a match."""
 
 
 class TranscriptView(TranscriptScroll):
-    """The viewer of a conversation over a `TranscriptModel`."""
+    """Shows a `TranscriptModel`."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
 
     is_finding = False
-    """Whether a needle is highlighted: `n`, `N` and Escape act on it then, not on the search."""
+    """Whether a text is being found here: `n`, `N` and Escape act on it then, not on the search."""
 
     _unfolded: int | None = None
-    """The entry that was unfolded to show a match; it is folded again when another is gone to."""
+    """The entry that was unfolded to show a match; it is folded again when another is shown."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the keys that step through matches to the search while nothing is looked for here."""
+        """Leave the keys that step through matches to the search while nothing is being found here."""
         return self.is_finding or action not in ("find_step", "find_end")
 
     def show(
@@ -52,16 +50,15 @@ class TranscriptView(TranscriptScroll):
         """Show a conversation: at its end, at a message, or at the start of a segment.
 
         Args:
-            model: What to show; None for nothing.
+            model: None for an empty page.
             message_id: Begin at this message, as a hit.
             matchers: Terms to highlight.
             segment: Begin at this session instead.
         """
         self.page.matchers, self.page.hit, self.page.hit_number = matchers, message_id, None
         self.page.open(model)
-        self._unfolded = None
-        self._wanted = None
-        self._loosen()
+        self._unfolded = self._needed = None
+        self._follow_page()
         if message_id is not None and self.show_find(message_id):
             return
         start = model.entry_of_segment(segment) if model is not None and segment is not None else None
@@ -71,28 +68,28 @@ class TranscriptView(TranscriptScroll):
             self._place()
 
     def grow(self, model: TranscriptModel) -> int:
-        """Show a later reading of the same conversation, still at its end where it was.
+        """Show a newer version of the same conversation, at its end if that was shown.
 
         Returns:
-            How many messages are new below what is on screen; 0 when they are shown.
+            The number of new messages below the page; 0 if these are shown.
         """
         at_end = self.page.at_end
         new = self.page.grow(model)
-        self._wanted = None
+        self._needed = None
         self._place()
         return 0 if at_end else new
 
     def loaded(self) -> None:
         """Lay out the page again, after messages have been read."""
         self.page.forget()
-        if self._wanted is not None:
-            self.page.hide_paired(*self._wanted)
-        self._wanted = None
+        if self._needed is not None:
+            self.page.hide_paired(*self._needed)
+        self._needed = None
         self._place()
         self._step_on()
 
     def on_click(self, event: events.Click) -> None:
-        """Make the message under a click current; a click on a fold turns it."""
+        """Make the message current; toggle its fold if that was clicked."""
         frame = self.page.frame()
         if event.y < len(frame):
             self._current, line = frame[event.y]
@@ -101,11 +98,11 @@ class TranscriptView(TranscriptScroll):
             self.refresh()
 
     def action_find_step(self, by: int) -> None:
-        """To the next or previous match."""
+        """Go to the next or previous match."""
         self.post_message(self.Finding(by))
 
     def action_find_end(self) -> None:
-        """End finding."""
+        """Stop finding."""
         self.post_message(self.Finding(0))
 
     # Folding
@@ -114,10 +111,10 @@ class TranscriptView(TranscriptScroll):
         """Unfold the current message, or fold it again."""
         index = self._current_index()
         if index is None or self.model is None or not self.model.is_foldable(index):
-            self.post_message(self.Told(_("nothing is folded here")))
+            self.post_message(self.Notice(_("nothing is folded here")))
             return
         self.page.opened ^= {index}
-        self._unfolded = None  # the reader has decided
+        self._unfolded = None  # stays as the user folds it
         self.page.forget()
         self.page.go(self.page.place)
         self._current = index
@@ -129,33 +126,33 @@ class TranscriptView(TranscriptScroll):
         self._place()
 
     def action_cycle_tools(self) -> None:
-        """Tool calls off → short → full."""
+        """Show tool calls not at all, short, or in full."""
         order = list(Tools)
         self._set_look(self.look._replace(tools=order[(order.index(self.look.tools) + 1) % len(order)]))
-        self.post_message(self.Told(_(_TOOLS_ARE[self.look.tools])))
+        self.post_message(self.Notice(_(_TOOLS[self.look.tools])))
 
     def action_toggle_reasoning(self) -> None:
-        """Reasoning folded or shown."""
+        """Show or fold reasoning."""
         self._set_look(self.look._replace(reasoning=not self.look.reasoning))
-        self.post_message(self.Told(_("reasoning shown") if self.look.reasoning else _("reasoning folded")))
+        self.post_message(self.Notice(_("reasoning shown") if self.look.reasoning else _("reasoning folded")))
 
-    # What was found
+    # Matches
 
-    def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
-        """Highlight other terms; nothing moves."""
-        self.page.matchers, self.page.hit, self.page.hit_number = matchers, hit, None
+    def highlight(self, matchers: Sequence[Matcher]) -> None:
+        """Highlight other terms without scrolling."""
+        self.page.matchers, self.page.hit, self.page.hit_number = matchers, None, None
         self.page.forget()
         self._place()
 
     @property
     def is_find_in_sight(self) -> bool:
-        """Whether the match last gone to is on the page."""
+        """Whether the current match is on the page."""
         hit = self.page.hit
         index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
         return any(index == each for each, _ in self.page.frame())
 
     def step_lit(self, by: int) -> bool:
-        """To the next or previous match in the same message; False when it has no further one."""
+        """Go to the next or previous match in the same message; False if there is none."""
         hit, number = self.page.hit, self.page.hit_number
         index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
         if index is None or number is None or not 0 <= number + by < len(self.page.lit(index)):
@@ -163,16 +160,20 @@ class TranscriptView(TranscriptScroll):
         self._show_lit(index, number + by)
         return True
 
-    def show_find(self, message_id: int, *, last: bool = False) -> bool:
-        """Show a message at its first match, or at its last; it must have been read.
+    def show_find(self, message_id: int, *, last: bool = False, matchers: Sequence[Matcher] | None = None) -> bool:
+        """Show a message at its first match, or at its start if it has none; it must have been read.
 
         Args:
-            message_id: Of the message; a result that stands with its call is shown there.
-            last: Whether the reader comes from below.
+            message_id: A result that is shown with its call is shown there.
+            last: Show the last match instead.
+            matchers: Terms to highlight; None for the same as before.
 
         Returns:
-            False when this reading leaves the message out.
+            False if this reading leaves the message out.
         """
+        if matchers is not None and matchers != self.page.matchers:
+            self.page.matchers = matchers
+            self.page.forget()
         index = self.model.shown_at(message_id) if self.model is not None else None
         if index is None or self.model is None:
             return False
@@ -189,16 +190,9 @@ class TranscriptView(TranscriptScroll):
         lit = self.page.lit(index)
         if lit:
             self._show_lit(index, len(lit) - 1 if last else 0)
-        else:  # it is there, but in what the look hides
+        else:
             self._go_to(index, lead=_LEAD)
         return True
-
-    def go_to_message(self, message_id: int, matchers: Sequence[Matcher] | None = None) -> bool:
-        """Show a message at its first match; False when this reading leaves it out."""
-        if matchers is not None and matchers != self.page.matchers:
-            self.page.matchers = matchers
-            self.page.forget()
-        return self.show_find(message_id)
 
     def _unfold_to_find(self, index: int) -> None:
         assert self.model is not None
@@ -216,7 +210,7 @@ class TranscriptView(TranscriptScroll):
         self.page.forget_entry(index)
         line = self.page.lit(index)[number]
         self._go_to(index, lead=_LEAD)
-        if line > self.page.height - _LEAD - 3:  # not on the page that begins with the message
+        if line > self.page.height - _LEAD - 3:  # below the page
             self.page.go(self.page.moved((index, line), -(self.page.height // 3)))
             self._place()
             self._current = index

@@ -1,4 +1,4 @@
-"""Bundles on the screen: rows, what is in one by name, what was put back, the question before some are dropped."""
+"""Bundles on the screen: rows, the contents of one by name, what was restored, the question before some are dropped."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Deleted(NamedTuple):
 
     conversation: Conversation
     sessions: tuple[str, ...]
-    """All that comes back with it: its segments and subagents."""
+    """The sessions that are restored with it: its segments and subagents."""
 
 
 def read_deleted(opened: OpenedBundle, now: float) -> list[Deleted]:
-    """The conversations of a bundle, with their names, in its order.
+    """Return the conversations of a bundle, with their names, in its order.
 
     Args:
         opened: The bundle.
@@ -65,7 +65,7 @@ class BundleRow(NamedTuple):
     bundle: Bundle
     is_marked: bool
     deleted: Sequence[Deleted] = ()
-    """Its conversations, where they have been read."""
+    """Its conversations, if they have been read."""
 
     @property
     def key(self) -> str:
@@ -74,7 +74,7 @@ class BundleRow(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What its first conversation is called, and how many more there are."""
+        """The name of its first conversation, and how many more there are."""
         each = self.bundle
         if each.title and any(each.titles[:1]):
             return each.title
@@ -87,7 +87,7 @@ class BundleRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         each = self.bundle
-        columns = formats.fit(formats.age(each.created_at, now), 6, right=True)
+        columns = formats.fit(formats.age(each.created_at, now), formats.DATE_WIDTHS["relative"], right=True)
         if width >= 50:
             columns += formats.fit(formats.messages(each.messages), 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)
@@ -135,7 +135,7 @@ def contents(row: BundleRow, now: float) -> Content:
 
 
 def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
-    """One conversation of a bundle: its name, and what is known of it."""
+    """Return the line of one conversation of a bundle: its name and facts."""
     each = next((each for each in row.deleted if each.conversation.id == tip), None)
     mark = ("✓ ", "$success") if tip in row.bundle.back else ("◆ ", "$accent")
     if each is None:
@@ -150,19 +150,19 @@ def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content
     return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {told}", "dim"))
 
 
-def tell_restored(main: Controllers, restored: Sequence[Restored], more: Sequence[str]) -> str:
-    """Say what was put back, and have `u` take it away again.
+def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: Sequence[str]) -> str:
+    """Show what was restored, and let `u` undo it.
 
     Args:
-        main: Of the store.
-        restored: What was done.
+        controllers: Of the store.
+        restored: The results.
         more: Further sentences.
 
     Returns:
-        What was said.
+        The message that was shown.
     """
-    store, folder = main.context.store, trash_folder(main.context.location)
-    files = sessions_folder(main.context.location)
+    store, folder = controllers.context.store, trash_folder(controllers.context.location)
+    files = sessions_folder(controllers.context.location)
     sessions = tuple(session for each in restored for session in each.sessions)
     messages = sum(each.messages for each in restored)
     notes = [*(note for each in restored for note in each.notes), *more]
@@ -180,9 +180,9 @@ def tell_restored(main: Controllers, restored: Sequence[Restored], more: Sequenc
     )
     told = " · ".join([sentence, *notes])
     if ours:
-        main.changing.done(Undoable(told, back), sessions)
+        controllers.changing.done(Undoable(told, back), sessions)
     else:
-        main.context.say(told)
+        controllers.context.say(told)
     return told
 
 

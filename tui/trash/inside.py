@@ -1,6 +1,6 @@
-"""What is in a bundle: listed, read and searched as on the main screen, and put back one by one.
+"""An opened bundle: its conversations are listed, read and searched as on the main screen, and restored one by one.
 
-The bundle is read into a temporary store, and this is the main screen over that.
+The bundle is read into a temporary store; this is the main screen of that store.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _REFUSED = (
     *("resume-window", "copy-command", "archive", "delete", "pin"),
     *("rename", "undo", "prune", "trash", "retention", "profiles", "view-old"),
 )
-"""Commands on sessions of a store; these are deleted."""
+"""Commands that need a session in the store; these are deleted."""
 
 
 class BundleScreen(MainScreen):
-    """The main screen over the conversations of a bundle; `R` puts them back.
+    """The main screen with the conversations of a bundle; `R` restores them.
 
     Args:
         beside: Controllers of the store they were deleted from.
         opened: The bundle as a temporary store; closed with the screen.
-        first: What is known of it.
-        shown: Conversations of it that have been read.
-        title: What the bundle is called.
+        first: Its catalog.
+        shown: The conversations that have been read for the first page.
+        title: The title of the bundle.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
@@ -68,7 +68,7 @@ class BundleScreen(MainScreen):
         self.callees["resume"] = partial(self.controllers.of_targets, self._put_back)
 
     def on_unmount(self) -> None:
-        """The temporary store goes; not on the screen's thread, for it may be large."""
+        """Remove the temporary store; in a thread, because it may be large."""
         threading.Thread(target=self._opened.close, name="bundle").start()
 
     def take(self, row: ListRow) -> None:
@@ -80,7 +80,7 @@ class BundleScreen(MainScreen):
             super().take(row)
 
     def _put_back(self, conversations: Sequence[Conversation]) -> None:
-        """Put conversations back into the store, with their subagents; the bundle keeps all it has."""
+        """Restore conversations with their subagents; the bundle keeps everything."""
         beside, store, name = self._beside.context, self.context.store, self._opened.manifest.name
         trash, files, now = trash_folder(beside.location), sessions_folder(beside.location), beside.clock()
 
@@ -106,5 +106,5 @@ class BundleScreen(MainScreen):
         self.context.say(_("this is in the trash: it can be read, searched, copied, exported, and put back with R"))
 
     def leave(self) -> None:
-        """One step back is the trash."""
+        """Return to the trash."""
         self.dismiss(None)

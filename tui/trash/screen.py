@@ -41,9 +41,9 @@ from ..writer import Written
 from .bundles import BundleRow, Deleted, DropScreen, contents, read_deleted, tell_restored
 
 _UNTITLED = 50
-"""Bundles without a title whose names are read unasked."""
+"""Most bundles without a title whose names are read at the start."""
 _SMALL = 4_000_000
-"""Bytes of a bundle that is read as soon as the cursor is on it."""
+"""Bytes of a bundle up to which it is read as soon as the cursor is on it."""
 _MANY = 2_000
 """Messages from which on progress is shown: to put so many back takes seconds."""
 
@@ -51,17 +51,17 @@ _MANY = 2_000
 class TrashScreen(SubScreen):
     """Bundles, newest first."""
 
-    ENTER = N_("look into it")
+    ENTER = N_("open")
     HELP_TITLE = N_("Trash")
     KEYS = TRASH
 
-    def __init__(self, main: Controllers) -> None:
-        super().__init__(main)
-        self._folder = trash_folder(main.context.location)
+    def __init__(self, controllers: Controllers) -> None:
+        super().__init__(controllers)
+        self._folder = trash_folder(controllers.context.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
         self._deleted: dict[str, list[Deleted]] = {}
-        """What is in bundles, by their names, as far as it has been read."""
+        """The conversations of bundles that have been read, by the names of the bundles."""
         self._is_opening = False
 
     def compose(self) -> ComposeResult:
@@ -99,7 +99,7 @@ class TrashScreen(SubScreen):
         self.context.writer.submit(lambda: list_bundles(folder), done, self.context.failed)
 
     def _read_names(self, bundles: Sequence[Bundle]) -> None:
-        """Read what is in small bundles, one after another; of large ones that is read when one looks into them."""
+        """Read the conversations of small bundles, one after another; large ones are read when they are opened."""
         small = [each for each in bundles if each.bytes < _SMALL and not each.damage and each.name not in self._deleted]
         now = self.context.clock()
 
@@ -112,7 +112,7 @@ class TrashScreen(SubScreen):
                 try:
                     self._deleted[each.name] = await asyncio.to_thread(work, each)
                 except BrowseError:
-                    self._deleted[each.name] = []  # it stays without names; whoever looks into it is told why
+                    self._deleted[each.name] = []  # shown without names; opening it shows the reason
                 if self.is_whole:
                     self._show()
 
@@ -155,13 +155,13 @@ class TrashScreen(SubScreen):
 
     @on(ConversationList.Selected, "#bundles")
     def selected(self, event: ConversationList.Selected) -> None:
-        """Enter: look into a bundle, and put back some of it."""
+        """Enter: open a bundle."""
         event.stop()
         if not isinstance(event.row, BundleRow) or self._is_opening:
             return
         bundle, title = event.row.bundle, event.row.title
-        main, lines = self.main, max(self.size.height, 20)
-        now = main.context.clock()
+        controllers, lines = self.controllers, max(self.size.height, 20)
+        now = self.context.clock()
 
         def prepare() -> tuple[OpenedBundle, Catalog, list[Conversation]]:
             opened = OpenedBundle(bundle.path)
@@ -175,12 +175,12 @@ class TrashScreen(SubScreen):
             try:
                 opened, first, shown = await asyncio.to_thread(prepare)
             except BrowseError as error:
-                main.context.failed(error)
+                self.context.failed(error)
                 return
             finally:
                 self._is_opening = False
             if self.is_current:
-                self.app.push_screen(load("bundle")(main, opened, first, shown, title), self._came_back)
+                self.app.push_screen(load("bundle")(controllers, opened, first, shown, title), self._came_back)
             else:
                 opened.close()
 
@@ -189,7 +189,7 @@ class TrashScreen(SubScreen):
         self.run_worker(run(), group="bundle")
 
     def _came_back(self, _result: None) -> None:
-        """Something may have been put back."""
+        """Read the trash again: something may have been restored."""
         if self.is_whole:
             self.tell(header.status("", ""))
             self._read()
@@ -207,8 +207,8 @@ class TrashScreen(SubScreen):
         meant = self._targets()
         if not meant:
             return
-        main, folder = self.main, self._folder
-        store, now, files = main.context.store, main.context.clock(), sessions_folder(main.context.location)
+        context, folder = self.context, self._folder
+        store, now, files = context.store, context.clock(), sessions_folder(context.location)
         told = ngettext("putting back 1 bundle …", "putting back {count:,} bundles …", len(meant))
         self.tell(header.status(told.format(count=len(meant)), ""))
         progress = self._show_progress(meant)
@@ -218,10 +218,10 @@ class TrashScreen(SubScreen):
                 share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(meant)
                 words = _("{number:,} of {total:,} · {stage}")
                 words = words.format(number=number, total=len(meant), stage=stage.words)
-                main.context.post(Written(lambda: progress.show(share, words)))
+                context.post(Written(lambda: progress.show(share, words)))
 
         def stop() -> bool:
-            return main.context.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
+            return context.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
         put_back = partial(restore, store, folder, now=now, sessions_folder=files, stop=stop, check=len(meant) == 1)
 
@@ -241,14 +241,14 @@ class TrashScreen(SubScreen):
             if progress is not None:
                 progress.finish()
             if restored:
-                tell_restored(main, restored, notes)
+                tell_restored(self.controllers, restored, notes)
             if error is not None:
-                main.context.failed(error)
+                context.failed(error)
             self._marked.clear()
             if self.is_whole:
                 self._read()
 
-        main.context.writer.submit(work, finished, main.context.failed)
+        context.writer.submit(work, finished, context.failed)
 
     def _show_progress(self, meant: Sequence[Bundle]) -> ProgressScreen | None:
         messages = sum(each.messages for each in meant)

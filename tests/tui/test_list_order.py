@@ -1,0 +1,288 @@
+"""The list explains itself: its head, its order, what it measures, what a row is in words, and one count everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import NOW, Browser, browsing, demo_app, open_app
+from builders import make_store
+from rich.cells import cell_len
+
+from hermes_browse.store.cleanup.plan import make_plan
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
+from hermes_browse.store.wording import LANGUAGES, speak
+from hermes_browse.tui import formats
+from hermes_browse.tui.edit.deleting import DeleteScreen
+from hermes_browse.tui.list import measuring
+from hermes_browse.tui.list.about import about
+from hermes_browse.tui.list.columns import COLUMNS, format_head, set_columns, set_sort
+from hermes_browse.tui.list.row_format import format_row
+from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow
+
+RESUME = "Enter resumes …{id}"
+
+
+@pytest.fixture(autouse=True)
+def usual() -> Iterator[None]:
+    """Each test leaves the columns as they are by default."""
+    yield
+    set_sort(Sort.ACTIVITY)
+    set_columns(())
+
+
+def listed(browser: Browser) -> list[Conversation]:
+    """The conversations on screen, in order; of a job the run that stands for it."""
+    source = browser.screen.rows.source
+    rows = [source.row(index) for index in range(len(source))]
+    return [
+        row.conversation if isinstance(row, ConversationRow) else row.runs[0]
+        for row in rows
+        if isinstance(row, ConversationRow | JobRow)
+    ]
+
+
+async def click(browser: Browser, name: str) -> None:
+    """Click a name in the head."""
+    await browser.pilot.click("#head", offset=(browser.text("#head").index(name) + 1, 0))
+    await browser.settle()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("chosen", [(), ("size", "tokens"), ("branch", "directory", "model", "age")])
+def test_the_head_is_as_wide_as_the_rows_in_every_order(language: str, chosen: tuple[str, ...]) -> None:
+    """No name is cut, and the one with the arrow is there at every width."""
+    speak(language)
+    try:
+        for sort in Sort:
+            set_columns(chosen)
+            set_sort(sort, reverse=sort is Sort.COST)
+            for width in (38, 54, 79, 91, 160):
+                head = format_head(width)
+                assert cell_len("".join(text for text, _look, _sort in head)) == width
+                assert not any("…" in text for text, _look, _sort in head)
+                arrows = [each for text, _look, each in head if "↓" in text or "↑" in text]
+                assert arrows == ([] if sort is Sort.ACTIVITY and chosen and "age" not in chosen else [sort])
+    finally:
+        speak("en")
+
+
+@pytest.mark.parametrize("width", [79, 91, 160])
+def test_names_stand_above_what_they_name(width: int, tmp_path: Path) -> None:
+    """Right above right, left above left, and what a list is sorted by is the last column."""
+    sessions = [{"id": "a", "source": "cli", "model": "x/m", "title": "T", "message_count": 142, "started_at": NOW}]
+    with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
+        row = ConversationRow(read_catalog(reader, NOW).conversation("a")._replace(size=480, rows=142))
+    for sort in (Sort.MESSAGES, Sort.SIZE):
+        set_sort(sort)
+        head = "".join(text for text, _look, _sort in format_head(width))
+        line = "".join(text for text, _look in format_row(row, width, NOW))
+        told = {Sort.MESSAGES: ("msgs↓", "142"), Sort.SIZE: ("size↓", "480 B")}[sort]
+        assert head.rstrip().endswith(told[0]) and line.rstrip().endswith(told[1])
+        assert head.index("source") == line.index("cli") and head.index("title") == line.index("T")
+    assert {column.sort for column in COLUMNS.values() if column.sort} == set(Sort) - {Sort.TITLE}
+
+
+async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
+    """Again turns it round; hits have an order of their own, and conversations that filters admit have the list's."""
+    async with browsing(demo_app(tmp_path), (200, 40)) as browser:
+        assert "when↓" in browser.text("#head")
+        await click(browser, "cost")
+        costs = [each.cost_usd or 0.0 for each in listed(browser)]
+        assert browser.text("#head").rstrip().endswith("cost↓") and costs == sorted(costs, reverse=True)
+        await click(browser, "cost")
+        costs = [each.cost_usd or 0.0 for each in listed(browser)]
+        assert "cost↑" in browser.text("#head") and "↑ cost" in browser.text("#views") and costs == sorted(costs)
+        await click(browser, "title")
+        assert "title↑" in browser.text("#head"), "A is first"
+        await browser.press("slash", *"source:telegram")
+        await click(browser, "msgs")
+        counts = [each.message_count for each in listed(browser)]
+        assert len(counts) > 2 and counts == sorted(counts, reverse=True)
+        await browser.press("escape", "escape", "slash", *"boat")
+        assert "↓" not in browser.text("#head") and "hits" in browser.text("#head")
+        await click(browser, "cost")
+        assert "o changes it" in browser.text("#status")
+
+
+@pytest.mark.parametrize(
+    ("size", "has_head"), [((120, 12), True), ((120, 11), False), ((80, 18), True), ((80, 15), False)]
+)
+async def test_a_low_screen_has_no_head(tmp_path: Path, size: tuple[int, int], has_head: bool) -> None:
+    async with browsing(demo_app(tmp_path), size) as browser:
+        assert browser.screen.head.display is has_head
+        assert "Fix auth bug #3" in browser.text("#list").splitlines()[0]
+
+
+async def test_sizes_come_in_and_are_sorted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row moves before all bytes are known, and the line of views tells how far that is."""
+    monkeypatch.setattr(measuring, "_MOST", 20)
+    orders: list[list[str]] = []
+    app = demo_app(tmp_path)
+    async with browsing(app) as browser:
+        listing, before = browser.screen.controllers.listing, [each.id for each in listed(browser)]
+        told: list[str] = []
+        show_header = listing._context.show_header
+
+        def watched() -> None:
+            show_header()
+            orders.append([each.id for each in listed(browser)])
+            told.append(listing.progress())
+
+        listing._context.show_header = watched
+        await browser.press(*["s"] * 5)
+        assert listing.sort is Sort.SIZE
+        sizes = [each.size for each in listed(browser)]
+        assert None not in sizes and sizes == sorted(sizes, key=lambda size: -(size or 0))
+        begun = next(at for at, words in enumerate(told) if words.startswith("measuring"))
+        assert told[begun:].count("") <= 2 and {"measuring 36%", "measuring 73%"} <= set(told)
+        assert all(sorted(order) == sorted(before) for order in orders)
+        measured = orders[begun : len(told) - told[::-1].index("measuring 73%")]
+        assert all(order == measured[0] for order in measured), "the order stays until all is measured"
+        assert formats.size(sizes[0] or 0) in browser.text("#list")
+
+
+async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: Path) -> None:
+    """Messages and bytes in the list, on the card of details, on that of a delete, and in the plan of a clean-up."""
+    path = tmp_path / "state.db"
+    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+        with Store(path).reader() as reader:
+            catalog = read_catalog(reader, NOW)
+            plan = make_plan(reader, catalog, Rules(older_than=0, include_archived=True, stale_open=0), NOW)
+        planned = {each.conversation.root_id: each for each in plan.would}
+        assert any(each.own.shown != each.own.rows for each in plan.would), "bookkeeping is no message"
+        assert any(each.subagents for each in plan.would)
+        await browser.press("4", *["s"] * 5)
+        by_size = {each.root_id: each.size for each in listed(browser)}
+        await browser.press(*["s"] * 4)
+        assert browser.screen.controllers.listing.sort is Sort.MESSAGES
+        counts = [each.message_count for each in listed(browser)]
+        assert counts == sorted(counts, reverse=True)
+        for each in listed(browser):
+            if each.root_id in planned and each.root_id in by_size:  # another run may stand for a job
+                assert each.message_count == planned[each.root_id].own.shown, each.title
+                assert by_size[each.root_id] == planned[each.root_id].conversation.size, each.title
+        both = [each for each in listed(browser) if each.root_id in planned]
+        several = next(each for each in both if each.subagents)
+        gateway = next(each for each in both if planned[each.root_id].own.rows > each.message_count)
+        for each in (several, gateway):
+            browser.screen.controllers.current.open(each)
+            browser.screen.rows.focus()
+            await browser.press("i")
+            card = "\n".join(browser.text("#details").splitlines())
+            assert f"{each.message_count:,} shown" in card
+            await browser.press("escape", "D")
+            assert isinstance(browser.app.screen, DeleteScreen)
+            told = f"{each.message_count:,} msgs · {formats.size(by_size[each.root_id] or 0)}"
+            assert told in browser.card()
+            await browser.press("escape")
+
+
+def conversations(tmp_path: Path) -> dict[str, Conversation]:
+    """One of each kind, by its root."""
+    old = {"started_at": NOW - 7200.0, "ended_at": NOW - 3600.0, "source": "cli"}
+    sessions: list[dict[str, object]] = [
+        {"id": "chain1", **old, "end_reason": "compression", "ended_at": NOW - 7000.0},
+        {"id": "chain2_a5d6cc", "parent_session_id": "chain1", "started_at": NOW - 6999.0, "source": "cli"},
+        {"id": "ended1", **old, "end_reason": "cli_close", "title": "Done"},
+        {"id": "empty1", "source": "tui", "started_at": NOW - 90_000.0},
+        {"id": "hook1", **old, "source": "webhook", "archived": 1},
+    ]
+    messages = [
+        {"session_id": each, "role": "user", "content": "x", "timestamp": NOW - (5.0 if "chain" in each else 3600.0)}
+        for each in ("chain1", "chain2_a5d6cc", "ended1", "hook1")
+    ]
+    with Store(make_store(tmp_path / "state.db", "22", sessions, messages)).reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        return {each.root_id: each for each in catalog.select(View.ALL)}
+
+
+def test_rows_in_words(tmp_path: Path) -> None:
+    """Each sign of a row has its words, and the sentence ends with what Enter does."""
+    found = conversations(tmp_path)
+    told = {root: about(ConversationRow(each), NOW, RESUME) for root, each in found.items()}
+    assert told["chain1"] == "2 parts · Hermes is writing in cli · Enter resumes …a5d6cc"
+    assert told["ended1"] == "closed in cli, last used 1h ago · Enter resumes …ended1"
+    assert told["empty1"] == "no messages, started in tui 1d ago · Enter resumes …empty1"
+    assert told["hook1"].startswith("automation, nobody typed it · ") and " · archived · " in told["hook1"]
+    family = found["ended1"]._replace(branches=1, subagents=2, status=Status.OPEN)
+    assert about(ConversationRow(family), NOW, "") == "1 branch, 2 subagents · still open in cli, last used 1h ago"
+    hit = Hit(1, "ended1", "tool", NOW - 3600.0, "x", ())
+    assert about(HitRow(hit, found["ended1"]), NOW, "") == "a tool result 1h ago in “Done” · Enter reads on"
+    assert about(MoreRow("ended1", 3, found["ended1"]), NOW, "") == "3 more hits in “Done” · Enter shows them"
+    job = JobRow("cron x", (found["hook1"],) * 2)
+    assert about(job, NOW, "") == "2 runs of a cron job, the newest 1h ago · Enter shows them"
+    other = SuggestionRow("in archived", "x", View.ARCHIVED, 3)
+    assert about(other, NOW, "") == "another search, in Archived · Enter takes it"
+    assert about(None, NOW, RESUME) == ""
+
+
+async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:
+    """A message stays until the cursor is moved; screens over this one do not tell of its rows."""
+    async with browsing(demo_app(tmp_path), (160, 36)) as browser:
+        assert "a sample store" in browser.text("#status")
+        await browser.press("down", "up")
+        assert "3 parts, 1 subagent · Hermes is writing in cli · Enter resumes …" in browser.text("#status")
+        assert browser.text("#status").count("Hermes is writing") == 1
+        await browser.press("down", "a")
+        assert "u undoes" in browser.text("#status") or "archived" in browser.text("#status")
+        said = browser.text("#status")
+        browser.screen.controllers.listing.read()
+        await browser.settle()
+        assert browser.text("#status") == said, "what is read behind it talks over nothing"
+        await browser.press("down")
+        assert "Enter resumes" in browser.text("#status")
+        await browser.press("X")
+        assert "Enter resumes" not in browser.text("#status")
+
+
+async def test_jobs_have_names(tmp_path: Path) -> None:
+    """By Hermes' own file, else by the titles it gives to runs, else by their task; in the list and in a plan."""
+    path = tmp_path / "state.db"
+    ids = [f"cron_{job}_2026052{day}_070000" for job in ("aa11", "bb22", "cc33") for day in (1, 2)]
+    titles = {ids[2]: "Morning paper · May 21 07:00", ids[3]: "Morning paper · May 22 07:00 #2"}
+    sessions = [
+        {"id": each, "source": "cron", "title": titles.get(each), "started_at": NOW - 9000 + at, "ended_at": NOW - 8000}
+        for at, each in enumerate(ids)
+    ]
+    messages = [
+        {"session_id": each, "role": "user", "content": "[SYSTEM: run] check the disk", "timestamp": NOW - 8500}
+        for each in ids
+    ]
+    make_store(path, "22", sessions, messages)
+    (tmp_path / "cron").mkdir()
+    jobs = {"jobs": [{"id": "aa11", "name": "Nightly backup"}, {"id": "bb22", "name": " "}, "broken"]}
+    (tmp_path / "cron" / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
+    async with browsing(open_app(Location(path, root=tmp_path, profile="default"), NOW), (160, 40)) as browser:
+        await browser.press("2")
+        for name in ("Nightly backup", "Morning paper", "check the disk"):
+            assert name in browser.text("#list") and "cron aa11" not in browser.text("#list")
+        await browser.press("down", "up")
+        assert "2 runs of a cron job" in browser.text("#status")
+        browser.screen.controllers.cleaning.last_rules = "source:cron older:0d"
+        await browser.press("P")
+        for name in ("Nightly backup", "Morning paper", "check the disk"):
+            assert name in browser.text("#plan")
+        assert "cc33" not in browser.text("#plan")
+
+
+async def test_what_fails_while_measuring_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list stays as it is, and says what is wrong."""
+
+    def broken(reader: Reader, *_given: object, **_named: object) -> None:
+        raise BrowseError("the disk is gone")
+
+    async with browsing(demo_app(tmp_path)) as browser:
+        monkeypatch.setattr(measuring, "measure", broken)
+        before = [each.id for each in listed(browser)]
+        await browser.press(*["s"] * 5)
+        assert "the disk is gone" in browser.text("#status")
+        assert sorted(each.id for each in listed(browser)) == sorted(before) and "…" in browser.text("#list")

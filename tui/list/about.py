@@ -1,0 +1,119 @@
+"""The row under the cursor in words, for the status line: what its signs mean, and what Enter does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hermes_browse.store.messages.models import State
+from hermes_browse.store.sessions.models import Conversation, Kind, Status
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
+
+from .. import formats
+from .model import view_name
+from .rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
+
+_SAID = {
+    "user": N_("said by you {ago} in “{title}”"),
+    "assistant": N_("said by the assistant {ago} in “{title}”"),
+    "tool": N_("a tool result {ago} in “{title}”"),
+}
+_STATES = {State.COMPACTED: N_("summarised away for the model"), State.REWOUND: N_("taken back by a rewind")}
+_TITLE = 24
+"""Cells of a title in a sentence."""
+
+
+def about(row: ListRow | None, now: float, enter: str) -> str:
+    """Say what a row is; empty for sentences and for rows of other screens.
+
+    Args:
+        row: The one under the cursor.
+        now: Unix seconds.
+        enter: What Enter does with a conversation, with a field for its id; empty where it does nothing.
+    """
+    if isinstance(row, ConversationRow):
+        return _joined(*_conversation(row, now), enter.format(id=row.conversation.id[-6:]) if not row.hits else "")
+    if isinstance(row, JobRow):
+        return _job(row, now)
+    if isinstance(row, HitRow):
+        said = _(_SAID.get(row.hit.role, N_("found {ago} in “{title}”")))
+        said = said.format(ago=formats.ago(row.hit.timestamp, now), title=_title(row.conversation))
+        state = _(_STATES[row.hit.state]) if row.hit.state in _STATES else ""
+        return _joined(said, state, _("Enter reads on"))
+    if isinstance(row, MoreRow):
+        more = ngettext("1 more hit in “{title}”", "{count:,} more hits in “{title}”", row.hidden)
+        more = more.format(count=row.hidden, title=_title(row.conversation))
+        return _joined(more, _("Enter shows them"))
+    if isinstance(row, SuggestionRow):
+        return _suggestion(row)
+    return ""
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def _title(conversation: Conversation | None) -> str:
+    return formats.clip(one_line(formats.name(conversation)), _TITLE) if conversation is not None else "?"
+
+
+def _conversation(row: ConversationRow, now: float) -> list[str]:
+    conversation = row.conversation
+    return [
+        formats.counted(row.hits, "hit") if row.hits else "",
+        _family(conversation),
+        _kind(conversation),
+        _status(conversation, now),
+        _("pinned: never deleted by Hermes itself") if conversation.pinned else "",
+        _("archived") if conversation.archived else "",
+        one_line(conversation.note, 80),
+    ]
+
+
+def _family(conversation: Conversation) -> str:
+    """`3 parts, 1 branch, 2 subagents`: the signs before the columns."""
+    parts = len(conversation.segments)
+    counts = [
+        formats.counted(parts, "part") if parts > 1 else "",
+        formats.counted(conversation.branches, "branch") if conversation.branches else "",
+        formats.counted(conversation.subagents, "subagent") if conversation.subagents else "",
+    ]
+    return pgettext("list", ", ").join(count for count in counts if count)
+
+
+def _kind(conversation: Conversation) -> str:
+    if conversation.kind is Kind.SUBAGENT:
+        return _("a subagent's session")
+    return _("automation, nobody typed it") if conversation.kind is Kind.AUTOMATION else ""
+
+
+_STANDS: dict[Status, Callable[[], str]] = {
+    Status.LIVE: lambda: _("Hermes is writing in {source}"),
+    Status.OPEN: lambda: _("still open in {source}, last used {ago}"),
+    Status.ENDED: lambda: _("{end} in {source}, last used {ago}"),
+    Status.EMPTY: lambda: _("no messages, started in {source} {ago}"),
+}
+
+
+def _status(conversation: Conversation, now: float) -> str:
+    return _STANDS[conversation.status]().format(
+        source=one_line(conversation.source, 20),
+        ago=formats.ago(conversation.last_active, now) or _("at an unknown time"),
+        end=formats.end_reason(conversation.tip.end_reason) or formats.status(Status.ENDED),
+    )
+
+
+def _job(row: JobRow, now: float) -> str:
+    newest = max(row.runs[0].last_active or 0.0, row.runs[-1].last_active or 0.0)
+    count = len(row.runs)
+    told = ngettext("1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count)
+    told = told.format(count=count, ago=formats.ago(newest, now))
+    return _joined(told, _("Enter folds them again") if row.expanded else _("Enter shows them"))
+
+
+def _suggestion(row: SuggestionRow) -> str:
+    if row.profile:
+        told = _("another search, in the profile {profile}").format(profile=one_line(row.profile, 40))
+    else:
+        told = _("another search, in {view}").format(view=view_name(row.view))
+    return _joined(told, _("Enter takes it"))

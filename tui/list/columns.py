@@ -1,0 +1,178 @@
+"""The columns at the right of the rows of a list: which fit into a width, their order, and the names above them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.sessions.models import Conversation, Sort, Status
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from .. import formats
+
+_NEVER = 1 << 30
+_DEFAULT = ("age", "source", "messages", "cost", "model")
+"""Columns shown where the user has not chosen, each in rows that are wide enough for it."""
+
+
+class Column(NamedTuple):
+    """A column at the right of a row."""
+
+    name: str
+    """What stands above it; to be shown through `_`."""
+    width: int
+    """Cells, with the space before it; 0 where it is as wide as moments are told."""
+    lead: int
+    """Cells before its text; 0 for text that is aligned to the right."""
+    from_width: int
+    """The least cells of a row that shows it, where the user has not chosen."""
+    text: Callable[[Conversation, float], str]
+    """Its text, printable, for a conversation and the time."""
+    sort: Sort | None = None
+    """The order that goes by it."""
+
+    def fitted(self, text: str, cells: int) -> str:
+        """A text in its place in the column."""
+        return " " * self.lead + formats.fit(text, cells - self.lead, right=not self.lead)
+
+
+def _folder(conversation: Conversation) -> str:
+    return (conversation.cwd or "").rstrip("/").rpartition("/")[2]
+
+
+COLUMNS: dict[str, Column] = {
+    "age": Column(N_("when"), 0, 0, 0, lambda each, now: formats.moment(each.last_active, now), Sort.ACTIVITY),
+    "source": Column(N_("source"), 7, 1, 44, lambda each, now: formats.source(each.source)),
+    "messages": Column(N_("msgs"), 5, 0, 50, lambda each, now: formats.number(each.message_count), Sort.MESSAGES),
+    "cost": Column(N_("cost"), 8, 0, 70, lambda each, now: formats.money(each.cost_usd), Sort.COST),
+    "model": Column(
+        N_("model"),
+        20,
+        2,
+        110,
+        lambda each, now: one_line((each.model or "").rpartition("/")[2]),
+    ),
+    "tokens": Column(
+        N_("tokens"),
+        7,
+        0,
+        _NEVER,
+        lambda each, now: formats.number(each.tokens.total) if each.tokens.total else "",
+        Sort.TOKENS,
+    ),
+    "size": Column(
+        N_("size"), 8, 0, _NEVER, lambda each, now: formats.size(each.size) if each.size is not None else "…", Sort.SIZE
+    ),
+    "started": Column(
+        N_("started"), 0, 0, _NEVER, lambda each, now: formats.moment(each.root.started_at, now), Sort.STARTED
+    ),
+    "branch": Column(N_("branch"), 18, 2, _NEVER, lambda each, now: one_line(each.git_branch or "")),
+    "directory": Column(N_("directory"), 22, 2, _NEVER, lambda each, now: one_line(_folder(each))),
+}
+"""Columns by the names that the configuration uses."""
+_OF_SORT = {column.sort: name for name, column in COLUMNS.items() if column.sort is not None}
+"""The column that shows what a list is sorted by; titles stand at the left of every row."""
+_chosen: tuple[str, ...] = ()
+_sorted, _is_reversed = Sort.ACTIVITY, False
+
+
+def set_sort(sort: Sort, *, reverse: bool = False) -> None:
+    """Show what rows are sorted by: in the last column, unless it has a place already.
+
+    Args:
+        sort: Of the list.
+        reverse: Turned round.
+    """
+    global _sorted, _is_reversed
+    _sorted, _is_reversed = sort, reverse
+
+
+def set_columns(names: Sequence[str]) -> None:
+    """Choose the columns of all rows.
+
+    Args:
+        names: Of `COLUMNS`; none for as many as there is room for.
+    """
+    global _chosen
+    _chosen = tuple(names)
+
+
+def shows_sizes() -> bool:
+    """Whether bytes are shown, whatever the list is sorted by."""
+    return "size" in _chosen
+
+
+def order_arrow(sort: Sort, *, reverse: bool) -> str:
+    """`↓` where the largest or newest is first, `↑` where the smallest, the oldest or A is."""
+    return "↑" if reverse is not (sort is Sort.TITLE) else "↓"
+
+
+def _layout(width: int) -> list[tuple[str, int]]:
+    """The columns of a row by name, each with its cells; what rows are sorted by is always among them.
+
+    Args:
+        width: Cells of the row.
+    """
+    by = _OF_SORT.get(_sorted, "")
+    if _chosen:
+        names = [*_chosen, *([by] if by not in (*_chosen, "", "age") else [])]
+    else:
+        extra = COLUMNS[by].width if by and by not in _DEFAULT else 0
+        names = [name for name in _DEFAULT if width - extra >= COLUMNS[name].from_width]
+        if by not in ("", "age"):
+            names = [*(name for name in names if name != by), by]
+    found: list[tuple[str, int]] = []
+    for name in names:
+        cells = COLUMNS[name].width or formats.date_width() + (1 if name != names[0] else 0)
+        if name == by:  # room for the arrow
+            cells = max(cells, cell_len(_(COLUMNS[name].name)) + (2 if name != names[0] else 1))
+        found.append((name, cells))
+    spare = [each for each in found if each[0] != by] if _chosen else []
+    while spare and sum(cells for _name, cells in found) > width // 2:  # at least half of the row is the title's
+        found.remove(spare.pop())
+    return found
+
+
+def format_head(width: int, extra: str = "", *, is_sorted: bool = True) -> list[tuple[str, str, Sort | None]]:
+    """What stands above the rows: names of their columns in exactly `width` cells.
+
+    Args:
+        width: Cells of a row.
+        extra: What the signs before the columns are; empty for parts, branches and subagents.
+        is_sorted: Whether the rows are in the order of the list, so that one column has an arrow.
+
+    Returns:
+        Parts with a text, the look of the text, and the order a click on it asks for.
+    """
+    columns: list[tuple[str, str, Sort | None]] = []
+    for name, cells in _layout(width):
+        column = COLUMNS[name]
+        text, look = _named(column.name, column.sort, is_sorted=is_sorted)
+        columns.append((column.fitted(text, cells), look, column.sort))
+    room = width - 3 - sum(cells for _name, cells in _layout(width)) - 2
+    extra = extra or _("family")
+    title, look = _named(N_("title"), Sort.TITLE, is_sorted=is_sorted)
+    extra = extra if cell_len(extra) + cell_len(title) < room else ""
+    left = formats.fit(title, room - cell_len(extra))
+    return [("   ", "dim", None), (left, look, Sort.TITLE), (f"{extra} ", "dim", None), *columns, (" ", "dim", None)]
+
+
+def _named(name: str, sort: Sort | None, *, is_sorted: bool) -> tuple[str, str]:
+    """The name of a column with the arrow of the order, and its look."""
+    if sort is None or sort is not _sorted or not is_sorted:
+        return _(name), "dim"
+    return _(name) + order_arrow(sort, reverse=_is_reversed), "plain"
+
+
+def columns_of(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
+    """The columns on the right for a width, and how wide they are."""
+    text, taken = "", 0
+    for name, cells in _layout(width):
+        column = COLUMNS[name]
+        known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
+        text += column.fitted(column.text(conversation, now) if known else "…", cells)
+        taken += cells
+    return text, taken
